@@ -10,10 +10,10 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.coordinates.division import Division
+from mbkit.coordinates.division import CutBodies, Division
 from mbkit.coordinates.force_joints import check_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure
-from mbkit.coordinates.rows import Slices, assemble_rows
+from mbkit.coordinates.rows import Slices, assemble_rows, with_other_inertias
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
 from mbkit.joints import FreeJoint
@@ -87,6 +87,8 @@ class Assembly:
     further: frozenset[str] = frozenset()
     # strategy for the multipliers of constraints; by default chosen by size and rank
     constraint_solver: ConstraintSolver | None = None
+    # the rows of the system that was made last, none before
+    _rows: list[SystemArrays] = attrs.field(factory=list, init=False)
 
     @property
     def parts(self) -> Parts:
@@ -193,12 +195,31 @@ class Assembly:
     def changed(self, values: Mapping[str, ArrayLike]) -> System:
         """Return the system with other numbers.
 
-        The spanning tree is kept; the rows of the kernels are computed anew.
+        The spanning tree is kept; the rows of the kernels are computed anew, or those alone of
+        bodies with another mass or moment where nothing else depends on these.
         """
         other = self._divided(changed(self.parts, values))
-        if any(path.startswith("bodies.") for path in values):
+        bodies = {
+            path.split(".", 1)[1].rpartition(".")[0] for path in values if path[:7] == "bodies."
+        }
+        rows = self._rows_before(other.division.parts, values, bodies)
+        if bodies and (rows is None or _has_tips(rows, other.division.parts, bodies)):
             other.division.rule.check(other.division, self.topology)
-        return other.system()
+        return other.system(rows)
+
+    def _rows_before(
+        self, parts: Parts, values: Mapping[str, ArrayLike], bodies: Collection[str]
+    ) -> SystemArrays | None:
+        """Return the rows with other numbers; None where they are to be computed anew."""
+        plain = isinstance(self.division.rule, CutBodies) and not self.division.rule.cuts
+        numbers = ("mass", "moment_about_com")
+        if not (self._rows and plain and self.body_frames == "joint"):
+            return None
+        for path in values:
+            own = path.startswith("bodies.") and path.rpartition(".")[2] in numbers
+            if not (own or path == "gravity" or path.startswith("forces.")):
+                return None
+        return with_other_inertias(self._rows[0], parts, self.topology, bodies, self.representation)
 
     def loosened(self, places: Sequence[tuple[str, str]]) -> tuple[System, tuple[str, ...]]:
         """Return the system with free joints at places of joints, and their names."""
@@ -227,14 +248,14 @@ class Assembly:
         """Return the assembly of the same bodies and joints with other forces or numbers."""
         return attrs.evolve(self, division=self.division.rule.divide(parts))
 
-    def system(self) -> System:
-        """Return the equations of motion."""
+    def system(self, rows: SystemArrays | None = None) -> System:
+        """Return the equations of motion, with the rows of the kernels if they are known."""
         tell_of_compiling()
         parts = self.division.parts
         loops = frozenset(self.topology.loop_joints)
         joints = {n: edge.joint for n, edge in parts.joints.items() if n not in loops}
         slices = Slices.of(joints)
-        arrays = self._arrays(parts, slices)
+        arrays = self._arrays(parts, slices, rows)
         return System(
             name=parts.name,
             representation=self.representation,
@@ -267,10 +288,14 @@ class Assembly:
             ),
         )
 
-    def _arrays(self, parts: Parts, slices: Slices) -> SystemArrays:
+    def _arrays(self, parts: Parts, slices: Slices, rows: SystemArrays | None) -> SystemArrays:
         """Return the arrays of the kernels: the tree, forces, constraints."""
         loops = self.topology.loop_joints
-        rows = assemble_rows(parts, self.topology, slices, self.body_frames, self.representation)
+        if rows is None:
+            rows = assemble_rows(
+                parts, self.topology, slices, self.body_frames, self.representation
+            )  # fmt: skip
+        self._rows[:] = [rows]
         check_positions(parts, loops)
         forces = force_arrays(
             tuple(parts.forces.values()),
@@ -286,6 +311,13 @@ class Assembly:
         solver = self.constraint_solver
         closure = loop_closure(parts, loops, arrays, self._length(), slices, solver)
         return attrs.evolve(arrays, closure=closure)
+
+
+def _has_tips(rows: SystemArrays, parts: Parts, bodies: Collection[str]) -> bool:
+    """Return whether one of some bodies is on a row that carries no other."""
+    inner = {*rows.bodies["parent"].tolist()}
+    own = (rows.frames[k]["row"] for k, name in enumerate(parts.bodies, start=1) if name in bodies)
+    return any(int(row) not in inner for row in own)
 
 
 def _tree(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+import attrs
 import numpy as np
 
 from mbkit.coordinates.body_frames import frames_in_joints, poses_of_tree, set_own_frame
@@ -159,6 +160,48 @@ def assemble_rows(
         joints=tuple(tree.joints),
         owners=tuple(tree.owners),
     )
+
+
+def with_other_inertias(
+    rows: SystemArrays,
+    parts: Parts,
+    topology: Topology,
+    names: Collection[str],
+    representation: Representation,
+) -> SystemArrays | None:
+    """Return rows as `assemble_rows` would, after a change of gravity and of some bodies.
+
+    Of these, masses and moments, while centres of mass stay: then all frames do, where every body
+    has mass. None where more may depend on it: bodies that may float, and spatial twists, far from
+    their point of reference.
+    """
+    bodies, frames = rows.bodies.copy(), rows.frames.copy()
+    bodies[0]["gravity"] = parts.gravity
+    if not names:
+        return attrs.evolve(rows, bodies=frozen(bodies))
+    number = {name: k for k, name in enumerate(parts.bodies, start=1)}
+    where = {int(frames[number[name]]["row"]) for name in names}
+    free = (bodies["parent"] == 0) & (bodies["kind"] == layout.TABLE)
+    have_mass = (frames["mass"][1:] > 0.0).all() and all(
+        body.inertia.mass > 0.0 for body in parts.bodies.values()
+    )
+    if not have_mass or representation.name == "spatial" or free[list(where)].any():
+        return None
+    inertias = {row: SpatialInertia.zero() for row in where}
+    for body, *_ in topology.tree_edges:
+        frame = frames[number[body]]
+        row, pose = int(frame["row"]), np.eye(4)
+        if row in where:
+            pose[:3, :3], pose[:3, 3] = frame["R"], frame["p"]
+            inertias[row] = inertias[row] + parts.bodies[body].inertia.transformed(pose)
+    for row, inertia in inertias.items():
+        _set_inertia(bodies[row], inertia)
+    warn_of_distance([rows.joints[k] for k in inertias], [*inertias.values()], None)
+    for name in names:
+        inertia = parts.bodies[name].inertia
+        frame = frames[number[name]]
+        frame["mass"], frame["first_moment"] = inertia.mass, inertia.first_moment
+    return attrs.evolve(rows, bodies=frozen(bodies), frames=frozen(frames))
 
 
 class _Tree:

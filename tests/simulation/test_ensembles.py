@@ -43,7 +43,11 @@ def check_alone(runs, system, options, given):
         changed = system.with_parameters(values) if values else system
         alone, run = mb.simulate(changed, **options, **own, progress=False), runs[place]
         for name in ROWS:
-            np.testing.assert_array_equal(getattr(run, name), getattr(alone, name), err_msg=name)
+            # of work, the sum over stages is rounded by where its memory lies, in single runs too
+            rounding = 1e-15 if name in ("dissipated_energy", "supplied_energy") else 0.0
+            np.testing.assert_allclose(
+                getattr(run, name), getattr(alone, name), rtol=0.0, atol=rounding, err_msg=name
+            )
         assert (run.message, run.model, run.warnings) == (
             alone.message,
             alone.model,
