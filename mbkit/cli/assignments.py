@@ -27,7 +27,7 @@ def assign(
     UsageError, with the name of the option, if there is no such name, no such number, or another
     count of numbers than of entries.
     """
-    from mbkit.studies.initial import entries_of
+    from mbkit.simulation.named_start import entries_of
 
     for text in assignments:
         name, equals, values = text.rpartition("=")

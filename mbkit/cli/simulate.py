@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mbkit.cli.assignments import assign
+from mbkit.cli.assignments import assign, numbers_of
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.coordinates import chosen_coordinates, coordinate_options
 from mbkit.cli.long_runs import (
@@ -25,14 +25,9 @@ from mbkit.errors import ConfigurationError, NotFiniteError, UsageError, suggest
 from mbkit.integrators.tableaus import TABLEAUS
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from mbkit.integrators import Tableau
     from mbkit.representations import Representation
     from mbkit.systems import System
-
-    Vector = npt.NDArray[np.float64]
 
 
 @click.command(short_help="Simulate a model file.")
@@ -65,14 +60,14 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME=VALUE",
     help="Initial position of a joint; several values separated by commas. May be repeated. "
-    "What is not given stays at the reference configuration.",
+    "What is not given starts at the reference configuration; loops are closed from there.",
 )
 @click.option(
     "--v",
     "velocities",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Initial velocity of a joint, likewise. What is not given is zero.",
+    help="Initial velocity of a joint, likewise. What is not given is at rest, or follows.",
 )
 @click.option(
     "--save-every",
@@ -144,9 +139,8 @@ def simulate(
         system = mechanism.assemble(strategy)
         # states are told by the joints, which absolute coordinates cut
         named = mechanism.assemble() if system.free_joints else system
-        q, v = _start(named, positions, velocities)
-        if named is not system:
-            q, v = system.state_of(named, q, v)
+        _check_start(named, positions, velocities)
+        q, v = numbers_of(positions, "--q"), numbers_of(velocities, "--v")
         run = functools.partial(
             mb.simulate, system, (0.0, t_end), h, integrator=integrator, q=q, v=v,
             save_every=save_every, output=target if in_directory else None, save=save.split(","),
@@ -158,10 +152,8 @@ def simulate(
             keep(run, target)
 
 
-def _start(
-    system: System, positions: Sequence[str], velocities: Sequence[str]
-) -> tuple[Vector, Vector]:
-    """Return q and v at the start, as the options say."""
+def _check_start(system: System, positions: Sequence[str], velocities: Sequence[str]) -> None:
+    """Raise UsageError, which names the option, where a joint does not take what it is given."""
     q = system.reference_configuration()
     v = system.checked("v", [0.0] * system.nv)
     slices = {name: system.position_slice(name) for name in system.joint_names}
@@ -173,7 +165,6 @@ def _start(
     except (ConfigurationError, NotFiniteError) as error:
         given = " ".join(f"--q {text}" for text in positions)
         raise UsageError(f"{given}: {error}") from error
-    return q, v
 
 
 def _tableau(name: str) -> Tableau:

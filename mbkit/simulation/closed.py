@@ -13,7 +13,7 @@ from mbkit.integrators import Integrator
 from mbkit.systems import System
 from mbkit.systems.rank import LEFT
 
-__all__ = ["check_constraints", "check_joints", "closed_again"]
+__all__ = ["check_constraints", "check_joints", "closed_again", "is_closed", "stays_closed"]
 
 #: How far from closed an initial state may be, relative to the length of the system; what is less
 #: is removed before the first step.
@@ -70,6 +70,19 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
             f"The initial v opens loops: '{closure.row_names[row]}' at {rate[row]:.3g} m/s. Give "
             f"velocities that go together: v = {remedy}{_or_of_joints(system)}."
         )
+
+
+def is_closed(system: System, t: float, q: Any) -> bool:
+    """Whether the loops are as closed at q as `check_constraints` asks."""
+    g = np.abs(system.constraint_residual(q, t, on_error="nan"))
+    return bool(g.max(initial=0.0) <= _TOLERANCE * system.arrays.closure.length)
+
+
+def stays_closed(system: System, t: float, q: Any, v: Any) -> bool:
+    """Whether v opens the loops no faster than `check_constraints` allows."""
+    rate = np.abs(system.constraint_velocity(q, v, t))
+    speed = system.constraint_sizes(q, v, t)
+    return bool((rate <= LEFT * max(speed.max(initial=0.0), system.arrays.closure.length)).all())
 
 
 def _or_of_joints(system: System) -> str:

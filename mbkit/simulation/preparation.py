@@ -24,6 +24,7 @@ from mbkit.simulation.closed import check_constraints, check_joints
 from mbkit.simulation.conservative import check_forces
 from mbkit.simulation.monitors.jumps import Jumps
 from mbkit.simulation.monitors.locked import check_velocity_kept, locked
+from mbkit.simulation.named_start import Start
 from mbkit.simulation.options import options_of
 from mbkit.simulation.piecewise_efforts import HeldEfforts, PiecewiseEfforts
 from mbkit.simulation.python_force import WHAT, PythonForce
@@ -49,8 +50,18 @@ from mbkit.systems.memory.drive import Drive
 from mbkit.systems.memory.workspace import Workspace
 from mbkit.systems.momentum_form import MomentaInLoops
 
-__all__ = ["GeneralizedForces", "Prepared", "checked_parts", "prepare", "versions", "with_options"]
+__all__ = [
+    "GeneralizedForces",
+    "Prepared",
+    "StateByName",
+    "checked_parts",
+    "prepare",
+    "versions",
+    "with_options",
+]
 
+#: A vector, or numbers by the names of joints.
+StateByName = ArrayLike | Mapping[str, ArrayLike]
 GeneralizedForces = ArrayLike | Callable[[float, Any, Any], ArrayLike]
 
 
@@ -83,8 +94,8 @@ def prepare(
     t_span: tuple[float, float],
     h: float,
     *,
-    q: ArrayLike | None,
-    v: ArrayLike | None,
+    q: StateByName | None,
+    v: StateByName | None,
     tau: GeneralizedForces | None,
     forces: Iterable[Force],
     events: Iterable[Event],
@@ -106,7 +117,10 @@ def prepare(
     if times is not None:
         save_every = steps + 1  # rows are written at those times alone
     watched = checked_events(events, system)
-    q_start, v_start = initial_state(system, float(t_span[0]), q, v)
+    t = float(t_span[0])
+    q_start, v_start, solved = (
+        Start(*system.start_of_tree(t), {}) if continued else initial_state(system, t, q, v)
+    )
     check_joints(system, integrator)
     check_forces(system, integrator, tau, float(t_span[0]), q_start)
     if not continued:
@@ -132,6 +146,8 @@ def prepare(
         system, integrator, t_span, problem,
         steps=steps, tau=tau, forces=further, events=watched, times=times, keeping=keeping,
     )  # fmt: skip
+    if any(solved.values()):
+        options["solved"] = solved
     momenta = momentum_runs.install(system, workspace, problem, force) if in_momenta else None
     watch = Watch(watched, system, workspace, momenta) if watched else None
     samples = Samples(problem, steps, momenta) if save_every > 1 else None  # rows may be few

@@ -17,7 +17,7 @@ from mbkit.simulation.ensembles.members import Members, has_samples, with_all_fo
 from mbkit.simulation.in_memory import run_in_memory
 from mbkit.simulation.long_runs.long_run import begin
 from mbkit.simulation.momenta import check_run
-from mbkit.simulation.preparation import GeneralizedForces, checked_parts, prepare
+from mbkit.simulation.preparation import GeneralizedForces, StateByName, checked_parts, prepare
 from mbkit.simulation.stabilisation import PROJECTION, Stabilisation
 from mbkit.simulation.start import SAVED, check_kept_whole, checked_notes
 from mbkit.solvers import ConstraintSolver
@@ -32,8 +32,8 @@ def simulate(
     h: float,
     *,
     integrator: Integrator | None = None,
-    q: ArrayLike | None = None,
-    v: ArrayLike | None = None,
+    q: StateByName | None = None,
+    v: StateByName | None = None,
     tau: GeneralizedForces | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     forces: Iterable[Force] = (),
@@ -60,11 +60,14 @@ def simulate(
         Step; the span must be a whole number of steps. [s]
     integrator : Integrator, optional
         `RungeKuttaMuntheKaas` of order 4 if left out.
-    q : array_like, shape (nq,) or (..., nq), optional
-        Configuration at the start; the reference configuration if left out. Leading axes of q, v,
-        tau and parameters, which broadcast, make an ensemble: a run for each sample, on all cores.
-    v : array_like, shape (nv,) or (..., nv), optional
-        Velocity at the start; zero if left out.
+    q : array_like, shape (nq,) or (..., nq), or mapping of str to array_like, optional
+        Configuration at the start, or positions by the names of joints, such as ``{"main": 0.5}``.
+        What is not named starts at the reference configuration, and loops are closed from there;
+        the result's ``options["solved"]`` list the joints that were moved for it. A vector must
+        close the loops itself. Leading axes of q, v, tau and parameters, which broadcast,
+        make an ensemble: a run for each sample, on all cores.
+    v : array_like, shape (nv,) or (..., nv), or mapping of str to array_like, optional
+        Velocity at the start, likewise; at rest if left out, but for what prescribed joints move.
     tau : array_like, shape (nv,) or (..., nv), or callable, optional
         Generalized forces, constant, as `PiecewiseEfforts` or as ``tau(t, q, v)``; zero if left
         out. They are added to the forces of the system. [N m], [N]

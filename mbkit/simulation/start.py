@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError, several, suggestion
 from mbkit.integrators.integrator import Rows
 from mbkit.memory import NoMemoryError, check_memory
+from mbkit.simulation.named_start import Start, start_of
 from mbkit.systems import System
 
 __all__ = [
@@ -59,26 +59,21 @@ def number_of_steps(t_span: Any, h: Any) -> tuple[tuple[float, float], float, in
     return (start, end), h, steps
 
 
-def initial_state(
-    system: System, t: float, q: ArrayLike | None, v: ArrayLike | None
-) -> tuple[Any, Any]:
+def initial_state(system: System, t: float, q: Any, v: Any) -> Start:
     """Return checked copies of the initial state; evaluating it once finds bad quaternions.
 
-    Prescribed joints have what is theirs at that time. What is left out is as in relative
-    coordinates: bodies go along on the prescribed joints, the other joints are neutral and at rest.
+    Prescribed joints have what is theirs at that time; see `start_of` for what is left out.
     """
-    q_start = None if q is None else system.checked("q", q)
-    v_start = None if v is None else system.checked("v", v)
-    if q_start is not None:
-        check_finite("initial q", q_start, system.position_names)
-    if v_start is not None:
-        check_finite("initial v", v_start, system.velocity_names)
-    if q_start is None or v_start is None:
-        q_found, v_found = system.start_of_tree(t, q_start)
-        q_start = q_found if q_start is None else q_start
-        v_start = v_found if v_start is None else v_start
-    system.energies(q_start[None], v_start[None])
-    return system.prescribed_state(t, q_start, v_start)[:2]
+    if not isinstance(q, Mapping | None):
+        q = system.checked("q", q)
+        check_finite("initial q", q, system.position_names)
+    if not isinstance(v, Mapping | None):
+        v = system.checked("v", v)
+        check_finite("initial v", v, system.velocity_names)
+    start = start_of(system, t, q, v)
+    system.energies(start.q[None], start.v[None])
+    q, v, _ = system.prescribed_state(t, start.q, start.v)
+    return start._replace(q=q, v=v)
 
 
 def check_finite(name: str, value: Any, labels: tuple[str, ...]) -> None:

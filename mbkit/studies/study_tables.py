@@ -20,12 +20,12 @@ from mbkit.io.tables.mechanism import add_force
 from mbkit.model import Mechanism
 from mbkit.plugins import registry
 from mbkit.representations import Representation
+from mbkit.simulation.named_start import fill, start_of
 from mbkit.simulation.start import SAVED, checked_saving, number_of_steps, saving_interval
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.spatial import FloatArray
 from mbkit.studies.changes import STUDY_KEYS, flattened
 from mbkit.studies.event_tables import read_events
-from mbkit.studies.initial import fill
 from mbkit.studies.places import model_path, output_path
 from mbkit.studies.study import COMPARED, Study
 from mbkit.systems import System
@@ -96,7 +96,7 @@ def read_study(
     system = mechanism.assemble(coordinates)
     system = _with_parameters(system, flattened(keys.parameters), own, faults)
     named = _named(system, mechanism, keys)
-    given |= {"system": system, **_start(system, named, keys.initial, faults)}
+    given |= {"system": system, **_start(system, named, given["t_span"][0], keys.initial, faults)}
     given["events"] = read_events(keys.events, system, faults)
     return (None if faults.found else Study(**given)), faults
 
@@ -257,7 +257,9 @@ def _named(system: System, mechanism: Mechanism, keys: Keys) -> System:
     return relative.with_parameters(values) if values else relative
 
 
-def _start(system: System, named: System, initial: Initial, faults: Faults) -> dict[str, Any]:
+def _start(
+    system: System, named: System, t: float, initial: Initial, faults: Faults
+) -> dict[str, Any]:
     q, v = named.reference_configuration(), named.checked("v", [0.0] * named.nv)
     places = (
         ("q", q, named.position_names, named.position_slice),
@@ -271,7 +273,7 @@ def _start(system: System, named: System, initial: Initial, faults: Faults) -> d
     if not faults.found:
         with faults.at("initial", "q"):
             named.potential_energy(q)
-    if named is not system and not faults.found:
+    if not faults.found:
         with faults.at("initial"):
-            q, v = system.state_of(named, q, v)
+            q, v, _ = start_of(system, t, dict(initial.q), dict(initial.v))
     return {"q": q, "v": v}

@@ -14,7 +14,7 @@ import numpy as np
 from mbkit.errors import UsageError, check_kind
 from mbkit.model import Mechanism
 from mbkit.simulation.long_runs.identity import fingerprint
-from mbkit.studies.initial import fill
+from mbkit.simulation.named_start import fill
 from mbkit.studies.laboratory.cases import FACTORS, Case, cases_of
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.findings import Findings

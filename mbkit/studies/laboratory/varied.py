@@ -15,8 +15,8 @@ from mbkit.errors import UsageError, check_kind, suggestion
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
 from mbkit.model import Mechanism
 from mbkit.results import Result
+from mbkit.simulation.named_start import entries_of
 from mbkit.simulation.simulate import simulate
-from mbkit.studies.initial import entries_of
 from mbkit.studies.laboratory.compare import start_of
 from mbkit.systems import System
 

@@ -1,0 +1,168 @@
+"""States at the start by the names of joints, with the loops closed from there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mbkit.errors import UsageError, suggestion
+from mbkit.simulation.closed import is_closed, stays_closed
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from mbkit.systems import System
+
+__all__ = ["Start", "entries_of", "fill", "start_of"]
+
+#: By how much a joint is elsewhere than it was put, in radians or metres and per second, where it
+#: is said to have been solved for.
+_MOVED = 1e-9
+
+
+class Start(NamedTuple):
+    """A state at the start.
+
+    Attributes
+    ----------
+    q, v : ndarray, shape (nq,), (nv,)
+        The state, with closed loops where it was found by names.
+    solved : dict of str to list of str
+        Under "q" and "v" the joints that were moved to close the loops; empty where none were.
+    """
+
+    q: Any
+    v: Any
+    solved: dict[str, list[str]]
+
+
+def start_of(system: System, t: float, q: Any, v: Any) -> Start:
+    """Return the state at the start of a run, by vectors or by the names of joints.
+
+    A vector is taken as it is. By names, what is not named is at the reference configuration, and
+    moves as the constraints say, by the least motion and the least kinetic energy: loops are closed
+    from there. What is left out is as if nothing were named, unless that satisfies the constraints
+    already. Prescribed joints are where they are at that time.
+
+    Parameters
+    ----------
+    system : System
+        In any coordinates; names are those of the joints that it has in relative coordinates.
+    t : float
+        The time. [s]
+    q, v : array_like, mapping of str to array_like, or None
+        Numbers by joints or entries, such as ``{"main": 0.5, "ball[2]": 0.1}``. [rad], [m]
+
+    Raises
+    ------
+    UsageError
+        If there is no such joint, it is prescribed, or it takes other numbers.
+    ConstraintError
+        If the loops cannot be closed with what is named.
+    """
+    by_name = isinstance(q, Mapping), isinstance(v, Mapping)
+    if not any(by_name):
+        left = [system.start_of_tree(t, q)[k] if x is None else x for k, x in enumerate((q, v))]
+        if (q is not None and v is not None) or (
+            is_closed(system, t, left[0]) and stays_closed(system, t, *left)
+        ):
+            return Start(left[0], left[1], {})
+    base = system._blueprint.relative() if system.free_joints else system
+    rest = np.zeros(base.nv)
+    solved: dict[str, list[str]] = {"q": [], "v": []}
+    if q is None or by_name[0]:
+        placed = closed = base.prescribed_state(t)[0]
+        _fill(base, placed, q or {}, "q")
+        if not is_closed(base, t, placed):
+            closed = base.close_loops(placed, fixed=tuple(q or ()), t=t)
+            solved["q"] = _moved(base, base.difference(placed, closed), base.step_slice)
+    else:
+        closed = base.state_of(system, q, np.zeros(system.nv))[0]
+    if v is None or by_name[1]:
+        rest = wished = base.prescribed_state(t)[1]
+        _fill(base, wished, v or {}, "v")
+        if not stays_closed(base, t, closed, wished):
+            rest = base.consistent_velocity(dict(v or {}), closed, t=t)
+            solved["v"] = _moved(base, rest - wished, base.velocity_slice)
+    at_start = (closed, rest) if base is system else system.state_of(base, closed, rest)
+    q_found = at_start[0] if q is None or by_name[0] else q
+    v_found = at_start[1] if v is None or by_name[1] else v
+    return Start(q_found, v_found, solved)
+
+
+def _moved(system: System, change: Any, place: Callable[[str], slice]) -> list[str]:
+    """Return the joints whose entries of a change are not zero."""
+    return [name for name in system.joint_names if (np.abs(change[place(name)]) > _MOVED).any()]
+
+
+def _fill(system: System, vector: Any, given: Mapping[str, Any], name: str) -> None:
+    """Write numbers by names into a vector of positions or velocities, in place."""
+    for joint in system.prescribed_joints:
+        if any(key == joint or str(key).startswith(f"{joint}[") for key in given):
+            raise UsageError(
+                f"{name}: joint '{joint}' is prescribed, its state is a function of time; leave it "
+                f"out."
+            )
+    names = system.position_names if name == "q" else system.velocity_names
+    place = system.position_slice if name == "q" else system.velocity_slice
+    slices = {joint: place(joint) for joint in system.joint_names}
+    for key, value in given.items():
+        plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+        try:
+            fill(vector, names, slices, key, plain)
+        except UsageError as error:
+            raise UsageError(f"{name}: {error}") from error
+
+
+def fill(
+    vector: npt.NDArray[np.float64],
+    names: Sequence[str],
+    joints: Mapping[str, slice],
+    name: str,
+    value: Any,
+) -> None:
+    """Write the value of a joint, or of one of its entries, into a vector, in place.
+
+    Entries are called ``joint``, or ``joint[k]`` where a joint has several; `joints` has those of a
+    whole joint. UsageError if there is no such name, or the value does not fit.
+    """
+    numbers = value if isinstance(value, list | tuple) else [value]
+    for number in numbers:
+        if type(number) not in (int, float) or not _is_finite(number):
+            raise UsageError(f"must be a finite number, or an array of them, got {value!r}.")
+    entries = entries_of(name, names, joints)
+    count = entries.stop - entries.start
+    if count == 0:
+        raise UsageError(f"joint '{name}' takes no numbers; leave it out.")
+    if len(numbers) != count:
+        raise UsageError(f"'{name}' takes {count} number{'s' * (count > 1)}; got {len(numbers)}.")
+    vector[entries] = numbers
+
+
+def _is_finite(number: float) -> bool:
+    """Return whether a number is one of double precision; integers may be larger."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
+def entries_of(name: str, names: Sequence[str], joints: Mapping[str, slice]) -> slice:
+    """Return where the numbers of a joint, or of one of its entries, are; or raise UsageError."""
+    if name in joints:
+        return joints[name]
+    if name in names:
+        position = names.index(name)
+        return slice(position, position + 1)
+    joint, bracket, _ = name.partition("[")
+    if not bracket:
+        raise UsageError(f"there is no joint '{name}'; {suggestion(name, joints)}")
+    if joint not in joints:
+        raise UsageError(f"there is no entry '{name}'; {suggestion(name, names)}")
+    own = names[joints[joint]]
+    known = f"joint '{joint}' has none" if not own else f"joint '{joint}' has {', '.join(own)}"
+    remedy = f"; '{joint}' alone stands for all of them" if len(own) > 1 else ""
+    raise UsageError(f"there is no entry '{name}'; {known}{remedy}.")

@@ -1,0 +1,83 @@
+"""Starts of runs by the names of joints: loops are closed from there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.constraints.closed_mechanisms import cycle, four_bar, hinge
+from tests.every_representation import each_representation
+
+H = 1e-3
+
+
+def run_of(system, **start):
+    return mb.simulate(system, (0.0, 3 * H), H, progress=False, **start)
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+@pytest.mark.parametrize(
+    "coordinates", [mb.RelativeCoordinates(), mb.AbsoluteCoordinates()], ids=["joints", "bodies"]
+)
+def test_loops_are_closed_from_what_is_named(coordinates):
+    """The named joint has its numbers, the others follow, and the result says which."""
+    mech = four_bar()
+    relative, system = mech.assemble(), mech.assemble(coordinates)
+    name, *others = relative.joint_names
+    q = relative.close_loops(
+        relative.checked("q", [0.2, *relative.reference_configuration()[1:]]), fixed=[name]
+    )
+    v = relative.consistent_velocity({name: 3.0}, q)
+    run = run_of(system, q={name: 0.2}, v={name: 3.0})
+    found = relative.state_of(system, run.q[0], run.v[0])
+    np.testing.assert_allclose(found[0], q, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(found[1], v, rtol=0, atol=1e-10)
+    assert run.options["solved"] == {"q": tuple(others), "v": tuple(others)}
+    with pytest.raises(mb.UsageError, match="q: there is no joint 'mian'"):
+        run_of(system, q={"mian": 0.2})
+    with pytest.raises(mb.UsageError, match=r"v: .* takes 1 number"):
+        run_of(system, v={name: [1.0, 2.0]})
+
+
+@each_representation
+def test_entries_of_joints_in_trees(representation):
+    """Numbers or arrays, of a joint or of one of its entries; a run of vectors is the same."""
+    mech = mb.Mechanism("arm")
+    inertia = mb.SpatialInertia.box(1.0, size=(0.1, 0.2, 0.3))
+    upper, lower = (mech.add_body(mb.Body(name, inertia)) for name in ("upper", "lower"))
+    mech.add_joint(mb.UniversalJoint("shoulder", (1, 0, 0), (0, 1, 0)), mech.world, upper)
+    mech.add_joint(mb.RevoluteJoint("elbow", (0, 0, 1)), upper, lower)
+    system = mech.assemble(mb.RelativeCoordinates(representation))
+    run = run_of(system, q={"shoulder[1]": np.float64(0.3), "elbow": 1}, v={"shoulder": [0.1, -2]})
+    expected = run_of(system, q=[0.0, 0.3, 1.0], v=[0.1, -2.0, 0.0])
+    np.testing.assert_array_equal(run.q, expected.q)
+    np.testing.assert_array_equal(run.v, expected.v)
+    assert "solved" not in run.options
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+def test_drives_start_by_themselves():
+    """A crank that is prescribed: nothing need be given, and its own state cannot be."""
+    points = [(0, 0, 0), (0, 0, 0.3), (0.8, 0, 0.5), (0.9, 0, 0)]
+    hinges = [hinge(n, p, (0, 1, 0)) for n, p in zip("ABCD", points, strict=True)]
+    hinges[0] = hinges[0].prescribe(lambda t: 0.4 + 2.0 * t, lambda t: 2.0, lambda t: 0.0)
+    system = cycle("driven", points, hinges).assemble()
+    drive = system.prescribed_joints[0]
+    run = run_of(system)
+    assert run.completed
+    assert run.q[0, system.position_slice(drive)] == 0.4
+    assert run.v[0, system.velocity_slice(drive)] == 2.0
+    assert np.abs(system.constraint_residual(run.q[0])).max() < 1e-12
+    assert np.abs(system.constraint_velocity(run.q[0], run.v[0])).max() < 1e-12
+    with pytest.raises(mb.UsageError, match=f"q: joint '{drive}' is prescribed"):
+        run_of(system, q={drive: 0.4})
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+def test_vectors_that_open_loops_are_refused():
+    """A whole configuration is meant as it is."""
+    system = four_bar().assemble()
+    q = system.close_loops() + 0.1
+    with pytest.raises(mb.ConstraintError, match="initial q leaves loops open"):
+        run_of(system, q=q, v={system.joint_names[0]: 1.0})
