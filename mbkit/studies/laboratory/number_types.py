@@ -8,9 +8,9 @@ from typing import Any
 import attrs
 import numpy as np
 
-import mbkit as mb
 from mbkit.kernels.compile import UNCOMPILED, array_address, floats_at
 from mbkit.kernels.layout import OWN_FRAME_P, OWN_FRAME_SIZE
+from mbkit.systems import System
 from mbkit.systems.memory.workspace import Workspace
 
 
@@ -61,7 +61,7 @@ class OtherNumbers:
         The first argument of every kernel.
     """
 
-    def __init__(self, system: mb.System, number: Callable[[float], Any]) -> None:
+    def __init__(self, system: System, number: Callable[[float], Any]) -> None:
         if not UNCOMPILED:
             raise RuntimeError("other numbers than doubles need NUMBA_DISABLE_JIT=1")
         self.number = number
