@@ -312,7 +312,7 @@ def test_start_is_ready_for_simulation():
     """What close_loops returns satisfies the check of `simulate`."""
     system = four_bar_in_line(0.4, 1.1, 0.9, 1.0)
     with pytest.raises(mb.ConstraintError, match="close_loops"):
-        mb.simulate(system, t_span=(0.0, 0.01), h=1e-3)
+        mb.simulate(system, t_span=(0.0, 0.01), h=1e-3, q=system.reference_configuration())
     q, v = system.close_loops([0.3, 0.5, 0.5], [1.0, 0.0, 0.0], fixed=["A"])
     assert (q[0], v[0]) == (0.3, 1.0)
     with pytest.warns(mb.RedundantConstraintsWarning):  # as each planar loop of hinges
