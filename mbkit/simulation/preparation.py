@@ -117,14 +117,9 @@ def prepare(
     if times is not None:
         save_every = steps + 1  # rows are written at those times alone
     watched = checked_events(events, system)
-    t = float(t_span[0])
-    q_start, v_start, solved = (
-        Start(*system.start_of_tree(t), {}) if continued else initial_state(system, t, q, v)
+    q_start, v_start, solved = _checked_start(
+        system, integrator, float(t_span[0]), tau, None if continued else (q, v)
     )
-    check_joints(system, integrator)
-    check_forces(system, integrator, tau, float(t_span[0]), q_start)
-    if not continued:
-        check_constraints(system, integrator, float(t_span[0]), q_start, v_start)
     keeping = _keeping(integrator, stabilisation)
     workspace = Workspace(system.arrays, system.evaluator)
     workspace.record[0]["forward_dynamics"] = system.evaluator.function(system.equations)
@@ -157,6 +152,20 @@ def prepare(
         system, integrator, tau, problem, course, steps, workspace, force, drive, options,
         start=None if continued else (q_start, v_start), momenta=momenta, held=held,
     )  # fmt: skip
+
+
+def _checked_start(
+    system: System, integrator: Integrator, t: float, tau: Any, given: tuple[Any, Any] | None
+) -> Start:
+    """Return the start of a run, which its integrator takes; without a state given, of another."""
+    start = (
+        Start(*system.start_of_tree(t), {}) if given is None else initial_state(system, t, *given)
+    )
+    check_joints(system, integrator)
+    check_forces(system, integrator, tau, t, start.q)
+    if given is not None:
+        check_constraints(system, integrator, t, start.q, start.v)
+    return start
 
 
 def with_options(
