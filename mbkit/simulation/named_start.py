@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbkit.errors import UsageError, suggestion
+from mbkit.errors import UsageError, check_kind, suggestion
 from mbkit.simulation.closed import is_closed, stays_closed
 
 if TYPE_CHECKING:
@@ -100,8 +100,10 @@ def _moved(system: System, change: Any, place: Callable[[str], slice]) -> list[s
 
 def _fill(system: System, vector: Any, given: Mapping[str, Any], name: str) -> None:
     """Write numbers by names into a vector of positions or velocities, in place."""
+    for key in given:
+        check_kind(f"{name}: the name of a joint or entry", key, str, "text")
     for joint in system.prescribed_joints:
-        if any(key == joint or str(key).startswith(f"{joint}[") for key in given):
+        if any(key == joint or key.startswith(f"{joint}[") for key in given):
             raise UsageError(
                 f"{name}: joint '{joint}' is prescribed, its state is a function of time; leave it "
                 f"out."

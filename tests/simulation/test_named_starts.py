@@ -81,3 +81,17 @@ def test_vectors_that_open_loops_are_refused():
     q = system.close_loops() + 0.1
     with pytest.raises(mb.ConstraintError, match="initial q leaves loops open"):
         run_of(system, q=q, v={system.joint_names[0]: 1.0})
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+def test_runs_of_an_ensemble_close_their_own_loops():
+    """Each with its masses; of trees, all begin with what is named."""
+    system = four_bar().assemble()
+    name = system.joint_names[0]
+    rates = np.array([1.0, 2.0])
+    runs = run_of(system, q={name: 0.2}, parameters={"bodies.rod 1.mass": rates})
+    for place, mass in enumerate(rates):
+        alone = run_of(system.with_parameters({"bodies.rod 1.mass": mass}), q={name: 0.2})
+        np.testing.assert_array_equal(runs[place].q, alone.q)
+    with pytest.raises(mb.UsageError, match="must be text, got 2"):
+        run_of(system, q={2: 0.2})

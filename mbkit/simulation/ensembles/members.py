@@ -57,7 +57,7 @@ class Members:
     system: System  # with all forces; its parameters are those that no sample changes
     axes: tuple[int, ...]  # of the samples; () for one run alone
     vectors: dict[str, Any]  # (count, width): q, v and tau, those that were given as arrays
-    further: dict[str, Any]  # those of q, v and tau that are no arrays, such as a function tau
+    further: dict[str, Any]  # those of q, v and tau that are no arrays: functions, names
     parameters: dict[str, Any]  # (count, ...): values by name
     _systems: dict[int, System] = attrs.field(factory=dict, init=False)  # those made so far
 
@@ -65,7 +65,10 @@ class Members:
     def of(cls, system: System, parameters: Any, **given: Any) -> Members:
         """Return the members; an error that says which argument does not fit."""
         arguments = system.evaluator.arguments
-        further = {name: x for name, x in given.items() if x is None or callable(x)}
+        further = {
+            name: x for name, x in given.items()
+            if x is None or callable(x) or isinstance(x, Mapping)
+        }  # fmt: skip
         arrays = {
             name: arguments.with_leading_axes(name, x)
             for name, x in given.items() if name not in further
