@@ -42,6 +42,7 @@ def test_evaluations_are_as_many_as_forces_are_asked_for(name: str) -> None:
     assert run.options["counts"]["evaluations"] == len(asked)
 
 
+@pytest.mark.slow
 def test_steps_that_turn_too_far_are_rejected() -> None:
     coarse = mb.RungeKuttaMuntheKaas(mb.tableaus.BOGACKI_SHAMPINE3, rtol=1e-9)
     run = mb.simulate(

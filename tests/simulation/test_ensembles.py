@@ -58,6 +58,7 @@ def check_alone(runs, system, options, given):
         assert [each[:2] for each in run.events] == [each[:2] for each in alone.events]
 
 
+@pytest.mark.compiled  # time loops of Python are tested alone
 @pytest.mark.parametrize(
     ("integrator", "further"),
     [
@@ -142,6 +143,7 @@ def fourbar_and_floor():
     return system, q, mb.Event("far", mb.JointPosition(crank, 0.2), terminal=True)
 
 
+@pytest.mark.compiled
 def test_closed_mechanisms_and_events_are_as_in_one_run():
     system, q, far = fourbar_and_floor()
     options = {"t_span": (0.0, 0.4), "h": 0.01, "events": [far]}
@@ -190,6 +192,7 @@ def test_what_single_runs_warn_of_is_told_once_and_kept_by_sample():
     assert runs[2].warnings == alone.warnings == runs.warnings[2,]
 
 
+@pytest.mark.compiled
 def test_ctrl_c_keeps_what_is_finished(monkeypatch):
     system = double_pendulum().assemble()
     q, v = starts(system, 40)
