@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mbkit.errors import UsageError
@@ -12,30 +12,29 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from mbkit.systems import System
+
 
 def assign(
-    vector: npt.NDArray[np.float64],
-    names: Sequence[str],
-    joints: Mapping[str, slice],
-    assignments: Sequence[str],
-    option: str,
+    system: System, vector: npt.NDArray[np.float64], kind: str, assignments: Sequence[str]
 ) -> None:
-    """Write values given as text into a vector of positions or velocities, in place.
+    """Write values given as text into a vector of positions, "q", or velocities, "v", in place.
 
-    They are ``entry=number``, or ``joint=number,number,...`` for all entries of a joint, whose
-    places are in `joints`; entries are called ``joint``, or ``joint[k]`` where a joint has several.
-    UsageError, with the name of the option, if there is no such name, no such number, or another
-    count of numbers than of entries.
+    They are ``entry=number``, or ``joint=number,number,...`` for all entries of a joint; entries
+    are called ``joint``, or ``joint[k]`` where a joint has several. UsageError, with the name of
+    the option, if there is no such name, no such number, or another count of numbers than of
+    entries.
     """
     from mbkit.simulation.named_start import entries_of
 
+    option = f"--{kind}"
     for text in assignments:
         name, equals, values = text.rpartition("=")
         if not equals:
             raise UsageError(f"{option} {text}: write it as NAME=VALUE, such as elbow=0.5.")
         numbers = [_number(value, f"{option} {text}") for value in values.split(",")]
         try:
-            entries = entries_of(name, names, joints)
+            entries = entries_of(system, kind, name)
         except UsageError as error:
             raise UsageError(f"{option} {text}: {error}") from error
         count = entries.stop - entries.start

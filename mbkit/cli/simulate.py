@@ -156,10 +156,8 @@ def _check_start(system: System, positions: Sequence[str], velocities: Sequence[
     """Raise UsageError, which names the option, where a joint does not take what it is given."""
     q = system.reference_configuration()
     v = system.checked("v", [0.0] * system.nv)
-    slices = {name: system.position_slice(name) for name in system.joint_names}
-    assign(q, system.position_names, slices, positions, "--q")
-    slices = {name: system.velocity_slice(name) for name in system.joint_names}
-    assign(v, system.velocity_names, slices, velocities, "--v")
+    assign(system, q, "q", positions)
+    assign(system, v, "v", velocities)
     try:
         system.potential_energy(q)
     except (ConfigurationError, NotFiniteError) as error:

@@ -49,18 +49,16 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
             f"steps, and say takes_constraints = True."
         )
     at = f", t={t!r}" if t or system.motions else ""
-    g = np.abs(system.constraint_residual(q, t))
-    if g.size and not g.max() <= _TOLERANCE * closure.length:
+    if not is_closed(system, t, q):
+        g = np.abs(system.constraint_residual(q, t))
         name = closure.position_row_names[int(np.argmax(g))]
         raise ConstraintError(
             f"The initial q leaves loops open: '{name}' by {g.max():.3g} m. "
             f"Close them first: q = system.close_loops(q{at}){_or_of_joints(system)}."
         )
-    rate = np.abs(system.constraint_velocity(q, v, t))
-    speed = system.constraint_sizes(q, v, t)
-    off = rate > LEFT * max(speed.max(initial=0.0), closure.length)
-    if off.any():
-        row = int(np.argmax(rate * off))
+    if not stays_closed(system, t, q, v):
+        rate = np.abs(system.constraint_velocity(q, v, t))
+        row = int(np.argmax(rate))
         remedy = (
             f"system.close_loops(q, numpy.zeros(system.nv){at})[1]"
             if system.motions

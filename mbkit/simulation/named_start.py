@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -64,12 +64,13 @@ def start_of(system: System, t: float, q: Any, v: Any) -> Start:
         If the loops cannot be closed with what is named.
     """
     by_name = isinstance(q, Mapping), isinstance(v, Mapping)
+    if q is not None and v is not None and not any(by_name):
+        return Start(q, v, {})
     if not any(by_name):
-        left = [system.start_of_tree(t, q)[k] if x is None else x for k, x in enumerate((q, v))]
-        if (q is not None and v is not None) or (
-            is_closed(system, t, left[0]) and stays_closed(system, t, *left)
-        ):
-            return Start(left[0], left[1], {})
+        of_tree = system.start_of_tree(t, q)
+        whole = [own if x is None else x for own, x in zip(of_tree, (q, v), strict=True)]
+        if is_closed(system, t, whole[0]) and stays_closed(system, t, *whole):
+            return Start(whole[0], whole[1], {})
     base = system._blueprint.relative() if system.free_joints else system
     rest = np.zeros(base.nv)
     solved: dict[str, list[str]] = {"q": [], "v": []}
@@ -108,34 +109,26 @@ def _fill(system: System, vector: Any, given: Mapping[str, Any], name: str) -> N
                 f"{name}: joint '{joint}' is prescribed, its state is a function of time; leave it "
                 f"out."
             )
-    names = system.position_names if name == "q" else system.velocity_names
-    place = system.position_slice if name == "q" else system.velocity_slice
-    slices = {joint: place(joint) for joint in system.joint_names}
     for key, value in given.items():
         plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
         try:
-            fill(vector, names, slices, key, plain)
+            fill(system, vector, name, key, plain)
         except UsageError as error:
             raise UsageError(f"{name}: {error}") from error
 
 
-def fill(
-    vector: npt.NDArray[np.float64],
-    names: Sequence[str],
-    joints: Mapping[str, slice],
-    name: str,
-    value: Any,
-) -> None:
+def fill(system: System, vector: npt.NDArray[np.float64], kind: str, name: str, value: Any) -> None:
     """Write the value of a joint, or of one of its entries, into a vector, in place.
 
-    Entries are called ``joint``, or ``joint[k]`` where a joint has several; `joints` has those of a
-    whole joint. UsageError if there is no such name, or the value does not fit.
+    The vector is of positions, "q", or of velocities, "v". Entries are called ``joint``, or
+    ``joint[k]`` where a joint has several. UsageError if there is no such name, or the value does
+    not fit.
     """
     numbers = value if isinstance(value, list | tuple) else [value]
     for number in numbers:
         if type(number) not in (int, float) or not _is_finite(number):
             raise UsageError(f"must be a finite number, or an array of them, got {value!r}.")
-    entries = entries_of(name, names, joints)
+    entries = entries_of(system, kind, name)
     count = entries.stop - entries.start
     if count == 0:
         raise UsageError(f"joint '{name}' takes no numbers; leave it out.")
@@ -152,10 +145,13 @@ def _is_finite(number: float) -> bool:
         return False
 
 
-def entries_of(name: str, names: Sequence[str], joints: Mapping[str, slice]) -> slice:
+def entries_of(system: System, kind: str, name: str) -> slice:
     """Return where the numbers of a joint, or of one of its entries, are; or raise UsageError."""
+    names = system.position_names if kind == "q" else system.velocity_names
+    place = system.position_slice if kind == "q" else system.velocity_slice
+    joints = system.joint_names
     if name in joints:
-        return joints[name]
+        return place(name)
     if name in names:
         position = names.index(name)
         return slice(position, position + 1)
@@ -164,7 +160,7 @@ def entries_of(name: str, names: Sequence[str], joints: Mapping[str, slice]) -> 
         raise UsageError(f"there is no joint '{name}'; {suggestion(name, joints)}")
     if joint not in joints:
         raise UsageError(f"there is no entry '{name}'; {suggestion(name, names)}")
-    own = names[joints[joint]]
+    own = names[place(joint)]
     known = f"joint '{joint}' has none" if not own else f"joint '{joint}' has {', '.join(own)}"
     remedy = f"; '{joint}' alone stands for all of them" if len(own) > 1 else ""
     raise UsageError(f"there is no entry '{name}'; {known}{remedy}.")

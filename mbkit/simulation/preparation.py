@@ -124,9 +124,7 @@ def prepare(
     workspace = Workspace(system.arrays, system.evaluator)
     workspace.record[0]["forward_dynamics"] = system.evaluator.function(system.equations)
     workspace.stabilise(project=True)
-    held = None
-    if isinstance(tau, PiecewiseEfforts):
-        held = HeldEfforts.of(tau, t_span, steps, workspace.tau)
+    held = _held(tau, t_span, steps, workspace)
     force = _install_forces(system, workspace, tau)
     drive = _install_drive(system, integrator, workspace)
     problem = _problem(
@@ -312,6 +310,16 @@ def checked_parts(system: System, integrator: Integrator) -> Integrator:
             f"mbkit.RungeKuttaMuntheKaas(tableau=mbkit.tableaus.RK4)."
         )
     return integrator
+
+
+def _held(
+    tau: Any, t_span: tuple[float, float], steps: int, workspace: Workspace
+) -> HeldEfforts | None:
+    """Return what holds efforts that are constant over parts of a run, where they are."""
+    if not isinstance(tau, PiecewiseEfforts):
+        return None
+    held: HeldEfforts = HeldEfforts.of(tau, t_span, steps, workspace.tau)
+    return held
 
 
 def _tau(tau: GeneralizedForces | None, workspace: Workspace) -> Callable[[float, Any, Any], Any]:

@@ -261,15 +261,10 @@ def _start(
     system: System, named: System, t: float, initial: Initial, faults: Faults
 ) -> dict[str, Any]:
     q, v = named.reference_configuration(), named.checked("v", [0.0] * named.nv)
-    places = (
-        ("q", q, named.position_names, named.position_slice),
-        ("v", v, named.velocity_names, named.velocity_slice),
-    )
-    for key, vector, names, place in places:
-        slices = {joint: place(joint) for joint in named.joint_names}
+    for key, vector in (("q", q), ("v", v)):
         for name, value in getattr(initial, key).items():
             with faults.at("initial", key, name):
-                fill(vector, names, slices, name, value)
+                fill(named, vector, key, name, value)
     if not faults.found:
         with faults.at("initial", "q"):
             named.potential_energy(q)

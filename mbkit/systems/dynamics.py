@@ -22,7 +22,7 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.wrenches import Wrenches, computed
 from mbkit.systems.constraint_checks import HOLDS, largest_terms
-from mbkit.systems.forces import applied, take_part
+from mbkit.systems.forces import added, applied, take_part
 from mbkit.systems.rank import Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:
@@ -119,16 +119,18 @@ def hybrid_dynamics(
     on_error: str = "raise",
 ) -> tuple[Floats, Floats]:
     """See `System.hybrid_dynamics`."""
-    known = system.known(applied(system, q, v, tau, t, on_error), vdot, prescribed)
+    f = None
+    if take_part(system, t):
+        f = system.generalized_forces(q, v, t, on_error=on_error)
+        tau = added(system, f, tau)
+    known = system.known(tau, vdot, prescribed)
     if system.arrays.closure:
         vdot, total, _, kept = system.solve_hybrid(q, v, known, wrenches, t=t, on_error=on_error)
         check_unique(system, q, kept, prescribed, total, t=t, on_error=on_error)
     else:
         found = computed(system, HYBRID_DYNAMICS, q, v, known, wrenches=wrenches, on_error=on_error)
         vdot, total = found[..., system.nv :].copy(), found[..., : system.nv].copy()
-    if not take_part(system, t):
-        return vdot, total
-    return vdot, total - system.generalized_forces(q, v, t, on_error=on_error)
+    return vdot, total if f is None else total - f
 
 
 def check_unique(

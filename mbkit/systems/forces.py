@@ -78,7 +78,11 @@ def applied(
     """Return f + tau: the forces of the mechanism and further ones, which may be left out."""
     if not take_part(system, t):
         return system.evaluator.zero if tau is None else tau
-    f = generalized_forces(system, q, v, t, on_error=on_error)
+    return added(system, generalized_forces(system, q, v, t, on_error=on_error), tau)
+
+
+def added(system: System, f: Floats, tau: ArrayLike | None) -> Any:
+    """Return f + tau, where tau may be left out."""
     if tau is None:
         return f
     given = system.evaluator.arguments.with_leading_axes("tau", tau)

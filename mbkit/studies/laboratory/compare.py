@@ -224,17 +224,14 @@ def setting_of(
 def start_of(base: System, q: Any, v: Any) -> tuple[Any, Any]:
     """Return the start of a system by vectors or joints, with its loops closed."""
     found = []
-    for given, vector, names, place in (
-        (q, base.reference_configuration(), base.position_names, base.position_slice),
-        (v, np.zeros(base.nv), base.velocity_names, base.velocity_slice),
-    ):
+    starts = ("q", q, base.reference_configuration()), ("v", v, np.zeros(base.nv))
+    for kind, given, vector in starts:
         if isinstance(given, Mapping):
-            slices = {joint: place(joint) for joint in base.joint_names}
             for name, value in given.items():
                 plain = np.asarray(value, dtype=np.float64).tolist()
-                fill(vector, names, slices, name, plain)
+                fill(base, vector, kind, name, plain)
         elif given is not None:
-            vector = base.checked("q" if names is base.position_names else "v", given, finite=True)
+            vector = base.checked(kind, given, finite=True)
         found.append(vector)
     if base.num_velocity_constraints:
         named = [name for given in (q, v) if isinstance(given, Mapping) for name in given]

@@ -78,10 +78,7 @@ class Varied:
         return system, q, v
 
     def _entry(self, kind: str, name: str) -> slice:
-        system = self.system
-        names = system.position_names if kind == "q" else system.velocity_names
-        place = system.position_slice if kind == "q" else system.velocity_slice
-        found = entries_of(name, names, {joint: place(joint) for joint in system.joint_names})
+        found = entries_of(self.system, kind, name)
         if found.stop - found.start != 1:
             raise UsageError(
                 f"vary: '{kind}.{name}' has {found.stop - found.start} numbers; name one of them, "
