@@ -11,14 +11,20 @@ STAMPS := $(VENV)/stamps
 # The distributions in plugins/, by their folders.
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 
-# Bytecode is left to the first import: of most modules there is none.
+# Bytecode is left to the first import: of most modules there is none. It is kept even where the
+# environment says otherwise, as images for containers do: a second for each start of Python, and
+# twenty for each collection of tests.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --root-user-action=ignore --quiet \
 	--no-compile
+
+# Each process takes tests side by side in files, which share what they make, and steals at the end.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test long fuzz peers plugins bench studies lint format warmup requirements clean
+.PHONY: help demo test long fuzz peers plugins bench studies docs lint format warmup requirements clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 22
@@ -29,11 +35,11 @@ demo: $(STAMPS)/demo ## simulate a seven-joint arm; writes a plot and a result f
 
 test: $(STAMPS)/test ## run the tests, without the long ones and those against other programs
 	@$(BIN)/mbkit warmup
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not long" --ignore=tests/peers
+	$(PYTEST) -m "not long" --ignore=tests/peers
 
 long: $(STAMPS)/test ## run the long tests, which `make test` leaves out
 	@$(BIN)/mbkit warmup
-	$(BIN)/python -m pytest -n $(WORKERS) -m long --ignore=tests/peers
+	$(PYTEST) -m long --ignore=tests/peers
 
 fuzz: $(STAMPS)/test ## call everything with odd arguments, break callbacks and files; SECONDS=3600
 	@$(BIN)/mbkit warmup
@@ -42,7 +48,7 @@ fuzz: $(STAMPS)/test ## call everything with odd arguments, break callbacks and 
 
 peers: $(STAMPS)/dev ## compare with Pinocchio and other programs (installs them)
 	@$(BIN)/mbkit warmup
-	$(BIN)/python -m pytest -n $(WORKERS) tests/peers
+	$(PYTEST) tests/peers
 
 plugins: $(STAMPS)/test ## install the distributions in plugins/, check them and run their tests
 	@$(PIP) --no-deps --no-build-isolation --force-reinstall $(addprefix ./,$(PLUGINS))
@@ -57,6 +63,11 @@ bench: $(STAMPS)/dev ## measure against other programs; nothing else should be r
 studies: $(STAMPS)/demo ## run the studies of docs/studies, and write their pages
 	@$(BIN)/mbkit warmup
 	$(BIN)/python tools/write_studies.py
+
+docs: $(STAMPS)/dev ## build the pages of documentation to build/docs, and check their links
+	@$(BIN)/mbkit warmup
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/docs
+	$(BIN)/python -m tools.pages.check build/docs
 
 lint: $(STAMPS)/dev ## check format, style, types and imports between packages
 	$(BIN)/ruff format --check .
@@ -84,7 +95,7 @@ pin = uv pip compile --quiet --universal --fork-strategy fewest --python-version
 clean: ## remove the environment, results and all caches
 	rm -rf $(VENV) results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 		.import_linter_cache
-	find mbkit tests examples benchmarks plugins -name __pycache__ -type d -prune \
+	find mbkit tests tools examples benchmarks plugins docs -name __pycache__ -type d -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 
 $(STAMPS)/venv: tools/make_venv

@@ -26,8 +26,13 @@ SAMPLES = sized(4096, 64)
 #: Robots of example-robot-data.
 ROBOTS = sized(("panda/panda", "talos_data/talos_full_v2"), ("panda/panda",))
 
-#: Most of Pinocchio's time that a call may take.
-BAR = 0.8
+#: Most of Pinocchio's time that a call may take, of few bodies and of many.
+FEW = 10
+BARS = {
+    "inverse dynamics": (0.12, 0.10),
+    "forward dynamics": (0.12, 0.10),
+    "mass matrix": (0.12, 0.20),
+}
 
 #: Of a loop, and between loops. [s]
 SECONDS = 2e-2
@@ -60,7 +65,7 @@ def batches() -> list[Table]:
 
 
 def _cases() -> Iterator[Case]:
-    for count in sized((7, 30), (7,)):
+    for count in sized((7, 30, 100), (7,)):
         mechanism = benchmark_tree(count, REVOLUTE)
         system = mechanism.assemble()
         yield _case(f"{count} bodies", system, PinocchioTwin(mechanism, system))
@@ -159,12 +164,13 @@ def _rows(case: Case) -> list[Row]:
             functions["new"] = own[f"{what}, new"]
         found = interleaved(functions, seconds=SECONDS, pause=PAUSE)
         label = f"{case.title}, {what}"
+        bar = BARS[what][case.model.njoints > FEW]
         against = ", calls of crba on threads" if what == "mass matrix" else ""
         for name, note in (("own", ", out="), ("new", "")):
             if name in functions:
                 times = found.best(name) / SAMPLES, found.best("peer") / SAMPLES
                 ratio = found.ratio(name, "peer")
-                rows.append(Row(f"{label}{note}{against}", *times, ratio, BAR))
+                rows.append(Row(f"{label}{note}{against}", *times, ratio, bar))
     return rows
 
 

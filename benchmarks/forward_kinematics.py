@@ -5,22 +5,22 @@ user's bodies, which costs the same or more in every representation. The acceler
 scratch memory; nothing is written.
 """
 
-from mbkit.kernels.body_fixed.steps import STEPS as body_fixed
+from mbkit.kernels.body_fixed.recursion import RECURSION as body_fixed
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.evaluation import EVALUATION, positions, velocities
-from mbkit.kernels.hybrid.steps import STEPS as hybrid
-from mbkit.kernels.mixed.steps import STEPS as mixed
+from mbkit.kernels.hybrid.recursion import RECURSION as hybrid
+from mbkit.kernels.mixed.recursion import RECURSION as mixed
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass
 from mbkit.kernels.space import bodies, scratch_of
-from mbkit.kernels.spatial.steps import STEPS as spatial
+from mbkit.kernels.spatial.recursion import RECURSION as spatial
 from mbkit.kernels.status import OK
 
 _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def kinematics(space, q, v, vdot, steps, needs_poses):
+def kinematics(space, q, v, vdot, recursion, needs_poses):
     """C_i = C_p C_pi,  V_i = P V_p + S v,  A_i = P A_p + S vdot + c.
 
     Body-fixed twists do without the poses in the world; the other recursions make them as they go.
@@ -34,10 +34,10 @@ def kinematics(space, q, v, vdot, steps, needs_poses):
         return state
     if needs_poses:
         world_pass(model, scratch)
-    steps.start(scratch, _ZERO)
+    recursion.start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
-        steps.twist(model, scratch, i, v)
-        steps.acceleration(model, scratch, i, vdot, steps)
+        recursion.twist(model, scratch, i, v)
+        recursion.acceleration(model, scratch, i, vdot, recursion)
     return OK
 
 

@@ -1,4 +1,4 @@
-"""The gradient of a run by all inertial parameters, against the run itself."""
+"""The gradient of a run by all inertial parameters and springs, against the run itself."""
 
 from __future__ import annotations
 
@@ -25,21 +25,35 @@ METHODS: dict[str, mb.Integrator] = {
 
 
 def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
-    """Return times of gradients by all inertial parameters and the start, at most `BAR` runs."""
+    """Return times of gradients by all inertial parameters and the start, at most `BAR` runs.
+
+    And by the parameters of as many springs between bodies, of runs with these.
+    """
     rows = [
         _row(count, kinds, name)
         for name in METHODS
         for kinds in (REVOLUTE, MIXED)
         for count in sizes
     ]
+    rows += [_row(count, kinds, "RKMK4", count) for kinds in (REVOLUTE, MIXED) for count in sizes]
     title = "Gradient of a run by all inertial parameters and its start, against the run"
     return Table(title, rows, peer="run")
 
 
-def _row(count: int, kinds: tuple[str, ...], method: str) -> Row:
-    system = benchmark_tree(count, kinds).assemble()
+def _row(count: int, kinds: tuple[str, ...], method: str, springs: int = 0) -> Row:
+    mechanism = benchmark_tree(count, kinds)
+    rng = np.random.default_rng(count)
+    for k in range(springs):
+        a, b = rng.choice(list(mechanism.bodies), 2, replace=False)
+        mechanism.add_force(
+            mb.SpringDamper(
+                f"spring {k}", str(a), str(b), stiffness=5.0, rest_length=1.0, damping=0.1
+            )
+        )
+    system = mechanism.assemble()
     state = random_state(np.random.default_rng(count), system, 0.1)
-    by = ["q", "v", *(name for name in system.parameters if name.startswith("bodies."))]
+    of = ("bodies.", "forces.")
+    by = ["q", "v", *(name for name in system.parameters if name.startswith(of))]
 
     def taken() -> Any:
         return mb.simulate(
@@ -53,8 +67,9 @@ def _row(count: int, kinds: tuple[str, ...], method: str) -> Row:
     run = taken()
     times = interleaved({"own": lambda: mb.gradient(run, loss, by), "peer": taken}, rounds=15)
     kind = "mixed" if len(kinds) > 1 else "revolute"
+    more = f", {springs} springs" if springs else ""
     return Row(
-        f"{count} bodies, {kind}, {method}",
+        f"{count} bodies, {kind}, {method}{more}",
         times.best("own"),
         times.best("peer"),
         times.ratio("own", "peer"),

@@ -17,6 +17,8 @@ from benchmarks.compared_models import MODELS, Model
 from benchmarks.compared_mujoco import MujocoModel
 from benchmarks.report import Row, Table
 from benchmarks.timing import sized
+from mbkit.studies.laboratory.plots import COLOURS, MARKERS
+from mbkit.studies.laboratory.work import work_at
 
 #: Where the plot goes, and the page with the tables, between marks as those of the orders.
 IMAGE = pathlib.Path(__file__).parents[1] / "docs" / "images" / "work-precision.png"
@@ -70,13 +72,8 @@ class Curve:
 
     def time_at(self, error: float) -> float:
         """Return how long an error takes, between points by powers; infinite where none has it."""
-        for coarse, fine in zip(self.points, self.points[1:], strict=False):
-            if fine.error <= error < coarse.error:
-                span = np.log(coarse.error / fine.error)
-                return float(
-                    coarse.wall * (fine.wall / coarse.wall) ** (np.log(coarse.error / error) / span)
-                )
-        return self.points[0].wall if self.points and self.points[0].error <= error else np.inf
+        pairs = [(point.error, point.wall) for point in self.points]
+        return work_at(*zip(*pairs, strict=True), error) if pairs else np.inf
 
 
 def work_precision(
@@ -220,32 +217,31 @@ def _row(
 
 
 def draw(found: Mapping[str, Sequence[Curve]], path: pathlib.Path) -> None:
-    """Write the plot, one picture a model."""
-    import matplotlib as mpl
+    """Write the plot, one picture a model, with one legend beside them."""
+    import matplotlib.figure
 
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(
-        1, len(found), figsize=(5.5 * len(found), 5.2), squeeze=False, layout="constrained"
-    )
+    width = 5.5 * len(found) + 2.5
+    figure = matplotlib.figure.Figure(figsize=(width, 5.2), layout="constrained")
+    axes = figure.subplots(1, len(found), squeeze=False)
     lines = {"mbkit": "-", "Exudyn": "--", "MuJoCo": ":"}
+    shown: dict[str, Any] = {}
     for ax, (name, each) in zip(axes[0], found.items(), strict=True):
-        colours = iter(plt.get_cmap("tab20")(np.linspace(0, 1, 20)))
-        for curve in each:
+        for k, curve in enumerate(each):
             if curve.points:
-                ax.loglog(
+                label = f"{curve.program}: {curve.method}"
+                shown[label] = ax.loglog(
                     [1e3 * point.wall for point in curve.points],
                     [point.error for point in curve.points],
-                    lines[curve.program], color=next(colours), marker=".",
-                    label=f"{curve.program}: {curve.method}",
-                )  # fmt: skip
+                    lines[curve.program], color=COLOURS[k % len(COLOURS)],
+                    marker=MARKERS[k % len(MARKERS)], markersize=4, linewidth=1.0,
+                )[0]  # fmt: skip
         ax.set(
             title=name, xlabel="time of the loop [ms]", ylabel="error of the centres of mass [m]"
         )
         ax.set_ylim(SMALLEST_ERROR / 10, LARGEST_ERROR)
         ax.grid(alpha=0.3)
-        ax.legend(fontsize=6)
+    figure.legend(
+        list(shown.values()), list(shown), loc="outside right upper", fontsize=7, frameon=False
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
-    plt.close(figure)

@@ -6,6 +6,7 @@ their family: `mbkit.catalogue` says how.
 
 from mbkit import conventions as conventions
 from mbkit import testing as testing
+from mbkit import viz as viz
 from mbkit.bridges import SymbolicSystem as SymbolicSystem
 from mbkit.bridges import casadi_function as casadi_function
 from mbkit.bridges import jax_function as jax_function
@@ -33,8 +34,10 @@ from mbkit.errors import JointDerivativeWarning as JointDerivativeWarning
 from mbkit.errors import JointError as JointError
 from mbkit.errors import JumpWarning as JumpWarning
 from mbkit.errors import LargeStepWarning as LargeStepWarning
+from mbkit.errors import LimitsNotAppliedWarning as LimitsNotAppliedWarning
 from mbkit.errors import LockedMechanismWarning as LockedMechanismWarning
 from mbkit.errors import MbkitError as MbkitError
+from mbkit.errors import MissingTimeWarning as MissingTimeWarning
 from mbkit.errors import ModelError as ModelError
 from mbkit.errors import ModelFileError as ModelFileError
 from mbkit.errors import ModelFileWarning as ModelFileWarning
@@ -49,6 +52,7 @@ from mbkit.errors import ResultFileWarning as ResultFileWarning
 from mbkit.errors import ShapeError as ShapeError
 from mbkit.errors import SingularityWarning as SingularityWarning
 from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
+from mbkit.errors import StiffnessWarning as StiffnessWarning
 from mbkit.errors import StudyFileError as StudyFileError
 from mbkit.errors import TopologyError as TopologyError
 from mbkit.errors import UsageError as UsageError
@@ -70,13 +74,18 @@ from mbkit.integrators import COMMUTATOR_FREE4 as COMMUTATOR_FREE4
 from mbkit.integrators import Integrator as Integrator
 from mbkit.integrators import tableaus as tableaus
 from mbkit.integrators.built_in import *
+from mbkit.io import Mjcf as Mjcf
 from mbkit.io import Urdf as Urdf
+from mbkit.io import load_ensemble as load_ensemble
+from mbkit.io import load_mjcf as load_mjcf
 from mbkit.io import load_model as load_model
 from mbkit.io import load_result as load_result
 from mbkit.io import load_urdf as load_urdf
 from mbkit.io import parse_model as parse_model
 from mbkit.io import parse_urdf as parse_urdf
+from mbkit.io import read_mjcf as read_mjcf
 from mbkit.io import read_urdf as read_urdf
+from mbkit.io import save_mjcf as save_mjcf
 from mbkit.io import save_model as save_model
 from mbkit.io import save_urdf as save_urdf
 from mbkit.joints import Joint as Joint
@@ -104,6 +113,7 @@ from mbkit.model import DenavitHartenbergRow as DenavitHartenbergRow
 from mbkit.model import JointFriction as JointFriction
 from mbkit.model import JointLimits as JointLimits
 from mbkit.model import Mechanism as Mechanism
+from mbkit.parts.built_in import *
 from mbkit.representations import Representation as Representation
 from mbkit.representations import convert_acceleration as convert_acceleration
 from mbkit.representations import convert_jacobian as convert_jacobian
@@ -118,9 +128,18 @@ from mbkit.sensitivities import Gradient as Gradient
 from mbkit.sensitivities import Sensitivities as Sensitivities
 from mbkit.sensitivities import gradient as gradient
 from mbkit.sensitivities import sensitivities as sensitivities
+from mbkit.shapes import BoxShape as BoxShape
+from mbkit.shapes import CapsuleShape as CapsuleShape
+from mbkit.shapes import CylinderShape as CylinderShape
+from mbkit.shapes import EllipsoidShape as EllipsoidShape
+from mbkit.shapes import MeshShape as MeshShape
+from mbkit.shapes import Shape as Shape
+from mbkit.shapes import SphereShape as SphereShape
 from mbkit.simulation import Baumgarte as Baumgarte
 from mbkit.simulation import PiecewiseEfforts as PiecewiseEfforts
 from mbkit.simulation import Projection as Projection
+from mbkit.simulation import Sampled as Sampled
+from mbkit.simulation import export_fmu as export_fmu
 from mbkit.simulation import resume as resume
 from mbkit.simulation import simulate as simulate
 from mbkit.solvers import ConstraintSolver as ConstraintSolver
@@ -153,5 +172,6 @@ from mbkit.systems import SystemJacobian as SystemJacobian
 from mbkit.systems import near_singularity as near_singularity
 from mbkit.topology import BodyPath as BodyPath
 from mbkit.topology import Topology as Topology
+from mbkit.viz.plotting import plot as plot
 
 __version__ = "0.1.0"

@@ -7,6 +7,7 @@ names are possible.
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeGuard
 
@@ -44,6 +45,7 @@ __all__ = [
     "ResultFileWarning",
     "ShapeError",
     "SingularMassMatrixError",
+    "StiffnessWarning",
     "StudyFileError",
     "TopologyError",
     "UsageError",
@@ -52,9 +54,11 @@ __all__ = [
     "check_name",
     "check_switch",
     "listed",
+    "no_coordinates",
     "printable",
     "several",
     "suggestion",
+    "users_line",
 ]
 
 
@@ -206,7 +210,19 @@ class EnergyBalanceWarning(UserWarning):
 
 
 class JumpWarning(UserWarning):
-    """A prescribed motion jumps, or is faster than the steps of a run follow."""
+    """A prescribed motion jumps, has a kink, or is faster than the steps of a run follow."""
+
+
+class MissingTimeWarning(UserWarning):
+    """A state whose prescribed joints are not where their motions are at t = 0, without a t."""
+
+
+class StiffnessWarning(UserWarning):
+    """A motion whose stiff parts keep the steps of an explicit integrator small."""
+
+
+class LimitsNotAppliedWarning(UserWarning):
+    """A joint passes a limit of its position, which is data that no equation has."""
 
 
 class LargeStepWarning(UserWarning):
@@ -315,6 +331,17 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     return f"known are {listed(names)}."
 
 
+def no_coordinates(joint: str, remedy: str) -> str:
+    """Return the end of a message about a joint that closes a loop, where one of the tree is meant.
+
+    A sentence; `remedy` says how it gets coordinates, as `System.remedy` does.
+    """
+    return (
+        f"joint '{joint}' closes a loop and has no entries in q and v; name a joint of the tree, "
+        f"or {remedy}."
+    )
+
+
 def listed(names: Iterable[Any], form: Callable[[Any], str] = repr) -> str:
     """Return names for a message, separated by commas, of many the first twelve.
 
@@ -348,6 +375,17 @@ def printable(text: object) -> str:
         each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
         for each in string
     )
+
+
+def users_line() -> int:
+    """Return the `stacklevel` by which a warning of the caller points outside of mbkit.
+
+    As ``skip_file_prefixes`` of `warnings.warn` does from Python 3.12 on.
+    """
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("mbkit."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 _LONGEST_NAME = 200  # characters of a name that gets a guess

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import zlib
 
 import hypothesis
 import pytest
@@ -19,6 +20,38 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # example may load compiled code from the disk.
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("repeatable")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--some-cases",
+        action="store_true",
+        help="of each test with eight cases or more, run about every fifth",
+    )
+
+
+@pytest.hookimpl(trylast=True)  # after what marks deselect
+def pytest_collection_modifyitems(config, items):
+    """Leave cases out where lines are to be run once, and not all that the tests assert."""
+    if not config.getoption("some_cases"):
+        return
+    by_name = {}  # fixtures of modules have put cases of one test apart
+    for item in items:
+        by_name.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = {item for name, cases in by_name.items() for item in _some(name, cases)}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def _some(name, cases):
+    """Return every fifth case; every seventh or third where fives are in step with an argument.
+
+    Where tests begin differs, so that all of them together have each joint, and each system.
+    """
+    if len(cases) < 8 or cases[0].get_closest_marker("every_case"):
+        return cases
+    stride = next((each for each in (5, 7, 3) if len(cases) % each), 1)
+    return cases[zlib.crc32(name.encode()) % stride :: stride]
 
 
 @pytest.fixture

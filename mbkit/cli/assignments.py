@@ -25,7 +25,7 @@ def assign(
     the option, if there is no such name, no such number, or another count of numbers than of
     entries.
     """
-    from mbkit.simulation.named_start import entries_of
+    from mbkit.systems.calls.by_name import entries_of
 
     option = f"--{kind}"
     for text in assignments:

@@ -11,6 +11,7 @@ import click
 from mbkit.cli.assignments import numbers_of
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option
+from mbkit.cli.where import where_options
 from mbkit.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -68,10 +69,9 @@ def _factor(name: str, names: str) -> Callable[[Callable[..., Any]], Callable[..
 @click.option(
     "--repeats",
     type=click.IntRange(min=0),
-    default=3,
-    show_default=True,
-    help="How often each case is timed.",
+    help="How often each case is timed. Default: 3; 0 where cases run side by side.",
 )
+@click.option("--operations", is_flag=True, help="Count operations, some seconds a combination.")
 @click.option("--samples", type=click.IntRange(min=1), help="Instants that are compared.")
 @click.option(
     "--reference",
@@ -84,6 +84,7 @@ def _factor(name: str, names: str) -> Callable[[Callable[..., Any]], Callable[..
     type=click.Path(file_okay=False, path_type=pathlib.Path),
     help="Directory for tables and report; one that is there goes on.",
 )
+@where_options
 @floating_option
 @mimic_option
 def compare(
@@ -93,13 +94,18 @@ def compare(
     t_end: float,
     positions: tuple[str, ...],
     velocities: tuple[str, ...],
-    repeats: int,
+    repeats: int | None,
+    operations: bool,
     samples: int | None,
     reference: pathlib.Path | None,
     output: pathlib.Path | None,
     floating: bool,
     mimic: str,
     loop_joints: str | None,
+    executor: str | None,
+    workers: int | None,
+    scheduler: str | None,
+    time_limit: float | None,
     **factors: str | None,
 ) -> None:
     """Run MODEL in every combination of what is given; compare errors, drifts, time and work.
@@ -112,9 +118,11 @@ def compare(
     Examples:
       mbkit compare arm.toml --h 1e-3,5e-4 --representations all --integrators rkmk4,bliedf3
       mbkit compare top.toml --v tip=0,0,30 --coordinates all --h 1e-2,5e-3 -o top-study
+      mbkit compare arm.toml --integrators rkmk4,bliedf3 --executor processes --workers 4
       mbkit compare bars.toml --q motor=1 --loop-joints knee,ankle --integrators rkmk4,rkmk5
     """
     from mbkit import studies
+    from mbkit.studies.laboratory.tasks import executor_of
 
     given: dict[str, Any] = {
         name: _choices(text) for name, text in factors.items() if text is not None
@@ -128,7 +136,8 @@ def compare(
     with compiling_announced():
         found = studies.compare(
             mechanism, (0.0, t_end), h, repeats=repeats, samples=samples, reference=reference,
-            directory=output, progress=True, **given,
+            operations=operations, directory=output, progress=True, time_limit=time_limit,
+            executor=executor_of(executor, workers=workers, scheduler=scheduler), **given,
         )  # fmt: skip
     tell_findings(found)
 

@@ -1,4 +1,4 @@
-"""``mbkit convert``: model files from one format to another."""
+"""``mbkit convert``: model files from one format to another, and to FMUs."""
 
 from __future__ import annotations
 
@@ -10,36 +10,80 @@ from mbkit.cli.files import TARGET, check_target
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option, told
 from mbkit.errors import UsageError, printable
 
-_FORMATS = (".toml", ".urdf")
+_FORMATS = (".toml", ".urdf", ".xml", ".mjcf", ".fmu")
 
 
-@click.command(short_help="Write a model file in another format.")
+@click.command(short_help="Write a model file in another format, or as an FMU.")
 @click.argument("model", type=MODEL)
 @click.argument("output", type=TARGET)
 @click.option("--force", is_flag=True, help="Replace OUTPUT if it exists.")
 @floating_option
 @mimic_option
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME",
+    help="FMU: an effort that goes in, by the name of its joint, such as elbow or ball[0]; "
+    "several times; all without it.",
+)
+@click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="NAME",
+    help="FMU: what goes out, such as q.elbow, v.elbow, hand.position; several times; all "
+    "positions and velocities without it.",
+)
+@click.option("--step", "h", type=float, metavar="SECONDS", help="FMU: longest step; 1e-3.")
 def convert(
-    model: pathlib.Path, output: pathlib.Path, force: bool, floating: bool, mimic: str
+    model: pathlib.Path,
+    output: pathlib.Path,
+    force: bool,
+    floating: bool,
+    mimic: str,
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    h: float | None,
 ) -> None:
-    """Read MODEL, a TOML or URDF file or robot:NAME, and write it to OUTPUT, .toml or .urdf.
+    """Read MODEL, a TOML, URDF or MJCF file or robot:NAME, and write it to OUTPUT.
+
+    OUTPUT ends in .toml, .urdf or .xml (an MJCF), or in .fmu: an FMU (FMI 2.0, co-simulation)
+    for other simulation programs, which needs a Python with mbkit where it runs.
 
     What the other format cannot hold is told on stderr; what would be another mechanism is
-    refused. A URDF holds trees of revolute, prismatic, planar, free and fixed joints.
+    refused. A URDF holds trees of revolute, prismatic, planar, free and fixed joints; an MJCF
+    revolute, prismatic, spherical, free and fixed joints, and closed loops.
 
     \b
     Examples:
       mbkit convert arm.urdf arm.toml
       mbkit convert arm.toml arm.urdf --force
+      mbkit convert four-bar.toml four-bar.xml
       mbkit convert robot:panda panda.toml --mimic independent
+      mbkit convert arm.toml arm.fmu --input elbow --output q.elbow --output hand.position
     """
-    if output.suffix.lower() not in _FORMATS:
-        raise UsageError(f"'{output}' must end in .toml or .urdf, which says what is written.")
+    suffix = output.suffix.lower()
+    if suffix not in _FORMATS:
+        raise UsageError(
+            f"'{output}' must end in .toml, .urdf, .xml (MJCF) or .fmu, which says what is written."
+        )
+    if suffix != ".fmu" and (inputs or outputs or h is not None):
+        raise UsageError(f"--input, --output and --step are for FMUs, and '{output}' is none.")
     check_target(output, force=force)
 
     import mbkit as mb
 
     mechanism = load(model, floating=floating, mimic=mimic)
-    told(lambda: mb.save_model(mechanism, output))
+    if suffix == ".fmu":
+        mb.export_fmu(
+            mechanism.assemble(),
+            output,
+            inputs=inputs or None,
+            outputs=outputs or None,
+            h=1e-3 if h is None else h,
+        )
+    else:
+        told(lambda: mb.save_model(mechanism, output))
     counts = f"{len(mechanism.bodies)} bodies, {len(mechanism.joints)} joints"
     click.echo(f"Wrote {printable(output)}: {counts}.")

@@ -14,8 +14,12 @@ from mbkit.cli.remedies import on_the_command_line
 from mbkit.errors import (
     EnergyBalanceWarning,
     JumpWarning,
+    LimitsNotAppliedWarning,
+    LockedMechanismWarning,
     MbkitError,
     PluginWarning,
+    RedundantConstraintsWarning,
+    StiffnessWarning,
     UsageError,
     printable,
 )
@@ -46,6 +50,8 @@ class ErrorsAsMessages(click.Group):
             if isinstance(error, MemoryError) and not isinstance(error, MbkitError):
                 raise click.ClickException(_of_memory(error)) from error
             raise click.ClickException(_lines(message)) from error
+        except KeyboardInterrupt as error:
+            raise click.ClickException("Interrupted by the user before the end.") from error
         except click.ClickException as error:
             error.message = _lines(error.message)  # type: ignore[misc]  # final for typing alone
             raise
@@ -75,7 +81,10 @@ class Commands(ErrorsAsMessages):
 
 
 #: Warnings that are lines.
-_TOLD = (PluginWarning, EnergyBalanceWarning, JumpWarning)
+_TOLD = (
+    PluginWarning, EnergyBalanceWarning, JumpWarning, LimitsNotAppliedWarning,
+    LockedMechanismWarning, RedundantConstraintsWarning, StiffnessWarning,
+)  # fmt: skip
 
 
 @functools.cache

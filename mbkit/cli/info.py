@@ -1,4 +1,4 @@
-"""``mbkit info``: what a model file describes."""
+"""``mbkit info``: what a model file describes, or how a result was computed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mbkit.cli.coordinates import coordinate_option
-from mbkit.cli.models import MODEL, floating_option, load
+from mbkit.cli.gears import rank_of_gears
+from mbkit.cli.models import MODEL_OR_RESULT, floating_option, read
+from mbkit.cli.planar_loops import planar_loops
+from mbkit.cli.provenance import is_result, tell_result
 from mbkit.cli.remedies import on_the_command_line
 from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
-from mbkit.errors import InertiaError, listed
-from mbkit.io.urdf.reader import warning_of
+from mbkit.errors import InertiaError, UsageError, listed
 from mbkit.model import check_inertias
 from mbkit.model.graph import graph_of
 from mbkit.parts.parts import Parts
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
     from mbkit.constraints import Constraint
     from mbkit.forces import Force
-    from mbkit.io.urdf import Urdf
     from mbkit.model import Connection, Mechanism
 
 #: Entries of a vector that is shown.
@@ -37,8 +38,8 @@ _LONGEST = 8
 _COUNTS = {"mass [kg]", "positions", "velocities", "rows"}
 
 
-@click.command(short_help="Show what is in a model file.")
-@click.argument("model", type=MODEL)
+@click.command(short_help="Show what is in a model file, or what a result was computed from.")
+@click.argument("model", type=MODEL_OR_RESULT, metavar="MODEL|RESULT")
 @floating_option
 @coordinate_option
 @click.option(
@@ -50,9 +51,12 @@ _COUNTS = {"mass [kg]", "positions", "velocities", "rows"}
 def info(model: pathlib.Path, floating: bool, coordinates: str, diagnose: bool) -> None:
     """Show the bodies, joints, forces, constraints, tree, loops, mobility and mass of MODEL.
 
-    MODEL is a TOML or URDF file, or robot:NAME for a robot of the package example-robot-data.
+    MODEL is a TOML, URDF or MJCF file, or robot:NAME for a robot of the package example-robot-data.
     Without --diagnose nothing is computed or compiled. Warnings name what keeps the model from
     being simulated, notes what is unusual, and what of a URDF is not read.
+
+    Of RESULT, a result file or a run directory: what happened in the run, which study it was, at
+    which commit, with which versions and settings.
 
     \b
     Examples:
@@ -60,16 +64,17 @@ def info(model: pathlib.Path, floating: bool, coordinates: str, diagnose: bool) 
       mbkit info robot:panda
       mbkit info four-bar.toml --diagnose
       mbkit info four-bar.toml --coordinates absolute
+      mbkit info results/swing.nc
     """
+    if is_result(model):
+        if floating or diagnose or coordinates != "relative":
+            raise UsageError(f"'{model}' is a result; options of 'mbkit info' are for models.")
+        tell_result(model)
+        return
+
     import mbkit as mb
 
-    is_urdf = model.suffix.lower() == ".urdf"
-    urdf = mb.read_urdf(model) if is_urdf else None
-    if urdf is None:
-        mechanism = load(model, floating=floating, mimic="couple")
-    else:
-        root = mb.FreeJoint("root_joint") if floating else None
-        mechanism = urdf.mechanism(root_joint=root, mimic="couple")
+    mechanism, notes, warnings = read(model, floating=floating)
     console = _console()
     _show_summary(console, mechanism)
     _show_bodies(console, mechanism)
@@ -78,13 +83,13 @@ def info(model: pathlib.Path, floating: bool, coordinates: str, diagnose: bool) 
         _show_forces(console, mechanism)
     if mechanism.constraints:
         _show_constraints(console, mechanism)
-    warnings = [] if urdf is None else _warnings_of_file(urdf)
     try:
         parts, topology, note = _as_assembled(mechanism, coordinates)
     except (mb.TopologyError, mb.InertiaError) as error:
         warnings.append(on_the_command_line(str(error)))
     else:
-        _show_mobility(console, topology)
+        _show_mobility(console, parts, topology)
+        _show_prescribed(console, parts)
         console.print(_tree(parts, topology))
         if topology.loop_joints:
             _show_loops(console, parts, topology)
@@ -92,7 +97,7 @@ def info(model: pathlib.Path, floating: bool, coordinates: str, diagnose: bool) 
             console.print(f"Note: {note}", markup=False)
         warnings += _warnings(mechanism, parts, topology, coordinates)
     _note_massless(console, mechanism)
-    for note in () if urdf is None else urdf.notes:
+    for note in notes:
         console.print(f"Note: {note}", markup=False)
     for warning in warnings:
         console.print(f"Warning: {warning}", style="yellow", markup=False)
@@ -201,7 +206,8 @@ def _show_joints(console: Console, mechanism: Mechanism) -> None:
     rows = []
     for name, connection in mechanism.joints.items():
         joint = connection.joint
-        texts = (name, type(joint).__name__, connection.predecessor, connection.successor)
+        kind = type(joint).__name__ + (", prescribed" if connection.motion is not None else "")
+        texts = (name, kind, connection.predecessor, connection.successor)
         counts = (str(joint.num_positions), str(joint.num_velocities))
         rows.append((*texts, *counts, *(data[name][k] for k in given)))
     columns = ("joint", "type", "predecessor", "successor", "positions", "velocities")
@@ -278,19 +284,55 @@ def _numbers(values: npt.NDArray[np.float64]) -> str:
     return f"({', '.join(f'{value:.6g}' for value in values.tolist())})"
 
 
-def _show_mobility(console: Console, topology: Topology) -> None:
+def _show_prescribed(console: Console, parts: Parts) -> None:
+    """Print how many of the freedoms are those of joints whose motion is prescribed."""
+    driven = {name: each.joint for name, each in parts.joints.items() if each.motion is not None}
+    if driven:
+        count = sum(joint.num_velocities for joint in driven.values())
+        console.print(
+            f"Of these {count} {'is' if count == 1 else 'are'} prescribed: {listed(tuple(driven))}."
+        )
+
+
+def _show_mobility(console: Console, parts: Parts, topology: Topology) -> None:
     """Print the counts: joints, loops, sizes, and the mobility that follows."""
-    mobility = f"Mobility: {topology.mobility} degrees of freedom"
-    loops = len(topology.loop_joints)
+    loops, planar = len(topology.loop_joints), len(planar_loops(parts, topology))
+    count = topology.mobility + 3 * planar
+    mobility = f"Mobility: {count} degree{'' if count == 1 else 's'} of freedom"
     if not loops:
-        console.print(f"{mobility} (a tree: the joints' in sum)")
+        less = len(parts.constraints)
+        rank = rank_of_gears(parts)
+        if rank:
+            few = f"Mobility: {count - rank} degree{'' if count - rank == 1 else 's'} of freedom"
+            console.print(f"{few} (a tree: the joints' in sum, less {rank} by gears)")
+            return
+        console.print(
+            f"{mobility.replace(':', ': at most')} (a tree: the joints' in sum, less what "
+            f"{'the constraint takes' if less == 1 else f'{less} constraints take'}; --diagnose "
+            "computes the mobility)"
+            if less
+            else f"{mobility} (a tree: the joints' in sum)"
+        )
         return
     joints = topology.mobility + 6 * loops
     each = "the loop" if loops == 1 else f"each of {loops} loops"
-    console.print(
-        f"{mobility} by count (joints {joints}, less 6 for {each}; more where the loops are of "
-        "special dimensions)"
-    )
+    if planar:
+        flat = "the planar loop" if planar == 1 else f"each of {planar} planar loops"
+        rest = f", 6 for each of {loops - planar} others" if planar < loops else ""
+        console.print(
+            f"{mobility} by count (joints {joints}, less 3 for {flat}{rest}; {topology.mobility} "
+            "by the count in space, as planar loops have 3 redundant constraints each)"
+        )
+    else:
+        console.print(
+            f"{mobility} by count (joints {joints}, less 6 for {each}; more where the loops are of "
+            "special dimensions)"
+        )
+    if count < 1:
+        console.print(
+            "Counts below 1 are usual for loops of special dimensions, whose constraints are "
+            "redundant; --diagnose computes the mobility."
+        )
     positions = sum(
         edge.num_positions for edge in topology.edges if edge.name not in topology.loop_joints
     )
@@ -325,11 +367,6 @@ def _tree(parts: Parts, topology: Topology) -> Tree:
         label = Text.assemble((topology.bodies[body], "bold"), f"  by {joint} ({kind}{direction})")
         branches.append(branches[topology.parent[body]].add(label))
     return branches[0]
-
-
-def _warnings_of_file(urdf: Urdf) -> list[str]:
-
-    return [warning] if (warning := warning_of(urdf, are_loose=False)) else []
 
 
 def _warnings(

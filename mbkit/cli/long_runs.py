@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import math
 import os
 import pathlib
 from collections.abc import Callable
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mbkit.cli.compiling import compiling_announced
-from mbkit.cli.remedies import on_the_command_line
+from mbkit.cli.remedies import goes_on_by, on_the_command_line
 from mbkit.errors import printable
 from mbkit.io.results.run_directory import RunDirectory
+from mbkit.results.summary import balance_text
 
 if TYPE_CHECKING:
     from mbkit.results import Result
@@ -97,23 +97,31 @@ def go_on(directory: pathlib.Path, *, other_versions: bool) -> None:
     """Go on with a run, or say that it was completed."""
     import mbkit as mb
 
-    tell_if_completed(directory)
+    goes_on_by(("mbkit", "simulate", "--resume", str(directory)))
     with compiling_announced():
-        run = mb.resume(directory, other_versions=other_versions)
-    tell_directory(run, directory)
+        tell_resumed(lambda: mb.resume(directory, other_versions=other_versions), directory)
 
 
-def tell_if_completed(directory: pathlib.Path) -> None:
+def tell_resumed(resume: Callable[[], Result], directory: pathlib.Path) -> None:
+    """Go on with a run, and say what it has become, or that it was completed already."""
+    if _was_completed(directory):
+        resume()  # which refuses other settings, and tidies up
+    else:
+        tell_directory(resume(), directory)
+
+
+def _was_completed(directory: pathlib.Path) -> bool:
     """Say that a run has come to its end already, if it has."""
     import mbkit as mb
 
     if not os.path.isfile(RunDirectory(directory).result):
-        return
+        return False
     run = mb.load_result(directory)
     if run.completed:
         click.echo(f"The run in {printable(directory)} was completed already.")
         for text in run.warnings:
             click.echo(f"Warning: {on_the_command_line(printable(text))}", err=True)
+    return run.completed
 
 
 def tell_directory(run: Result, directory: pathlib.Path) -> None:
@@ -121,7 +129,18 @@ def tell_directory(run: Result, directory: pathlib.Path) -> None:
     tell(run)
     click.echo(f"Wrote {printable(directory / 'result.nc')}: {run.t.size} instants.")
     if not run.completed:
-        raise click.ClickException(run.message)
+        raise not_completed(run)
+
+
+class Interrupted(click.ClickException):
+    """A run that was ended by Ctrl-C."""
+
+
+def not_completed(run: Result) -> click.ClickException:
+    """Return what to raise of a run that did not reach its end."""
+    by_user = run.message.startswith("Interrupted by the user")
+    message = on_the_command_line(run.message)
+    return (Interrupted if by_user else click.ClickException)(message)
 
 
 def tell(run: Result) -> None:
@@ -131,11 +150,5 @@ def tell(run: Result) -> None:
         happened = collections.Counter(run.events.names)
         counts = (f"{printable(name)} {count}" for name, count in happened.items())
         click.echo(f"Events: {', '.join(counts)}.")
-    peak = float(run.kinetic_energy.max())
-    is_forced = bool(run.dissipated_energy.any() or run.supplied_energy.any())
-    missing = run.energy_balance if is_forced else run.energy_drift
-    worst = float(abs(missing).max())
-    if peak > 0.0 and math.isfinite(peak) and math.isfinite(worst):
-        what = "The balance of energies misses" if is_forced else "Energy changed by"
-        share = worst / peak
-        click.echo(f"{what} at most {worst:.3g} J, {share:.1e} of the peak kinetic one.")
+    if text := balance_text(run):
+        click.echo(f"Energies: {text}.")

@@ -14,10 +14,12 @@ def main(debug: bool) -> None:
     """Rigid multibody systems: look at a model, simulate it, plot the result.
 
     \b
-    A model is a TOML file (see examples/models/) or a URDF. A first session:
+    A model is a TOML file (see examples/models/), a URDF or an MJCF. A first session:
       mbkit info arm.toml
+      mbkit view arm.toml
       mbkit simulate arm.toml -o run.nc --t-end 5
       mbkit plot run.nc -o run.png
+      mbkit animate run.nc -o run.html
 
     \b
     A project, with models, studies and a plugin of its own:

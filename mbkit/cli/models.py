@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,14 @@ import click
 
 from mbkit.cli.files import EXISTING
 from mbkit.errors import ModelFileWarning, PluginWarning, printable
+from mbkit.io.mjcf.reader import warning_of_mjcf
+from mbkit.io.robots import is_robot, model_file
+from mbkit.io.urdf.reader import warning_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mbkit.model import Mechanism
-
-#: What begins the name of a robot of example-robot-data.
-PREFIX = "robot:"
 
 
 class ModelPath(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 alone
@@ -29,15 +30,23 @@ class ModelPath(click.ParamType):  # type: ignore[type-arg]  # generic since cli
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> pathlib.Path:
         """Return the path of the file."""
-        if isinstance(value, str) and value.startswith(PREFIX):
-            from mbkit.io.robots import find_robot
-
-            return find_robot(value.removeprefix(PREFIX))
+        if is_robot(value):
+            return model_file(value, "MODEL")
         path: pathlib.Path = EXISTING.convert(value, param, ctx)
         return path
 
 
-MODEL = ModelPath()
+class ModelOrResultPath(ModelPath):
+    """The same, or a folder with a run."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> pathlib.Path:
+        """Return the path of the file or the folder."""
+        return pathlib.Path(value) if os.path.isdir(value) else super().convert(value, param, ctx)
+
+
+MODEL, MODEL_OR_RESULT = ModelPath(), ModelOrResultPath()
 
 
 #: Options of commands that read a model which may be a URDF.
@@ -65,10 +74,27 @@ def load(path: pathlib.Path, *, floating: bool, mimic: str) -> Mechanism:
         for option, given in (("--floating", floating), ("--mimic", mimic != "couple")):
             if given:
                 raise click.UsageError(f"{option} is for URDF files, and '{path}' is none.")
-        return mb.load_model(path)
+        other: Mechanism = told(lambda: mb.load_model(path))
+        return other
     root = mb.FreeJoint("root_joint") if floating else None
     mechanism: Mechanism = told(lambda: mb.load_urdf(path, root_joint=root, mimic=mimic))
     return mechanism
+
+
+def read(path: pathlib.Path, *, floating: bool) -> tuple[Mechanism, tuple[str, ...], list[str]]:
+    """Return the mechanism of a file, notes on what of it is not read, and warnings."""
+    import mbkit as mb
+
+    suffix = path.suffix.lower()
+    if suffix == ".urdf":
+        urdf = mb.read_urdf(path)
+        root = mb.FreeJoint("root_joint") if floating else None
+        mechanism = urdf.mechanism(root_joint=root, mimic="couple")
+        return mechanism, urdf.notes, [*filter(None, [warning_of(urdf, are_loose=False)])]
+    if suffix in (".xml", ".mjcf") and not floating:
+        mjcf = mb.read_mjcf(path)
+        return mjcf.mechanism(), mjcf.notes, [*filter(None, [warning_of_mjcf(mjcf)])]
+    return load(path, floating=floating, mimic="couple"), (), []
 
 
 def told(action: Callable[[], Any]) -> Any:

@@ -1,35 +1,72 @@
-"""``mbkit plot``: a picture of a result."""
+"""``mbkit plot``: a picture of a result, or of several compared."""
 
 from __future__ import annotations
 
+import os
 import pathlib
+from typing import Any
 
 import click
 
 from mbkit.cli.files import TARGET, check_target
 from mbkit.errors import printable
 from mbkit.io.results.netcdf import load_result
+from mbkit.viz.plotting import plot as draw
 
 
-@click.command(short_help="Draw a result file or run directory.")
-@click.argument("run", type=click.Path(exists=True, path_type=pathlib.Path))
+@click.command(short_help="Draw result files or run directories.")
+@click.argument(
+    "runs",
+    metavar="RUN...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, path_type=pathlib.Path),
+)
 @click.option(
     "-o",
     "--output",
     type=TARGET,
     help="Picture to write; its suffix (.png, .svg, .pdf) says in which format. "
-    "Default: beside RUN, as .png.",
+    "Default: beside the first RUN, as .png.",
+)
+@click.option(
+    "--panel",
+    "panels",
+    multiple=True,
+    metavar="NAME",
+    help="Draw this alone: positions, velocities, outputs, energies, balance, residuals, "
+    "multipliers, or a joint or an output by its name. May be given several times.",
+)
+@click.option(
+    "--phase",
+    multiple=True,
+    metavar="JOINT",
+    help="Draw the velocity of a joint over its position instead. May be given several times.",
 )
 @click.option("--force", is_flag=True, help="Replace the picture if it exists.")
-def plot(run: pathlib.Path, output: pathlib.Path | None, force: bool) -> None:
-    """Draw positions, velocities and energies over time of RUN, a result file or a run directory.
+def plot(
+    runs: tuple[pathlib.Path, ...],
+    output: pathlib.Path | None,
+    panels: tuple[str, ...],
+    phase: tuple[str, ...],
+    force: bool,
+) -> None:
+    """Draw RUN, a result file or a run directory: positions, velocities, outputs and energies over
+    time, with a panel for each unit. Several are compared, with a panel for each joint.
 
     \b
-    Example:
+    Examples:
       mbkit plot run.nc -o run.svg
-    """
-    output = run.with_suffix(".png") if output is None else output
+      mbkit plot fine.nc coarse.nc --panel elbow --panel balance -o compared.png
+      mbkit plot run.nc --phase elbow
+    """  # noqa: D205
+    output = runs[0].with_suffix(".png") if output is None else output
     check_target(output, force=force)
-
-    load_result(run).plot(output)
+    if len(runs) == 1:
+        results: Any = load_result(runs[0])
+    else:
+        common = os.path.commonpath([path.absolute().parent for path in runs])
+        names = [printable(path.absolute().relative_to(common)) for path in runs]
+        results = {name: load_result(path) for name, path in zip(names, runs, strict=True)}
+    draw(results, output, panels=panels or None, phase=phase or None)
     click.echo(f"Wrote {printable(output)}.")

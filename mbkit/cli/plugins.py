@@ -28,9 +28,9 @@ def plugins(names: tuple[str, ...], everything: bool, check: bool) -> None:
     given names. One that cannot be imported, or breaks its contract, is listed with the cause;
     everything else works without it.
 
-    With --check the laws of joints, forces, constraints, integrators and representations are tried
-    on examples that the plugins give. The exit code is 1 where one is broken, or a plugin was
-    skipped.
+    With --check the laws of bodies, joints, forces, constraints, integrators and representations
+    are tried on examples that the plugins give. The exit code is 1 where one is broken, or a plugin
+    was skipped.
 
     \b
     Examples:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from mbkit.cli.files import check_target
-from mbkit.cli.long_runs import tell
+from mbkit.cli.long_runs import not_completed, tell
 from mbkit.errors import MbkitError, ResultFileError, printable
-from mbkit.io.results.netcdf import check_suffix
+from mbkit.io.results.saving import check_suffix
 
 if TYPE_CHECKING:
     from mbkit.results import Result
@@ -34,7 +34,7 @@ def keep(simulation: Callable[[], Result], output: pathlib.Path) -> None:
         raise
     _write(run, output)
     if not run.completed:
-        raise click.ClickException(run.message)
+        raise not_completed(run)
 
 
 def _write(run: Result, output: pathlib.Path) -> None:

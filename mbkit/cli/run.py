@@ -1,8 +1,9 @@
-"""``mbkit run``: what a study file describes."""
+"""``mbkit run``: what study files describe."""
 
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -10,10 +11,11 @@ import click
 from mbkit.cli.compare import tell_findings
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.files import EXISTING
-from mbkit.cli.long_runs import tell_directory, tell_if_completed
+from mbkit.cli.long_runs import Interrupted, tell_directory, tell_resumed
 from mbkit.cli.models import told
+from mbkit.cli.remedies import goes_on_by, on_the_command_line
 from mbkit.cli.results import check_output, keep
-from mbkit.errors import printable
+from mbkit.errors import MbkitError, listed, printable
 from mbkit.studies import load_study
 from mbkit.studies.changes import parsed_change
 
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
     from mbkit.studies import Study
 
 
-@click.command(short_help="Run a study of a project.")
-@click.argument("study", type=EXISTING)
+@click.command(short_help="Run studies of a project.")
+@click.argument("studies", type=click.Path(path_type=pathlib.Path), nargs=-1, required=True)
 @click.option(
     "--set",
     "changes",
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     type=click.Path(),
-    help="Result file, or directory ending in '/', instead of the study's; anywhere.",
+    help="Result file, or directory ending in '/', instead of the study's; anywhere. Of one study "
+    "alone.",
 )
 @click.option("--force", is_flag=True, help="Replace the result file if it exists.")
 @click.option("--resume", is_flag=True, help="Go on with the run in the study's directory.")
@@ -45,18 +48,21 @@ if TYPE_CHECKING:
     help="Resume although versions or the processor differ; the last bits may too.",
 )
 def run(
-    study: pathlib.Path,
+    studies: tuple[pathlib.Path, ...],
     changes: tuple[str, ...],
     output: str | None,
     force: bool,
     resume: bool,
     other_versions: bool,
 ) -> None:
-    """Run STUDY, a TOML file that names a model and says how it is simulated.
+    """Run STUDIES, TOML files that name a model and say how it is simulated, one after the other.
 
-    The result goes below the folder 'results' of the project, and carries the study, all its
-    settings, and the commit of git. The plugin of the project is loaded: running a study runs the
-    project's code, so look at projects of others first.
+    A study that fails stops no other; the last line names those that failed, and the exit code is
+    1. Ctrl-C ends the study that runs, and starts none after it.
+
+    The result of a study goes below the folder 'results' of the project, and carries the study,
+    all its settings, and the commit of git. The plugin of the project is loaded: running a study
+    runs the project's code, so look at projects of others first.
 
     A study with a table [compare] is a comparison: its result is a directory with a report, and
     started again, it does what is missing.
@@ -71,7 +77,73 @@ def run(
       mbkit run studies/swing.toml --set h=1e-4 -o results/fine.nc
       mbkit run studies/swing.toml --set initial.q.hinge=0.5 --set bodies.rod.mass=2 --force
       mbkit run studies/long.toml --resume
+      mbkit run studies/swing.toml studies/wind.toml --set h=5e-4
     """
+    context = click.get_current_context()
+
+    def run_one(study: pathlib.Path) -> None:
+        EXISTING.convert(study, context.command.params[0], context)
+        try:
+            _run(
+                study, changes, output, written, force=force, resume=resume,
+                other_versions=other_versions,
+            )  # fmt: skip
+        except KeyboardInterrupt:  # before the first step, or again while the result was written
+            raise Interrupted(
+                f"Interrupted by the user in {printable(study)} before there was a result."
+            ) from None
+
+    written: dict[pathlib.Path, pathlib.Path] = {}
+    if len(studies) == 1:
+        run_one(studies[0])
+    else:
+        if output is not None:
+            raise click.UsageError("--output is the place of one study; leave it out, or run one.")
+        _run_all(studies, run_one)
+
+
+def _run_all(studies: Sequence[pathlib.Path], run_one: Callable[[pathlib.Path], None]) -> None:
+    """Run studies one after the other; an error that names those that failed, at the end."""
+    failed: list[pathlib.Path] = []
+    for number, study in enumerate(studies, 1):
+        click.echo(f"[{number}/{len(studies)}] {printable(study)}")
+        try:
+            run_one(study)
+        except Interrupted as error:
+            _tell_error(error.format_message())
+            left = listed(studies[number:], printable)
+            raise click.ClickException(
+                f"Interrupted in {printable(study)}." + (f" Not started: {left}." if left else "")
+            ) from None
+        except click.ClickException as error:
+            failed.append(study)
+            _tell_error(error.format_message())
+        except (MbkitError, OSError, MemoryError) as error:
+            if click.get_current_context().find_root().params.get("debug"):
+                raise
+            failed.append(study)
+            _tell_error(on_the_command_line(str(error)))
+    if failed:
+        raise click.ClickException(
+            f"{len(failed)} of {len(studies)} studies failed: {listed(failed, printable)}."
+        )
+
+
+def _tell_error(message: str) -> None:
+    click.echo("\n".join(map(printable, f"Error: {message}".split("\n"))), err=True)
+
+
+def _run(
+    study: pathlib.Path,
+    changes: tuple[str, ...],
+    output: str | None,
+    written: dict[pathlib.Path, pathlib.Path],
+    *,
+    force: bool,
+    resume: bool,
+    other_versions: bool,
+) -> None:
+    """Run one study; `written` are the places that others have written to."""
     with compiling_announced():
         loaded: Study = told(lambda: load_study(study, dict(map(parsed_change, changes))))
         target, is_directory = loaded.output, loaded.is_directory
@@ -79,6 +151,14 @@ def run(
             target, is_directory = pathlib.Path(output), output.endswith("/")
         else:
             target = _shortest(target)
+        if (other := written.setdefault(target.resolve(), study)) is not study:
+            raise click.UsageError(
+                f"'{printable(target)}' has the result of {printable(other)} already; give the "
+                f"studies outputs of their own."
+            )
+        given = [*(text for each in changes for text in ("--set", each))]
+        given += [] if output is None else ["-o", output]
+        goes_on_by(("mbkit", "run", str(study), *given, "--resume"))
         if force and (resume or is_directory):
             _refuse_force(target, is_directory=is_directory)
         if resume:
@@ -119,5 +199,4 @@ def _go_on(study: Study, target: pathlib.Path, is_directory: bool, *, other_vers
             f"--resume needs a run in a directory, and the study writes the file "
             f"'{printable(target)}' at its end; let its 'output' end in /."
         )
-    tell_if_completed(target)
-    tell_directory(study.resume(target, other_versions=other_versions), target)
+    tell_resumed(lambda: study.resume(target, other_versions=other_versions), target)

@@ -20,9 +20,12 @@ from mbkit.cli.long_runs import (
     tell_directory,
 )
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option
+from mbkit.cli.remedies import goes_on_by
 from mbkit.cli.results import check_output, keep
-from mbkit.errors import ConfigurationError, NotFiniteError, UsageError, suggestion
+from mbkit.errors import ConfigurationError, NotFiniteError, UsageError, listed, suggestion
+from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
 from mbkit.integrators.tableaus import TABLEAUS
+from mbkit.simulation.own_steps import RTOL
 
 if TYPE_CHECKING:
     from mbkit.integrators import Tableau
@@ -41,13 +44,20 @@ if TYPE_CHECKING:
 @directory_options
 @click.option("--force", is_flag=True, help="Replace the result file if it exists.")
 @click.option("--t-end", type=float, default=10.0, show_default=True, help="End time [s].")
-@click.option("--h", type=float, default=1e-3, show_default=True, help="Step size [s].")
+@click.option(
+    "--h",
+    type=float,
+    help="Step size [s]; if left out, steps have the size that --rtol asks for, and 1001 states "
+    "are saved, evenly spaced.",
+)
+@click.option(
+    "--rtol", type=float, help="Relative tolerance of a step, 1e-8 where --h is left out."
+)
 @click.option(
     "--tableau",
-    default="rk4",
-    show_default=True,
     help="Coefficients of the Runge-Kutta-Munthe-Kaas method, by order: euler, heun or midpoint, "
-    "kutta3 or bogacki_shampine3, rk4, dormand_prince5, verner6, fehlberg7, dormand_prince8.",
+    "kutta3 or bogacki_shampine3, rk4, dormand_prince5, verner6, fehlberg7, dormand_prince8; rk4 "
+    "with --h, and dormand_prince5 with a tolerance if left out.",
 )
 @click.option(
     "--representation",
@@ -74,7 +84,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Steps between saved instants.",
+    help="Steps between saved instants, thousandths of the span without --h.",
 )
 @floating_option
 @mimic_option
@@ -89,8 +99,9 @@ def simulate(
     dtype: str,
     force: bool,
     t_end: float,
-    h: float,
-    tableau: str,
+    h: float | None,
+    rtol: float | None,
+    tableau: str | None,
     representation: str | None,
     coordinates: str,
     orientation: str | None,
@@ -102,7 +113,7 @@ def simulate(
     floating: bool,
     mimic: str,
 ) -> None:
-    """Simulate MODEL, a TOML or URDF file or robot:NAME, and write the result to a file.
+    """Simulate MODEL, a TOML, URDF or MJCF file or robot:NAME, and write the result to a file.
 
     The first start compiles what it needs, which takes up to a minute; it says so. A run that is
     stopped by Ctrl-C, or by numbers that are no longer finite, is written as far as it got, and
@@ -113,7 +124,7 @@ def simulate(
 
     \b
     Examples:
-      mbkit simulate arm.toml -o run.nc
+      mbkit simulate arm.toml -o run.nc --t-end 2
       mbkit simulate arm.toml -o run.nc --t-end 2 --h 1e-4 --q elbow=0.5 --v wrist=-1
       mbkit simulate top.toml -o top.nc --v tip=0,0,30 --save-every 10
       mbkit simulate robot:solo12 -o solo.nc --floating --t-end 0.5
@@ -131,7 +142,7 @@ def simulate(
 
     import mbkit as mb
 
-    integrator = mb.RungeKuttaMuntheKaas(tableau=_tableau(tableau))
+    integrator = _integrator(tableau, h, rtol)
     chosen = None if representation is None else _representation(representation)
     strategy = chosen_coordinates(coordinates, orientation, local, trivialised, chosen)
     mechanism = load(model, floating=floating, mimic=mimic)
@@ -147,6 +158,7 @@ def simulate(
             dtype=dtype,
         )  # fmt: skip
         if in_directory:
+            goes_on_by(("mbkit", "simulate", "--resume", str(target)))
             tell_directory(run(), target)
         else:
             keep(run, target)
@@ -165,8 +177,21 @@ def _check_start(system: System, positions: Sequence[str], velocities: Sequence[
         raise UsageError(f"{given}: {error}") from error
 
 
-def _tableau(name: str) -> Tableau:
+def _integrator(tableau: str | None, h: float | None, rtol: float | None) -> Integrator:
+    """Return the method of the options."""
+    rtol = RTOL if h is None and rtol is None else rtol
+    default = "rk4" if rtol is None else "dormand_prince5"
+    chosen = _tableau(default if tableau is None else tableau)
+    if rtol is not None and chosen.b_embedded is None:
+        pairs = [name for name, each in TABLEAUS.items() if each.b_embedded is not None]
+        raise UsageError(
+            f"--tableau {tableau} does not estimate its error, by which it would choose its steps: "
+            f"give --h, the size of a step, and no --rtol; or take {listed(pairs)}."
+        )
+    return RungeKuttaMuntheKaas(chosen, rtol=rtol)
 
+
+def _tableau(name: str) -> Tableau:
     if name not in TABLEAUS:
         raise UsageError(f"--tableau: there is no tableau '{name}'; {suggestion(name, TABLEAUS)}")
     return TABLEAUS[name]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.closed_loops.closing import Closing, close, lead
 from mbkit.closed_loops.consistent_velocity import velocity_near
-from mbkit.closed_loops.loops import Loops, checked_fixed
 from mbkit.errors import ConstraintError, NotFiniteError, UsageError, listed
+from mbkit.kinematics.closing import Closing, close, lead
+from mbkit.kinematics.loops import Loops, checked_fixed
 from mbkit.spatial.arrays import FloatArray, frozen_number
 
 if TYPE_CHECKING:
     from mbkit.systems import System
+    from mbkit.systems.calls.arguments import Configuration
 
 _WHO = "close_loops"
 #: Random starts around a configuration that does not lead to a closed one.
@@ -25,8 +26,8 @@ _RESTARTS = 24
 
 def close_loops(
     system: System,
-    q: ArrayLike | None,
-    v: ArrayLike | None,
+    q: Configuration | None,
+    v: Configuration | None,
     fixed: Iterable[str],
     *,
     branch: ArrayLike | None,
@@ -36,6 +37,9 @@ def close_loops(
     """Return a closed configuration and a consistent velocity; see `System.close_loops`."""
     limit = checked_tolerance(tolerance, _WHO)
     held = checked_fixed(system, fixed, _WHO)
+    for given in (q, v):
+        if isinstance(given, Mapping):
+            held |= checked_fixed(system, tuple(given), _WHO)
     start = checked_start(system, q, t, _WHO)
     wished = np.zeros(system.nv) if v is None else system.checked("v", v, finite=True)
     loops = Loops.of(system, held, t)
@@ -70,7 +74,7 @@ def checked_tolerance(tolerance: Any, who: str) -> float:
     return number
 
 
-def checked_start(system: System, q: ArrayLike | None, t: float, who: str) -> FloatArray:
+def checked_start(system: System, q: Configuration | None, t: float, who: str) -> FloatArray:
     """Return a configuration with prescribed joints where they are at a time."""
     start = system.reference_configuration() if q is None else system.checked("q", q, finite=True)
     if system.prescribed_joints:

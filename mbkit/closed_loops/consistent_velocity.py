@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.closed_loops.loops import checked_entries, checked_fixed
 from mbkit.errors import ConstraintError, UsageError, listed
+from mbkit.kinematics.loops import checked_entries, checked_fixed
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems.calls.entries import velocity_scales
-from mbkit.systems.rank import LEFT, Ranked, largest_row
+from mbkit.systems.rank import LEFT, Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -82,7 +82,7 @@ def velocity_near(
         found[free] -= scales[free] * ranked.solve(rate)
         rate = system.constraint_velocity(q, found, t) / length
     speed = float((np.abs(A) @ ((np.abs(found) + np.abs(v)) / scales)).max())
-    _check(system, rate, max(speed, size), fixed, who)
+    _check(system, A, rate, max(speed, size), fixed, who)
     Z = ranked.null * scales[free, None]
     if Z.size:
         # a mechanism may have motions that move no mass: along these the change is the shortest
@@ -92,12 +92,22 @@ def velocity_near(
     return found
 
 
-def _check(system: System, rate: FloatArray, size: float, fixed: Any, who: str) -> None:
+def _check(
+    system: System, A: FloatArray, rate: FloatArray, size: float, fixed: Any, who: str
+) -> None:
     """Raise where no velocities of the others go with those that must stay."""
     worst = int(np.argmax(np.abs(rate)))
     if abs(rate[worst]) <= LEFT * size:
         return
     names = [system.velocity_names[k] for k in np.flatnonzero(fixed)]
+    if not system.prescribed_joints and rank_of(A) == system.nv:
+        raise ConstraintError(
+            f"{who}: the velocities of {listed(names)} do not go together with the constraints: "
+            f"the mechanism cannot move. At this configuration its constraints have rank "
+            f"{system.nv}, as many as it has velocities: its mobility is 0. Leave the velocities "
+            f"out. If it shall move, look for axes that miss a common direction or point; "
+            f"print(system.diagnose(q)) says more."
+        )
     gap = system.arrays.closure.length * abs(rate[worst])
     raise ConstraintError(
         f"{who}: the velocities of {listed(names)} do not go together at this configuration: "

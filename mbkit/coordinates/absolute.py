@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, final
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, final
 
 import attrs
 
@@ -151,12 +151,20 @@ class AbsoluteCoordinates:
             If a joint of `joints` does not exist or does not move; if the name of an added joint or
             part of a body is taken.
         """
-        whole = Parts.of(mechanism)
+        return self.assemble_parts(Parts.of(mechanism))
+
+    def without_coordinates(self, joints: Collection[str]) -> Self:
+        """Return the strategy for a mechanism in which some joints do not move any more."""
+        return attrs.evolve(self, joints=[name for name in self.joints if name not in joints])
+
+    def assemble_parts(self, whole: Parts, **options: Any) -> System:
+        """Return the equations of motion of the parts of a mechanism; see `assemble`."""
         bodies, division, topology = self.divided(whole)
         bodies.check(division, topology)
         return Assembly(
-            division, topology, self.representation, "joint", self.length, coordinates=self
-        ).system()
+            division, topology, self.representation, "joint", self.length, coordinates=self,
+            **options,
+        ).system()  # fmt: skip
 
     def divided(self, whole: Parts) -> tuple[FreeBodies, Division, Topology]:
         """Return how bodies and joints are made from those of a mechanism, and their tree.

@@ -10,23 +10,26 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.coordinates.division import CutBodies, Division
+from mbkit.coordinates.division import CutBodies, Division, DivisionRule
 from mbkit.coordinates.force_joints import check_positions
+from mbkit.coordinates.locking import is_left_out, locked, locked_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure
+from mbkit.coordinates.loosening import loosened
 from mbkit.coordinates.rows import Slices, assemble_rows, with_other_inertias
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
-from mbkit.joints import FreeJoint
 from mbkit.model.document import can_be_written, to_toml
 from mbkit.model.graph import graph_of
 from mbkit.model.parameters import changed, parameters
-from mbkit.parts.body import Body
+from mbkit.parts.body import RigidBody
 from mbkit.parts.connection import Connection
+from mbkit.parts.parts import Parts
 from mbkit.representations import Representation
+from mbkit.shapes import Shape
 from mbkit.solvers import ConstraintSolver
 from mbkit.spatial import SpatialInertia
 from mbkit.systems import System
-from mbkit.systems.blueprint import BodyInertias, InertiaTransfer, JointPlace, SplitBody
+from mbkit.systems.blueprint import BodyFrame, BodyInertias, InertiaTransfer, JointPlace, SplitBody
 from mbkit.systems.calls.arguments import Arguments, Floats
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.compiling import tell_of_compiling
@@ -36,38 +39,8 @@ from mbkit.systems.memory.forces import force_arrays
 from mbkit.topology import build_topology
 
 if TYPE_CHECKING:
-    from mbkit.joints import Joint
     from mbkit.joints.prescribed import JointMotion
-    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
-
-
-def loosened(parts: Parts, places: Sequence[tuple[str, str]]) -> tuple[Parts, tuple[str, ...]]:
-    """Return the parts with free joints at some places, and their names.
-
-    A place S of a joint on a body, a joint and "S_pred" or "S_succ", becomes a free joint at rest,
-    S exp(x), with a body without mass between; the free joints come after all others. Its steps x
-    move all that is beyond, as a change of S does: derivatives by configurations of the loosened
-    system are those by places. Those at S_succ have their successors beyond them: x is -1 times the
-    change of S_succ.
-    """
-    bodies, joints = dict(parts.bodies), dict(parts.joints)
-    names = []
-    for joint, place in places:
-        edge = joints[joint]
-        name = f"{place} of {joint}"
-        while name in bodies or name in joints:
-            name += "'"
-        bodies[name] = Body(name)
-        if place == "S_pred":
-            free = Connection(FreeJoint(name), edge.predecessor, name, edge.S_pred, np.eye(4))
-            joints[joint] = attrs.evolve(edge, predecessor=name, S_pred=np.eye(4))
-        else:
-            free = Connection(FreeJoint(name), name, edge.successor, np.eye(4), edge.S_succ)
-            joints[joint] = attrs.evolve(edge, successor=name, S_succ=np.eye(4))
-        joints[name] = free
-        names.append(name)
-    return attrs.evolve(parts, bodies=bodies, joints=joints), tuple(names)
 
 
 @final
@@ -89,6 +62,16 @@ class Assembly:
     constraint_solver: ConstraintSolver | None = None
     # the rows of the system that was made last, none before
     _rows: list[SystemArrays] = attrs.field(factory=list, init=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Views of dictionaries cannot be pickled, and rows have addresses of this process.
+        parts = {
+            name: dict(value) if isinstance(value, Mapping) else value
+            for name, value in attrs.asdict(self.parts, recurse=False).items()
+        }
+        fields = attrs.asdict(self, recurse=False, filter=lambda field, _: field.init)
+        del fields["division"]
+        return _unpickled, (self.division.rule, parts, fields)
 
     @property
     def parts(self) -> Parts:
@@ -124,6 +107,26 @@ class Assembly:
             [each.mass for each in every],
             [each.com for each in every],
             [each.moment_about_com for each in every],
+        )
+
+    def frames(self) -> Mapping[str, BodyFrame]:
+        """Return the named frames on the bodies."""
+        bodies = self.division.parts.bodies
+        return MappingProxyType(
+            {
+                name: BodyFrame(body, pose)
+                for body, each in bodies.items()
+                for name, pose in each.frames.items()
+            }
+        )
+
+    def shapes(self) -> tuple[tuple[int, Shape], ...]:
+        """Return the shapes of the bodies, in colours that are theirs or those of the bodies."""
+        parts = self.division.parts
+        return tuple(
+            (index, attrs.evolve(shape, color=body.color) if shape.color is None else shape)
+            for index, body in enumerate((parts.world, *parts.bodies.values()))
+            for shape in body.shapes
         )
 
     @property
@@ -192,6 +195,23 @@ class Assembly:
         """Return the system with another strategy for its constraints; by itself if None."""
         return attrs.evolve(self, constraint_solver=solver).system()
 
+    def locked_positions(
+        self, values: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Floats], tuple[str, ...]]:
+        """Return where joints are locked, and the names of the constraints along them alone."""
+        positions = locked_positions(self.parts, values)
+        constraints = self.parts.constraints.items()
+        return positions, tuple(n for n, each in constraints if is_left_out(each, positions))
+
+    def locked(self, positions: Mapping[str, Floats]) -> System:
+        """Return the system with fixed joints in place of some, by the same strategy."""
+        parts = locked(self.parts, positions)
+        coordinates = self.coordinates.without_coordinates(positions)
+        system: System = coordinates.assemble_parts(
+            parts, further=self.further & {*parts.forces}, constraint_solver=self.constraint_solver
+        )
+        return system
+
     def changed(self, values: Mapping[str, ArrayLike]) -> System:
         """Return the system with other numbers.
 
@@ -212,6 +232,7 @@ class Assembly:
     ) -> SystemArrays | None:
         """Return the rows with other numbers; None where they are to be computed anew."""
         plain = isinstance(self.division.rule, CutBodies) and not self.division.rule.cuts
+        plain &= all(isinstance(self.parts.bodies[name], RigidBody) for name in bodies)
         numbers = ("mass", "moment_about_com")
         if not (self._rows and plain and self.body_frames == "joint"):
             return None
@@ -268,7 +289,10 @@ class Assembly:
             gravity=parts.gravity,
             **_limits([parts.joints[name] for name in joints]),
             blueprint=self,
-            reference=_reference(joints, self.division.rule.reference(self.parts)),
+            reference=_reference(
+                {name: parts.joints[name] for name in joints},
+                self.division.rule.reference(self.parts),
+            ),
             position_slices=slices.positions,
             velocity_slices=slices.velocities,
             step_slices=slices.steps,
@@ -313,6 +337,14 @@ class Assembly:
         return attrs.evolve(arrays, closure=closure)
 
 
+def _unpickled(rule: DivisionRule, parts: Mapping[str, Any], fields: Mapping[str, Any]) -> Assembly:
+    whole: dict[str, Any] = {
+        name: MappingProxyType(value) if isinstance(value, dict) else value
+        for name, value in parts.items()
+    }
+    return Assembly(rule.divide(Parts(**whole)), **fields)
+
+
 def _has_tips(rows: SystemArrays, parts: Parts, bodies: Collection[str]) -> bool:
     """Return whether one of some bodies is on a row that carries no other."""
     inner = {*rows.bodies["parent"].tolist()}
@@ -355,9 +387,9 @@ def _names(slices: dict[str, slice]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _reference(joints: Mapping[str, Joint], given: Mapping[str, Floats]) -> Floats:
-    """Return where the joints are at the reference: neutral unless something else is given."""
-    rows = (given[n] if n in given else joint.neutral() for n, joint in joints.items())
+def _reference(joints: Mapping[str, Connection], given: Mapping[str, Floats]) -> Floats:
+    """Return where the joints are at the reference: as they say unless something else is given."""
+    rows = (given.get(n, edge.reference) for n, edge in joints.items())
     reference = np.concatenate([np.zeros(0), *rows])
     reference.flags.writeable = False
     return reference

@@ -53,11 +53,11 @@ def frames_in_joints(
 
 
 def poses_of_tree(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
-    """Return the pose of each body in the world with all joints neutral."""
+    """Return the pose of each body in the world at the reference configuration."""
     poses: dict[str, FloatArray] = {"world": np.eye(4)}
     for child, parent, name, is_reversed in topology.tree_edges:
         edge = parts.joints[name]
-        T = pose_of(edge.joint, edge.joint.neutral())
+        T = pose_of(edge.joint, edge.reference)
         C = edge.S_pred @ T @ inverse(edge.S_succ)
         poses[child] = poses[parent] @ (inverse(C) if is_reversed else C)
     return poses

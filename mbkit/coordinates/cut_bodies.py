@@ -22,6 +22,7 @@ from mbkit.errors import (
 from mbkit.joints import FixedJoint
 from mbkit.model import Body, Connection
 from mbkit.model.graph import graph_of
+from mbkit.parts.body import with_inertia
 from mbkit.parts.parts import Parts
 from mbkit.spatial import SpatialInertia
 from mbkit.topology import WORLD, held_loop
@@ -157,7 +158,7 @@ def cut_bodies(parts: Parts, cuts: Mapping[str, Cut]) -> Parts:
                     f"Body {name!r} cannot be cut: there is a {kind} {taken!r}, as the cut would "
                     "name its own; rename it."
                 )
-        bodies[name] = attrs.evolve(body, inertia=_part(body.inertia, 1.0 - cut.share))
+        bodies[name] = with_inertia(body, _part(body.inertia, 1.0 - cut.share))
         bodies[second] = Body(second, _part(body.inertia, cut.share), body.pose)
         for joint in cut.joints:
             joints[joint] = _moved(joints[joint], name, second)

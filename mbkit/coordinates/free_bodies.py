@@ -22,6 +22,7 @@ from mbkit.coordinates.spanning_trees import relative_tree
 from mbkit.errors import DuplicateNameError, InertiaError, TopologyError
 from mbkit.joints import FixedJoint, Joint
 from mbkit.model import Body, Connection
+from mbkit.parts.body import with_inertia
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.blueprint import SplitBody
@@ -154,7 +155,7 @@ class FreeBodies:
             share = self._shares()
             for origin, part in share.items():
                 body = bodies[origin]
-                bodies[origin] = attrs.evolve(body, inertia=_part(body.inertia, part))
+                bodies[origin] = with_inertia(body, _part(body.inertia, part))
             for each in self.hanging:
                 inertia = _part(whole.bodies[each.origin].inertia, share[each.origin])
                 C = inverse(poses[each.whole]) @ poses[each.origin]

@@ -18,6 +18,7 @@ import numpy as np
 from mbkit.coordinates.loops import characteristic_length
 from mbkit.coordinates.rigid_groups import spanning_steps
 from mbkit.joints.defaults.poses import pose_of
+from mbkit.parts.body import with_inertia
 from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.blueprint import InertiaTransfer
@@ -176,7 +177,7 @@ def with_transfers(parts: Parts, inertia_transfers: Collection[InertiaTransfer])
         inertia = bodies[body].inertia
         moment = inertia.moment_about_com + 0.5 * (moment + moment.T)
         changed = SpatialInertia(inertia.mass, inertia.com, moment, unphysical=True)
-        bodies[body] = attrs.evolve(bodies[body], inertia=changed)
+        bodies[body] = with_inertia(bodies[body], changed)
     return attrs.evolve(parts, bodies=MappingProxyType(bodies))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self, final
 
 import attrs
 
@@ -144,11 +144,16 @@ class RelativeCoordinates:
         """
         return self.assemble_parts(Parts.of(mechanism))
 
-    def assemble_parts(self, whole: Parts) -> System:
+    def without_coordinates(self, joints: Collection[str]) -> Self:
+        """Return the strategy for a mechanism in which some joints do not move any more."""
+        return self
+
+    def assemble_parts(self, whole: Parts, **options: Any) -> System:
         """Return the equations of motion of the parts of a mechanism; see `assemble`."""
         cuts = all_cuts(whole, self.cut_bodies)
         division = CutBodies(cuts).divide(whole)
         topology = spanning_tree(division.parts, cuts, self.loop_joints)
         return Assembly(
-            division, topology, self.representation, self.body_frames, self.length, coordinates=self
-        ).system()
+            division, topology, self.representation, self.body_frames, self.length,
+            coordinates=self, **options,
+        ).system()  # fmt: skip

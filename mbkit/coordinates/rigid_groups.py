@@ -52,8 +52,8 @@ def spanning_steps(
 
 
 def relative_pose(edge: Connection, towards: str) -> FloatArray:
-    """Return the pose of one body of a neutral joint in the other, `towards`."""
-    T = pose_of(edge.joint, edge.joint.neutral())
+    """Return the pose of one body of a joint in the other, `towards`, at the reference."""
+    T = pose_of(edge.joint, edge.reference)
     C: FloatArray = edge.S_pred @ T @ inverse(edge.S_succ)
     return C if edge.predecessor == towards else inverse(C)
 

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.closed_loops.close_loops import checked_start
-from mbkit.closed_loops.loops import Loops, checked_fixed
 from mbkit.diagnosis.branches import branches
 from mbkit.diagnosis.reactions import reactions, row_words
 from mbkit.diagnosis.screws import loop_screws
-from mbkit.errors import ConstraintError
+from mbkit.kinematics.loops import Loops, check_closed, checked_fixed
 from mbkit.memory import check_memory
 from mbkit.results.diagnosis import Branch, Diagnosis
 from mbkit.spatial.arrays import FloatArray
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 #: Gaps in parts of the length: accepted as closed, and closed before the diagnosis.
 _ROUNDED = 1e-12
-_NEARLY = 1e-6
 
 
 def diagnose(system: System, q: ArrayLike | None, t: float) -> Diagnosis:
@@ -69,13 +67,7 @@ def _closed(system: System, q: ArrayLike | None, t: float) -> FloatArray:
     g = np.abs(system.constraint_residual(start, t)) / system.arrays.closure.length
     if not g.max(initial=0.0) > _ROUNDED:
         return start
-    if g.max() > _NEARLY:
-        name = system.arrays.closure.position_row_names[int(np.argmax(g))]
-        raise ConstraintError(
-            f"diagnose: q leaves loops open: '{name}' by "
-            f"{system.arrays.closure.length * g.max():.3g} m. Close them first: "
-            f"q = system.close_loops(q)."
-        )
+    check_closed(system, start, t, "diagnose")
     anything: Any = system
     return np.asarray(anything.close_loops(start, t=t))
 

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.diagnosis.cycles import cycles
+from mbkit.errors import listed
 from mbkit.kernels.constraints import layout
 from mbkit.lie import SE3
 from mbkit.results.diagnosis import LoopScrews
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _RANK_TOLERANCE = 1e-8
 #: Configurations in which the screws of each joint are looked at, beside the given one.
 _SAMPLES = 6
+#: Rows of a system whose redundancy is explained, and loops that are told of.
+_MOST, _TOLD = 300, 4
 #: The connected groups of motions by (dimension, dimension of their rotations).
 _GROUPS = {
     (0, 0): "none",
@@ -121,6 +124,35 @@ def loop_screws(system: System, q: FloatArray) -> tuple[LoopScrews, ...]:
             )
         )
     return tuple(found)
+
+
+def usual_redundancy(system: System, q: FloatArray, count: int) -> str:
+    """Return that so many redundant rows are normal for the loops of a system, as a sentence.
+
+    "" where the groups in which the loops move do not explain them, and of large systems.
+    """
+    if system.num_velocity_constraints > _MOST:
+        return ""
+    try:
+        loops = [each for each in loop_screws(system, q) if each.num_redundant]
+    except Exception:  # of a joint of a user, somewhere else; the warning must be told all the same
+        return ""
+    usual = sum(each.num_redundant for each in loops)
+    if not 0 < usual <= count:
+        return ""
+    what = "That is" if usual == count else f"{usual} of them are"
+    if all(each.motions == "planar motions" for each in loops):
+        return (
+            f"{what} normal for planar mechanisms: in each loop the three rows out of its plane "
+            f"depend on the others, because the axes are parallel. "
+        )
+    groups = "; ".join(
+        f"in the loop of {listed(each.joints)} all joints make {each.motions} alone, so that "
+        f"{each.num_redundant} of its rows depend on the others"
+        for each in loops[:_TOLD]
+    )
+    more = f"; and so in {len(loops) - _TOLD} more loops" if len(loops) > _TOLD else ""
+    return f"{what} normal here: {groups}{more}. "
 
 
 @final

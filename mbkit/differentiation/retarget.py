@@ -54,13 +54,14 @@ def _entries_from(pointer: Any, count: int) -> Any:
 
 
 #: Modules that have kernels for which something stands.
-_WITH_STAND_INS = ("mbkit.kernels.lie.", "mbkit.kernels.compile")
+_WITH_STAND_INS = ("mbkit.kernels.lie.", "mbkit.kernels.compile", "mbkit.kernels.elementary")
 
 
 @functools.cache
 def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
     """Return what stands for kernels: these know nothing of tracing."""
     from mbkit.kernels import compile as door
+    from mbkit.kernels import elementary
     from mbkit.kernels.lie import exact, quaternion
 
     stand_ins: list[tuple[Any, Callable[..., Any]]] = [
@@ -70,6 +71,10 @@ def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
         (exact.dot_near_pole, _dot_near_pole),
         (quaternion.quaternion_exp, _quaternion_exp),
         (door.pointer_after, _entries_from),
+        (elementary.sin_cos, lambda x: (NUMPY.sin(x), NUMPY.cos(x))),
+        (elementary.select, lambda condition, x, y: x if condition else y),
+        (elementary.any_lane, bool),
+        (elementary.all_lanes, bool),
     ]
     # of a helper, of an intrinsic, or of what is not compiled
     python = ((inspect.unwrap(getattr(each, "py_func", each)), made) for each, made in stand_ins)

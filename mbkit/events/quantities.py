@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.errors import NameUnknownError, UsageError, no_coordinates, suggestion
 from mbkit.events.fields import finite
 from mbkit.events.quantity import Quantity
 from mbkit.representations import Hybrid
@@ -31,9 +31,7 @@ def _entry(system: System, name: str, known: tuple[str, ...], what: str) -> int:
         joint = name.partition("[")[0]
         if joint in system.loop_joints:
             raise NameUnknownError(
-                f"There is no {what} called {name!r}: joint '{joint}' closes a loop of system "
-                f"'{system.name}' and has no entries in q and v. Watch a joint of the tree, or "
-                f"{system.remedy}."
+                f"There is no {what} called {name!r}: {no_coordinates(joint, system.remedy)}"
             )
         raise NameUnknownError(f"There is no {what} called {name!r}; {suggestion(name, known)}")
     return known.index(name)

@@ -384,6 +384,11 @@ def _values(system: System, unknown: Unknown, x: FloatArray) -> dict[str, Any]:
     rows = rows.reshape(-1, 10)
     for k in np.unique(unknown.inertial // 10):
         name = system.body_names[1 + k]
+        if f"bodies.{name}.moment_about_com" not in system.parameters:
+            raise UsageError(
+                f"identify: body '{name}' computes its inertia from its dimensions, so that no "
+                "other one can be put in its place; make it an mbkit.RigidBody in the model."
+            )
         try:
             inertia = SpatialInertia.from_parameters(rows[k])
         except InertiaError as error:

@@ -16,12 +16,14 @@ from mbkit.errors import (
     suggestion,
 )
 from mbkit.forces import Force
+from mbkit.io.mjcf import save_mjcf
 from mbkit.io.replacement import replacement
+from mbkit.io.robots import model_file
 from mbkit.io.text_file import checked_path, read_text
 from mbkit.io.toml.document import check_format, read_document
 from mbkit.io.urdf import save_urdf
 from mbkit.joints import Joint
-from mbkit.model import Mechanism, to_document, to_toml
+from mbkit.model import Body, Mechanism, to_document, to_toml
 from mbkit.model.document import FORMAT_VERSION
 
 __all__ = ["load_model", "parameters_of", "parse_model", "save_model"]
@@ -34,6 +36,7 @@ def load_model(
     path: str | os.PathLike[str],
     *,
     parameters: Mapping[str, float] | None = None,
+    body_types: Mapping[str, type[Body]] | None = None,
     joint_types: Mapping[str, type[Joint]] | None = None,
     force_types: Mapping[str, type[Force]] | None = None,
     constraint_types: Mapping[str, type[Constraint]] | None = None,
@@ -44,15 +47,17 @@ def load_model(
     ----------
     path : path
         A TOML file as ``docs/model-file.md`` describes it; by the suffix ``.urdf``, a URDF file as
-        `load_urdf` reads it by default; or a file of another suffix that a plugin reads.
+        `load_urdf` reads it by default; by the suffix ``.xml`` or ``.mjcf`` an MJCF file, as
+        `load_mjcf` does; a file of another suffix that a plugin reads; or ``"robot:NAME"``, such as
+        ``"robot:panda"``: a URDF file of the package example-robot-data.
     parameters : mapping of str to float, optional
         Other values than those of the table ``[parameters]`` of a TOML file, by name.
     joint_types : mapping, optional
         Further joint classes by the names that the file calls them, besides those of mbkit and of
         plugins. Classes in modules that are imported already are found as ``module:Class``; a file
         never has a module imported that it names.
-    force_types, constraint_types : mapping, optional
-        Further classes of forces and of constraints, likewise.
+    body_types, force_types, constraint_types : mapping, optional
+        Further classes of bodies, of forces and of constraints, likewise.
 
     Returns
     -------
@@ -67,7 +72,8 @@ def load_model(
     NameUnknownError
         If the file has no parameter of a name.
     UsageError
-        If joint types or parameters are given for a file that is no TOML.
+        If joint types or parameters are given for a file that is no TOML, or there is no robot of
+        that name.
 
     Examples
     --------
@@ -80,8 +86,8 @@ def load_model(
     """
     from mbkit.io.readers import read_other
 
-    source = checked_path(path, "load_model")
-    of_toml = (joint_types, force_types, constraint_types, parameters)
+    source = model_file(path, "load_model")
+    of_toml = (body_types, joint_types, force_types, constraint_types, parameters)
     mechanism = read_other(source, of_toml=any(each is not None for each in of_toml))
     if mechanism is not None:
         return mechanism
@@ -90,6 +96,7 @@ def load_model(
         text,
         source=str(source),
         parameters=parameters,
+        body_types=body_types,
         joint_types=joint_types,
         force_types=force_types,
         constraint_types=constraint_types,
@@ -112,18 +119,18 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     mechanism : Mechanism
-        Any mechanism whose joints, forces and constraints hold nothing but numbers, arrays and
-        strings.
+        Any mechanism whose bodies, joints, forces and constraints hold nothing but numbers, arrays
+        and strings.
     path : path
         An existing file is replaced, at once and as a whole. With the suffix ``.urdf`` it becomes
-        a URDF, as `save_urdf` writes it.
+        a URDF, as `save_urdf` writes it; with ``.xml`` or ``.mjcf`` an MJCF, as `save_mjcf` does.
 
     Raises
     ------
     ModelFileError
-        If a joint, force or constraint cannot be written, or the file cannot.
+        If a body, joint, force or constraint cannot be written, or the file cannot.
     UsageError
-        If the suffix is neither ``.toml`` nor ``.urdf``.
+        If the suffix is none of these.
 
     Examples
     --------
@@ -133,14 +140,18 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     if target.suffix.lower() == ".urdf":
         save_urdf(mechanism, target)
         return
+    if target.suffix.lower() in (".xml", ".mjcf"):
+        save_mjcf(mechanism, target)
+        return
     if target.suffix.lower() != ".toml":
         raise UsageError(
-            f"save_model: '{printable(target)}' must end in .toml or .urdf, which says what is "
-            "written."
+            f"save_model: '{printable(target)}' must end in .toml, .urdf or .xml, which says what "
+            "is written."
         )
     document = to_document(mechanism)
-    for what in ("Joint", "Force", "Constraint"):
-        for name, table in document.get(f"{what.lower()}s", {}).items():
+    kinds = {"Body": "bodies", "Joint": "joints", "Force": "forces", "Constraint": "constraints"}
+    for what, key in kinds.items():
+        for name, table in document.get(key, {}).items():
             if "not_written" in table:
                 raise ModelFileError(
                     f"{what} {name!r} cannot be written to a model file: its class {table['type']} "
@@ -162,6 +173,7 @@ def parse_model(
     *,
     source: str = "text",
     parameters: Mapping[str, float] | None = None,
+    body_types: Mapping[str, type[Body]] | None = None,
     joint_types: Mapping[str, type[Joint]] | None = None,
     force_types: Mapping[str, type[Force]] | None = None,
     constraint_types: Mapping[str, type[Constraint]] | None = None,
@@ -173,8 +185,8 @@ def parse_model(
     text : str
         TOML.
     source : str
-        What a message calls it.
-    parameters, joint_types, force_types, constraint_types : mapping, optional
+        What a message calls it; files of meshes are looked for in its folder first.
+    parameters, body_types, joint_types, force_types, constraint_types : mapping, optional
         As for `load_model`.
 
     Returns
@@ -220,7 +232,11 @@ def parse_model(
     for key in given:
         if not (isinstance(own, dict) and key in own):
             raise NameUnknownError(f"{what} has no parameter {key!r}; {suggestion(key, own or ())}")
-    types = {"joint": joint_types, "force": force_types, "constraint": constraint_types}
-    mechanism, faults = read_mechanism(document, types, given)
+    types = {
+        "body": body_types, "joint": joint_types, "force": force_types,
+        "constraint": constraint_types,
+    }  # fmt: skip
+    folder = pathlib.Path(source).parent
+    mechanism, faults = read_mechanism(document, types, given, folder)
     faults.refuse(text, what, name)
     return mechanism

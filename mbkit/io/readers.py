@@ -1,4 +1,4 @@
-"""Model files by their suffixes: URDF, and what plugins read."""
+"""Model files by their suffixes: URDF, MJCF, and what plugins read."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Callable, Mapping
 
 from mbkit.errors import MbkitError, ModelFileError, UsageError, printable
+from mbkit.io.mjcf import load_mjcf
 from mbkit.io.model_file import load_model
 from mbkit.io.urdf import load_urdf
 from mbkit.model import Mechanism
@@ -19,7 +20,13 @@ Reader = Callable[[pathlib.Path], Mechanism]
 @hookimpl
 def mbkit_file_readers() -> Mapping[str, Reader]:
     """Return the readers of mbkit."""
-    return {".toml": read_toml, ".urdf": load_urdf, ".xacro": load_urdf}
+    return {
+        ".toml": read_toml,
+        ".urdf": load_urdf,
+        ".xacro": load_urdf,
+        ".xml": load_mjcf,
+        ".mjcf": load_mjcf,
+    }
 
 
 def read_toml(path: pathlib.Path) -> Mechanism:
@@ -38,7 +45,8 @@ def read_other(path: pathlib.Path, *, of_toml: bool) -> Mechanism | None:
     if reader is None or reader is read_toml:
         return None
     if of_toml:
-        kind = "a URDF" if reader is load_urdf else f"a '{printable(suffix)}'"
+        kinds = {load_urdf: "a URDF", load_mjcf: "an MJCF"}
+        kind = kinds.get(reader, f"a '{printable(suffix)}'")
         raise UsageError(
             f"load_model: parameters, joint_types, force_types and constraint_types are for TOML "
             f"files, and '{printable(path)}' is {kind}; leave them out."

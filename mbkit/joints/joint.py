@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -229,7 +229,7 @@ class Joint(FinalBuiltIns, abc.ABC):
 
     def prescribe(
         self,
-        position: Callable[[float], Any],
+        position: Callable[[float], Any] | str | Sequence[str] | Mapping[str, Any],
         rate: Callable[[float], Any] | None = None,
         acceleration: Callable[[float], Any] | None = None,
     ) -> PrescribedJoint:
@@ -241,10 +241,13 @@ class Joint(FinalBuiltIns, abc.ABC):
 
         Parameters
         ----------
-        position : callable
+        position : callable, str, sequence of str, or mapping
             ``position(t)``: the positions (nq,), or a number where there is one. It is
             differentiated exactly, if it is written with the functions of numpy that
-            docs/custom-joints.md lists, or is a curve of `scipy.interpolate`. [rad], [m]
+            docs/custom-joints.md lists, or is a curve of `scipy.interpolate`. A model file holds
+            it as well if it is an expression ``"0.5 * sin(2*t)"``, one for each position, or a
+            table ``{"times": (k,), "positions": (k,) or (k, nq)}``, k >= 4, a cubic spline that
+            ends with its times. [s], [rad], [m]
         rate, acceleration : callable, optional
             ``rate(t)`` and ``acceleration(t)`` (nv,), both or neither, instead of the derivatives.
 
@@ -256,7 +259,7 @@ class Joint(FinalBuiltIns, abc.ABC):
         Raises
         ------
         JointError
-            If the joint does not move, or an argument is no function.
+            If the joint does not move, or an argument is no function and no motion.
 
         Examples
         --------
@@ -266,7 +269,7 @@ class Joint(FinalBuiltIns, abc.ABC):
         >>> mech = mb.Mechanism("shaker", gravity=(0, 0, 0))
         >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.sphere(1.0, radius=0.1)))
         >>> rail = mb.PrismaticJoint("rail", axis=(1, 0, 0))
-        >>> _ = mech.add_joint(rail.prescribe(lambda t: 0.5 * np.sin(2.0 * t)), mech.world, bob)
+        >>> _ = mech.add_joint(rail.prescribe("0.5 * sin(2 * t)"), mech.world, bob)
         >>> system = mech.assemble()
         >>> run = mb.simulate(system, t_span=(0.0, 1.0), h=0.1)
         >>> bool(run.q[-1, 0] == 0.5 * np.sin(2.0))

@@ -16,12 +16,15 @@ from mbkit.differentiation.tape import Tape
 from mbkit.errors import JointError, NotFiniteError, ShapeError
 from mbkit.joints.defaults.differences import derivative_by, disagreement
 from mbkit.joints.joint import Joint
+from mbkit.joints.written_motions import is_written, written_motion
 from mbkit.spatial.arrays import FloatArray, returned_array
 
 _SAME = 1e-9  # of the larger of one and the position
 _NEAR = 1e-4  # how far derivatives may be from differences, of the larger of both
 _NEAR_GIVEN = 0.1  # the same for what is given: positions may come from a table
 _LATER = (0.0, 0.37, 1.3)  # when given rates are looked at, after the first time; any will do
+
+_WRITTEN = ' An expression of t in quotes, "sin(2*t)", or a table goes alone, without rates.'
 
 _Function = Callable[[float], Any]
 
@@ -36,6 +39,7 @@ class JointMotion:
     # ``rate(t) -> (nv,)`` and ``acceleration(t) -> (nv,)``; None: derivatives of the position
     rate: _Function | None = None
     acceleration: _Function | None = None
+    written: Any = None  # what a model file holds for it; None: it is a function of Python
     _programs: list[Any] = attrs.field(factory=list, init=False, repr=False)
     _looked_at: list[float] = attrs.field(factory=list, init=False, repr=False)
 
@@ -243,6 +247,9 @@ class PrescribedJoint:
                 f"{joint.num_velocities} velocities, so that it cannot follow any positions; let "
                 f"forces move it."
             )
+        written = None
+        if is_written(position) and rate is None and acceleration is None:
+            position, written = written_motion(what, joint.num_positions, position)
         for name, function in (
             ("position", position), ("rate", rate), ("acceleration", acceleration),
         ):  # fmt: skip
@@ -251,14 +258,14 @@ class PrescribedJoint:
             if not callable(function) or isinstance(function, type):
                 raise JointError(
                     f"{what}: {name} must be a function of time, got {function!r}; for example "
-                    f"lambda t: np.sin(2.0 * t)."
+                    f"lambda t: np.sin(2.0 * t)." + _WRITTEN * (name == "position")
                 )
         if (rate is None) != (acceleration is None):
             raise JointError(
                 f"{what}: rate and acceleration go together; give both, or neither, and they are "
                 f"derived from the position."
             )
-        return cls(joint, JointMotion(joint, position, rate, acceleration))
+        return cls(joint, JointMotion(joint, position, rate, acceleration, written))
 
 
 def parted(joint: Any) -> tuple[Any, JointMotion | None]:

@@ -21,7 +21,8 @@ class PrismaticJoint(AxisMotion):
     axis : ndarray, shape (3,), default z
         Direction of the translation, of any length but zero.
     point : ndarray, shape (3,), default the origin
-        Where the axis is drawn; the motion does not depend on it. [m]
+        Where the axis is drawn; the motion does not depend on it, nor the point about which
+        `System.reaction` takes moments, the origin of the joint frame. [m]
 
     Raises
     ------

@@ -16,13 +16,15 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
     import numba
     from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-# What may be assumed of floating point. Not "nnan" or "ninf": they make isnan(nan) false, and a
-# run that has blown up must be noticed.
-FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
+_BOUNDSCHECK = numba.config.BOUNDSCHECK  # type: ignore[attr-defined]
+
+# What may be assumed of floating point: a b + c may be rounded once. Sums keep their order, so that
+# one sample and many side by side have the same bits. Not "nnan" or "ninf": they make isnan(nan)
+# false, and a run that has blown up must be noticed. With bounds checked nothing is assumed: the
+# checks stand between products and sums, and LLVM fuses others than in lanes.
+FASTMATH: set[str] = set() if _BOUNDSCHECK else {"contract"}
 
 PACKAGE = "mbkit.kernels"
-
-_BOUNDSCHECK = numba.config.BOUNDSCHECK  # type: ignore[attr-defined]
 
 #: Imports of other modules of kernels, and the names that are taken from them.
 _IMPORTS = re.compile(
@@ -70,15 +72,15 @@ def _imported(module: str) -> frozenset[str]:
 
 
 @functools.cache
-def module_stamp(module: str) -> str:
-    """Return a hash of a module's source, of all that it imports, and of flags.
+def module_stamp(*modules: str) -> str:
+    """Return a hash of the source of modules, of all that they import, and of flags.
 
     numba looks at the file of the compiled function only; an edit in a helper of another file
     would leave stale machine code in the cache. What a kernel links is imported by its module,
     directly or through others.
     """
-    reached = {module}
-    todo = [module]
+    reached = set(modules)
+    todo = [*modules]
     while todo:
         new = _imported(todo.pop()) - reached
         reached |= new
@@ -93,8 +95,16 @@ def processor() -> str:
     """
     from numba.core.registry import cpu_target
 
-    _, name, features = cpu_target.target_context.codegen().magic_tuple()
-    return f"{name} {hashlib.sha256(features.encode()).hexdigest()[:12]}"
+    _, name, _ = cpu_target.target_context.codegen().magic_tuple()
+    return f"{name} {hashlib.sha256(features().encode()).hexdigest()[:12]}"
+
+
+def features() -> str:
+    """Return what the processor can do that code is compiled for, in LLVM's words: "+fma,...."."""
+    from numba.core.registry import cpu_target
+
+    found: str = cpu_target.target_context.codegen().magic_tuple()[2]
+    return found
 
 
 _listeners: list[Callable[[str], None]] = []
@@ -114,24 +124,24 @@ class _KernelCache(FunctionCache):
     """numba's cache of one function, stamped by the sources that it is compiled from.
 
     Functions of modules outside, of a user's joint, say, have the stamp of all kernels and that of
-    their own file.
+    their own file. What is compiled for the types of another module, `types`, has files of its own.
     """
 
-    def __init__(self, py_func: Callable[..., Any]) -> None:
+    def __init__(self, py_func: Callable[..., Any], types: str) -> None:
         super().__init__(py_func)
         module = py_func.__module__
         if module in _sources():
-            stamp: Any = module_stamp(module)
+            stamp: Any = module_stamp(module, types) if types else module_stamp(module)
         else:
             stamp = (source_stamp(), self._impl.locator.get_source_stamp())
+        suffix = f".{types.rpartition('.')[2]}" if types else ""
         self._cache_file = IndexDataCacheFile(
             cache_path=self._cache_path,
-            filename_base=self._impl.filename_base,
+            filename_base=self._impl.filename_base + suffix,
             source_stamp=stamp,
         )
-        self._kernel_name = (
-            f"{py_func.__module__.removeprefix('mbkit.kernels.')}.{py_func.__name__}"
-        )
+        name = f"{py_func.__module__.removeprefix('mbkit.kernels.')}.{py_func.__name__}"
+        self._kernel_name = name + suffix
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         loaded = super().load_overload(sig, target_context)
@@ -142,9 +152,12 @@ class _KernelCache(FunctionCache):
         return loaded
 
 
-def enable_cache(compiled: Any, py_func: Callable[..., Any]) -> None:
-    """Let a dispatcher or callback of numba be kept in the cache, where one can be written."""
+def enable_cache(compiled: Any, py_func: Callable[..., Any], types: str = "") -> None:
+    """Let a dispatcher or callback of numba be kept in the cache, where one can be written.
+
+    It depends on the module `types` besides its own, if one is named.
+    """
     # numba raises RuntimeError where it finds no place to write (read-only home and package):
     # then kernels are compiled anew in each process.
     with contextlib.suppress(RuntimeError):
-        compiled._cache = _KernelCache(py_func)
+        compiled._cache = _KernelCache(py_func, types)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
     import numba
     from numba.core import cgutils, types
     from numba.core.ccallback import CFunc
-    from numba.extending import intrinsic
+    from numba.extending import intrinsic, overload
     from numba.np.numpy_support import as_dtype
 
     from mbkit.kernels.caching import FASTMATH, enable_cache
@@ -120,10 +120,15 @@ class FunctionAddress:
     ----------
     function : callable
         The Python function it was made from.
+    in_lanes : bool
+        Whether it is written for lanes as well.
     """
 
-    def __init__(self, function: Callable[..., Any], make: Callable[[], tuple[int, Any]]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], make: Callable[[], tuple[int, Any]], in_lanes: bool
+    ) -> None:
         self.function = function
+        self.in_lanes = in_lanes
         self._make = make
 
     @property
@@ -182,7 +187,9 @@ def _array_at(address: int) -> Any:
 _C_TYPES = {"i": types.int64, "d": types.float64, "p": types.CPointer(types.float64)}
 
 
-def address_kernel(form: str) -> Callable[[Callable[..., Any]], FunctionAddress]:
+def address_kernel(
+    form: str, *, in_lanes: bool = False
+) -> Callable[[Callable[..., Any]], FunctionAddress]:
     """Let a module-level function be called by address; it is compiled when that is asked for.
 
     Parameters
@@ -190,25 +197,38 @@ def address_kernel(form: str) -> Callable[[Callable[..., Any]], FunctionAddress]
     form : str
         One letter per argument: ``i`` int64, ``d`` double, ``p`` pointer to double. Inside the
         function a pointer is indexed like a flat array. The function returns an int status.
+    in_lanes : bool
+        Whether `mbkit.kernels.lanes` may compile the function too: branches that depend on its
+        numbers are written with `any_lane`, `all_lanes` and `select`.
     """
 
     def decorate(py_func: Callable[..., Any]) -> FunctionAddress:
         def make() -> tuple[int, Any]:
-            signature = (types.int64(*[_C_TYPES[letter] for letter in form])).args, types.int64
-            compiled = CFunc(py_func, signature, {}, dict(_OPTIONS))
-            enable_cache(compiled, py_func)
-            _undisturbed(compiled.compile)
-            return int(compiled.address or 0), compiled
+            return compiled_address(py_func, [_C_TYPES[letter] for letter in form])
 
-        return _stand_in(py_func) if UNCOMPILED else FunctionAddress(py_func, make)
+        return _stand_in(py_func) if UNCOMPILED else FunctionAddress(py_func, make, in_lanes)
 
     return decorate
+
+
+def compiled_address(
+    py_func: Callable[..., Any], kinds: Sequence[Any], module: str = ""
+) -> tuple[int, Any]:
+    """Compile a function of arguments of these types of numba, or load it from the cache.
+
+    Its code depends on the `module` of types too, if one is named. Returns its address, and what
+    keeps the machine code alive.
+    """
+    compiled = CFunc(py_func, (tuple(kinds), types.int64), {}, dict(_OPTIONS))
+    enable_cache(compiled, py_func, module)
+    _undisturbed(compiled.compile)
+    return int(compiled.address or 0), compiled
 
 
 def _stand_in(function: Callable[..., int]) -> FunctionAddress:
     address = len(_stand_ins) + 1
     _stand_ins[address] = function
-    return FunctionAddress(function, lambda: (address, None))
+    return FunctionAddress(function, lambda: (address, None), in_lanes=False)
 
 
 def python_address(form: str, function: Callable[..., int]) -> FunctionAddress:
@@ -218,7 +238,7 @@ def python_address(form: str, function: Callable[..., int]) -> FunctionAddress:
     c_types: dict[str, Any] = {"i": ctypes.c_int64, "d": ctypes.c_double}
     callback = ctypes.CFUNCTYPE(ctypes.c_int64, *[c_types[letter] for letter in form])(function)
     pointer = ctypes.cast(callback, ctypes.c_void_p).value or 0
-    return FunctionAddress(function, lambda: (pointer, callback))
+    return FunctionAddress(function, lambda: (pointer, callback), in_lanes=False)
 
 
 def _flat(argument: Any) -> Any:
@@ -257,6 +277,13 @@ if UNCOMPILED:
         """Return a product as it is: compiled code must not fuse it with a sum."""
         return x
 
+    def of_one(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Call a helper that has no form for lanes: there it is not compiled, and never asked for.
+
+        Batches in lanes do not have the options of kernels that would ask for it.
+        """
+        return function(*arguments)
+
     def records_at(address: int, count: int, dtype: np.dtype[Any]) -> Any:
         """Return `count` records at `address` as a structured array."""
         return _as_records(_array_at(address))[:count]
@@ -294,7 +321,7 @@ else:
             index = context.cast(builder, values[1], signature.args[1], types.int64)
             return builder.gep(data, [index])
 
-        return types.CPointer(types.float64)(array, index), codegen
+        return types.CPointer(array.dtype)(array, index), codegen
 
     @intrinsic
     def pointer_after(typing_context, pointer, count):
@@ -304,7 +331,7 @@ else:
             count = context.cast(builder, values[1], signature.args[1], types.int64)
             return builder.gep(values[0], [count])
 
-        return types.CPointer(types.float64)(pointer, count), codegen
+        return pointer(pointer, count), codegen
 
     @intrinsic
     def pointer_at(typing_context, address):
@@ -328,6 +355,20 @@ else:
 
         return types.float64(types.float64), codegen
 
+    def of_one(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Call a helper that has no form for lanes: there it is not compiled, and never asked for.
+
+        Batches in lanes do not have the options of kernels that would ask for it.
+        """
+
+    _INLINE: Any = {**_OPTIONS, "forceinline": True}
+
+    @overload(of_one, jit_options=_INLINE)
+    def _of_one(function, arguments):
+        if any(hasattr(kind, "number") for kind in arguments):
+            return lambda function, arguments: 0
+        return lambda function, arguments: function(*arguments)
+
     @intrinsic
     def _pointer(typing_context, address):
         def codegen(context, builder, signature, values):
@@ -335,10 +376,32 @@ else:
 
         return types.voidptr(types.int64), codegen
 
+    # What lies at an address says its type: doubles at integers, what `mbkit.kernels.lanes` has at
+    # addresses of its own.
+
+    @intrinsic
+    def _floats(typing_context, address):
+        kind = getattr(address, "number", types.float64)
+        return types.CPointer(kind)(_as_address(address)), _as_pointer(kind)
+
+    @intrinsic
+    def _records(typing_context, address, dtype):
+        kind = address.record(dtype.dtype) if hasattr(address, "record") else dtype.dtype
+        return types.CPointer(kind)(_as_address(address), dtype), _as_pointer(kind)
+
+    def _as_address(kind: Any) -> Any:
+        return types.int64 if isinstance(kind, types.Integer) else kind
+
+    def _as_pointer(kind: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return builder.inttoptr(values[0], context.get_data_type(kind).as_pointer())
+
+        return codegen
+
     @helper
     def floats_at(address, count):
         """Return `count` doubles at `address` as an array."""
-        return numba.carray(_pointer(address), (count,), np.float64)
+        return numba.carray(_floats(address), (count,))
 
     @helper
     def integers_at(address, count):
@@ -353,7 +416,7 @@ else:
     @helper
     def records_at(address, count, dtype):
         """Return `count` records at `address` as a structured array."""
-        return numba.carray(_pointer(address), (count,), dtype)
+        return numba.carray(_records(address, dtype), (count,))
 
 
 # ------------------------------------------------------------------------- types of arguments

@@ -1,79 +1,422 @@
-"""Weighted sums of numbers side by side, eight at once, in the instructions of vector units.
+"""Lanes: several numbers side by side in a register, one of each sample of a batch.
 
-A compiler that is to find this out by itself asks at each start of a loop whether arrays overlap,
-and leaves short loops, of which trees consist, one number at a time.
+Kernels are compiled for them besides doubles, from the same source. The type of an address says
+what lies there: doubles at an integer, lanes at a `LanesAddress`, such as the scratch memory of a
+workspace for lanes. What depends on the sample is then of the type `Lanes`; what does not, the
+model and the parameters of joints, stays a double, and is spread where the two meet.
+
+Comparisons give a `Mask`, one truth value a lane. It has none of its own, so that a branch that is
+not the same for all samples does not compile: kernels say `any_lane`, `all_lanes` or `select`.
+
+Memory of lanes begins and ends where a line of the cache does: numbers are read and written as a
+whole.
 """
 
+from __future__ import annotations
+
+import functools
+import math
+import operator
 from typing import Any
 
 import numpy as np
-
-# numba's own, through the one door to it
-from mbkit.kernels.compile import (  # type: ignore[attr-defined]
-    UNCOMPILED,
-    cgutils,
-    helper,
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.typeconv import Conversion  # type: ignore[attr-defined]
+from numba.extending import (
     intrinsic,
-    types,
+    lower_builtin,
+    lower_cast,
+    overload,
+    register_model,
+    type_callable,
 )
+from numba.np.numpy_support import from_dtype
 
-#: Numbers side by side; those of a block that lie one behind the other are this far apart.
-LANES = 8
+from mbkit.kernels.caching import features
+from mbkit.kernels.compile import compiled_address
+from mbkit.kernels.layout import SPACE
 
+#: Bytes of a line of the cache, and of the widest register.
+LINE = 64
 
-@helper
-def index(k):
-    """A whole number, not negative, as an index: compiled code does not look for its sign."""
-    return np.uint64(int(k))
+#: The entries of SPACE, and of records of lanes, that are addresses of lanes.
+ADDRESSES = frozenset({"scratch", "rest", "columns", "slot"})
 
-
-def weigh_in_python(blocks: Any, first: int, weights: Any, target: int) -> None:
-    """blocks[target + k] = sum_j weights[j] blocks[first + 8 j + k], k = 0 to 7."""
-    for k in range(LANES):
-        numbers = blocks[first + k :: LANES]
-        terms = [weight * x for weight, x in zip(weights, numbers, strict=False)]
-        blocks[target + k] = sum(terms[1:], terms[0])
+# ------------------------------------------------------------------------------------ types
 
 
-if UNCOMPILED:
-    weigh = weigh_in_python
-else:
-    _ir: Any = cgutils.ir  # type: ignore[attr-defined]
-    _SIDE_BY_SIDE = _ir.VectorType(_ir.DoubleType(), LANES)
-    #: Not "reassoc", which makes one long sum of two that do not wait for each other.
-    _FLAGS = ["contract"]
+class Lanes(types.Type):
+    """The numbers of as many samples."""
 
-    def _everywhere(builder, number):
-        undefined = _ir.Constant(_SIDE_BY_SIDE, _ir.Undefined)
-        first = builder.insert_element(undefined, number, _ir.Constant(_ir.IntType(32), 0))
-        lanes = _ir.Constant(_ir.VectorType(_ir.IntType(32), LANES), [0] * LANES)
-        return builder.shuffle_vector(first, undefined, lanes)
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.bitwidth = 64 * width
+        super().__init__(name=f"Lanes{width}")
 
-    @intrinsic
-    def weigh(typing_context, blocks, first, weights, target):
-        """blocks[target + k] = sum_j weights[j] blocks[first + 8 j + k], k = 0 to 7."""
+    @property
+    def mask(self) -> Mask:
+        """The type of comparisons."""
+        return Mask(self)
 
-        def codegen(context, builder, signature, values):
-            data = context.make_array(signature.args[0])(context, builder, values[0]).data
+    @property
+    def number(self) -> Lanes:
+        """The type itself, as of whatever has lanes."""
+        return self
 
-            def lanes(position, offset):
-                place = context.cast(
-                    builder, values[position], signature.args[position], types.int64
-                )
-                place = builder.add(place, _ir.Constant(_ir.IntType(64), offset))
-                return builder.bitcast(builder.gep(data, [place]), _SIDE_BY_SIDE.as_pointer())
+    def can_convert_from(self, typingctx: Any, other: Any) -> Any:
+        """Doubles and integers are spread."""
+        if isinstance(other, types.Float | types.Integer | types.Boolean):
+            return Conversion.promote
+        return None
 
-            sums = []
-            for j in range(len(signature.args[2])):
-                weight = _everywhere(builder, builder.extract_value(values[2], j))
-                numbers = builder.load(lanes(1, LANES * j), align=8)
-                product = builder.fmul(weight, numbers, flags=_FLAGS)
-                if j < 2:
-                    sums.append(product)
-                else:
-                    sums[j % 2] = builder.fadd(sums[j % 2], product, flags=_FLAGS)
-            total = builder.fadd(*sums, flags=_FLAGS)
-            builder.store(total, lanes(3, 0), align=8)
-            return context.get_dummy_value()
+    def unify(self, typingctx: Any, other: Any) -> Any:
+        """A variable that has a double in one branch has lanes in both."""
+        return None if self.can_convert_from(typingctx, other) is None else self
 
-        return types.void(blocks, first, weights, target), codegen
+
+class Mask(types.Type):
+    """What a comparison of lanes gives."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+        super().__init__(name=f"Mask{lanes.width}")
+
+    def can_convert_from(self, typingctx: Any, other: Any) -> Any:
+        """Of booleans: the same in all lanes."""
+        return Conversion.promote if other == types.boolean else None
+
+    def unify(self, typingctx: Any, other: Any) -> Any:
+        """See `Lanes.unify`."""
+        return self if other == types.boolean else None
+
+
+class LanesAddress(types.Type):
+    """An address with lanes behind it, or records of lanes; of a SPACE: that has such addresses."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.number = lanes
+        super().__init__(name=f"LanesAddress{lanes.width}")
+
+    def can_convert_to(self, typingctx: Any, other: Any) -> Any:
+        """It is an integer for whoever does not look what is there."""
+        return Conversion.safe if other == types.int64 else None
+
+    def record(self, kind: types.Record) -> types.Record:
+        """Return what is there in the place of a record."""
+        if kind == from_dtype(SPACE):
+            return _with_addresses(kind, self)
+        return _with_lanes(kind, self.number)
+
+
+class LanesRecord(types.Record):
+    """A record in which doubles have become lanes; integers are there once."""
+
+    @property
+    def dtype(self) -> Any:
+        """Of its size: numpy has no such numbers."""
+        return np.dtype(("V", self.size))
+
+
+def record_of_lanes(dtype: np.dtype[Any], lanes: Lanes) -> LanesRecord:
+    """Return the record with lanes for doubles: those first, then the integers."""
+    return _with_lanes(from_dtype(dtype), lanes)
+
+
+@functools.cache
+def _with_lanes(kind: types.Record, lanes: Lanes) -> LanesRecord:
+    fields: Any = []
+    integers: list[str] = []
+    offset = 0
+    for name, field in _members(kind):
+        nested = isinstance(field, types.NestedArray)
+        if (field.dtype if nested else field) != types.float64:
+            integers.append(name)
+            continue
+        number = types.NestedArray(lanes, field.shape) if nested else lanes
+        fields.append((name, {"type": number, "offset": offset}))
+        offset += lanes.bitwidth // 8 * (field.nitems if nested else 1)
+    for name in integers:
+        address = LanesAddress(lanes) if name in ADDRESSES else types.int64
+        fields.append((name, {"type": address, "offset": offset}))
+        offset += 8
+    return LanesRecord(fields, -(-offset // LINE) * LINE, True)
+
+
+def _members(kind: Any) -> Any:
+    """Return the names of a record's fields, and their types."""
+    return kind.members
+
+
+@functools.cache
+def _with_addresses(kind: types.Record, address: LanesAddress) -> types.Record:
+    fields: Any = [
+        (name, {"type": address if name in ADDRESSES else field, "offset": kind.offset(name)})
+        for name, field in _members(kind)
+    ]
+    return LanesRecord(fields, kind.size, True)
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Lanes) -> None:
+        super().__init__(manager, kind, ir.VectorType(ir.DoubleType(), kind.width))
+
+
+@register_model(Mask)
+class _MaskModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Mask) -> None:
+        super().__init__(manager, kind, ir.VectorType(ir.IntType(1), kind.lanes.width))
+
+
+@register_model(LanesAddress)
+class _AddressModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: LanesAddress) -> None:
+        super().__init__(manager, kind, ir.IntType(64))
+
+
+register_model(LanesRecord)(models.RecordModel)
+
+
+@lower_cast(LanesAddress, types.int64)
+def _as_integer(context, builder, source, target, value):
+    return value
+
+
+def _spread(builder, number, count):
+    """A vector with the same number in all lanes."""
+    vector = ir.VectorType(number.type, count)
+    if isinstance(number, ir.Constant):
+        return ir.Constant(vector, [number] * count)
+    int32 = ir.IntType(32)
+    undefined = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(undefined, number, int32(0))
+    lanes = ir.Constant(ir.VectorType(int32, count), [int32(0)] * count)
+    return builder.shuffle_vector(first, undefined, lanes)
+
+
+@lower_cast(types.Float, Lanes)
+@lower_cast(types.Integer, Lanes)
+@lower_cast(types.Boolean, Lanes)
+def _number_as_lanes(context, builder, source, target, value):
+    return _spread(builder, context.cast(builder, value, source, types.float64), target.width)
+
+
+@lower_cast(types.IntegerLiteral, Lanes)
+def _literal_as_lanes(context, builder, source, target, value):
+    number = context.get_constant(types.float64, float(source.literal_value))
+    return _spread(builder, number, target.width)
+
+
+@lower_cast(types.Boolean, Mask)
+def _boolean_as_mask(context, builder, source, target, value):
+    return _spread(builder, value, target.lanes.width)
+
+
+# ------------------------------------------------------------------------------- operations
+
+
+def _lanes_among(kinds: Any) -> Lanes | None:
+    """Return the lanes that numbers of these types are computed in, if one of them is lanes."""
+    found = [kind for kind in kinds if isinstance(kind, Lanes)]
+    numbers = Lanes | types.Float | types.Integer
+    return found[0] if found and all(isinstance(kind, numbers) for kind in kinds) else None
+
+
+def _arithmetic(instruction: str, *operators: Any) -> None:
+    for symbol in operators:
+
+        @type_callable(symbol)
+        def type_of(context):
+            def generic(a, b):
+                lanes = _lanes_among((a, b))
+                return None if lanes is None else lanes(lanes, lanes)
+
+            return generic
+
+        @lower_builtin(symbol, Lanes, Lanes)
+        def lower(context, builder, signature, values):
+            return getattr(builder, instruction)(*values)
+
+
+def _comparison(sign: str, symbol: Any) -> None:
+    @type_callable(symbol)
+    def type_of(context):
+        def generic(a, b):
+            lanes = _lanes_among((a, b))
+            return None if lanes is None else lanes.mask(lanes, lanes)
+
+        return generic
+
+    @lower_builtin(symbol, Lanes, Lanes)
+    def lower(context, builder, signature, values):
+        compare = builder.fcmp_unordered if sign == "!=" else builder.fcmp_ordered
+        return compare(sign, *values)
+
+
+def _logic(instruction: str, symbol: Any) -> None:
+    @type_callable(symbol)
+    def type_of(context):
+        def generic(a, b):
+            masks = [kind for kind in (a, b) if isinstance(kind, Mask)]
+            fits = all(kind in (*masks[:1], types.boolean) for kind in (a, b))
+            return masks[0](masks[0], masks[0]) if masks and fits else None
+
+        return generic
+
+    @lower_builtin(symbol, Mask, Mask)
+    def lower(context, builder, signature, values):
+        return getattr(builder, instruction)(*values)
+
+
+def _of_one(kind: Any, compute: Any, *functions: Any) -> None:
+    """Enter an operation on one number, or mask, of which the result has the type."""
+    for function in functions:
+
+        @type_callable(function)
+        def type_of(context):
+            return lambda a: a(a) if isinstance(a, kind) else None
+
+        @lower_builtin(function, kind)
+        def lower(context, builder, signature, values):
+            return compute(builder, values[0])
+
+
+def _of_llvm(name: str) -> Any:
+    """Return what calls a function of LLVM, such as llvm.sqrt."""
+
+    def compute(builder, value):
+        form = ir.FunctionType(value.type, [value.type])
+        name_of_type = f"llvm.{name}.v{value.type.count}f64"
+        return builder.call(
+            cgutils.get_or_insert_function(builder.module, form, name_of_type), [value]
+        )
+
+    return compute
+
+
+_arithmetic("fadd", operator.add, operator.iadd)
+_arithmetic("fsub", operator.sub, operator.isub)
+_arithmetic("fmul", operator.mul, operator.imul)
+_arithmetic("fdiv", operator.truediv, operator.itruediv)
+for _sign, _symbol in (
+    ("<", operator.lt), ("<=", operator.le), (">", operator.gt), (">=", operator.ge),
+    ("==", operator.eq), ("!=", operator.ne),
+):  # fmt: skip
+    _comparison(_sign, _symbol)
+_logic("and_", operator.and_)
+_logic("or_", operator.or_)
+_of_one(Mask, lambda builder, mask: builder.not_(mask), operator.invert)
+_of_one(Lanes, lambda builder, value: builder.fneg(value), operator.neg)
+_of_one(Lanes, _of_llvm("sqrt"), math.sqrt)
+_of_one(Lanes, _of_llvm("fabs"), abs)
+
+# ------------------------------------------------------------------------------- lane by lane
+
+
+@intrinsic
+def lane(typing_context, x, j):
+    """The number in one of the lanes."""
+
+    def codegen(context, builder, signature, values):
+        return builder.extract_element(values[0], values[1])
+
+    return types.float64(x, types.int64), codegen
+
+
+@intrinsic
+def with_lane(typing_context, x, j, value):
+    """The lanes with another number in one of them."""
+
+    def codegen(context, builder, signature, values):
+        return builder.insert_element(values[0], values[2], values[1])
+
+    return x(x, types.int64, types.float64), codegen
+
+
+@intrinsic
+def width_of(typing_context, x):
+    """How many lanes there are."""
+
+    def codegen(context, builder, signature, values):
+        return context.get_constant(types.int64, x.width)
+
+    return types.int64(x), codegen
+
+
+def _lane_by_lane(function: Any) -> None:
+    """Let a function of the library be called for each lane."""
+
+    @overload(function, strict=False)
+    def of_lanes(x):
+        if not isinstance(x, Lanes):
+            return None
+        width = x.width
+
+        def compute(x):
+            out = x
+            for j in range(width):
+                out = with_lane(out, j, function(lane(x, j)))
+            return out
+
+        return compute
+
+
+_lane_by_lane(math.sin)
+_lane_by_lane(math.cos)
+
+
+@overload(math.atan2, strict=False)
+def _atan2(y, x):
+    if _lanes_among((y, x)) is None or not (isinstance(y, Lanes) and isinstance(x, Lanes)):
+        return None
+    width = y.width
+
+    def compute(y, x):
+        out = x
+        for j in range(width):
+            out = with_lane(out, j, math.atan2(lane(y, j), lane(x, j)))
+        return out
+
+    return compute
+
+
+# -------------------------------------------------------------------------------- addresses
+
+_KINDS = {
+    "i": lambda _: types.int64,
+    "s": LanesAddress,
+    "c": lambda _: types.CPointer(types.float64),
+    "p": types.CPointer,
+}
+
+_made: dict[Any, tuple[int, Any]] = {}
+
+
+def address_in_lanes(function: Any, form: str, lanes: Lanes) -> int:
+    """Return the address of a function compiled for lanes; the first look compiles it.
+
+    Parameters
+    ----------
+    function : callable
+        A function of a module.
+    form : str
+        One letter per argument: ``i`` int64, ``s`` address of a SPACE with lanes, ``c`` pointer to
+        double, ``p`` pointer to lanes.
+    lanes : Lanes
+        Their number.
+    """
+    key = function, lanes.width
+    if key not in _made:
+        kinds = [_KINDS[letter](lanes) for letter in form]
+        _made[key] = compiled_address(function, kinds, __name__)
+    return _made[key][0]
+
+
+def native_width() -> int:
+    """Return how many numbers the registers of this processor have room for, four at least.
+
+    Narrower registers take two instructions a number of lanes.
+    """
+    return 8 if "+avx512f" in features() else 4

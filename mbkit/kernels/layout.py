@@ -101,7 +101,7 @@ WORK = np.dtype(
         ("world_R", _f8, (3, 3)),
         ("world_p", _f8, (3,)),
         ("slot", _i8),  # a joint in Python finds its arguments here; row 0: the staging area
-        ("floats", _i8),  # whether forward dynamics has taken it for a floating body
+        ("taken_as_floating", _i8),  # whether forward dynamics has taken it for a floating body
         ("carries", _i8),  # whether forces ask for its pose: 0, CARRIES, COMMON
     ],
     align=True,

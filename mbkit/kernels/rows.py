@@ -74,4 +74,27 @@ else:
                 builder.store(row, _at(builder, c, start, _ROW), align=8)
             return context.get_dummy_value()
 
-        return types.void(A, B, out), codegen
+        def entry_by_entry(context, builder, signature, values):
+            """The same sums of lanes, each of which fills a register."""
+
+            def entries(kind, value):
+                data = context.make_array(kind)(context, builder, value).data
+                places = [builder.gep(data, [_ir.Constant(_ir.IntType(64), j)]) for j in range(9)]
+                numbers = [builder.load(place) for place in places]
+                return [context.cast(builder, x, kind.dtype, out.dtype) for x in numbers]
+
+            a, b = entries(A, values[0]), entries(B, values[1])
+            data = context.make_array(out)(context, builder, values[2]).data
+            for i in range(3):
+                for k in range(3):
+                    terms = [
+                        builder.fmul(a[3 * i + j], b[3 * j + k], flags=_FLAGS) for j in range(3)
+                    ]
+                    total = builder.fadd(terms[0], terms[1], flags=_FLAGS)
+                    total = builder.fadd(total, terms[2], flags=_FLAGS)
+                    place = _ir.Constant(_ir.IntType(64), 3 * i + k)
+                    builder.store(total, builder.gep(data, [place]))
+            return context.get_dummy_value()
+
+        in_rows = out.dtype == types.float64
+        return types.void(A, B, out), codegen if in_rows else entry_by_entry

@@ -12,6 +12,7 @@ from mbkit.kinematics.constraint_series import constraint_jerk, prescribed_jerk
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_sizes
 from mbkit.systems.constraint_checks import HOLDS, free_rows, largest_terms
+from mbkit.systems.memory.body_tree import Integers
 from mbkit.systems.rank import Ranked, largest_row
 
 if TYPE_CHECKING:
@@ -113,6 +114,20 @@ class AllowedRates:
         known[free] = change / sizes
         known[free] -= basis[free] @ (basis[free].T @ known[free])
         return cls(known, basis)
+
+
+def allowed_motions(system: System, q: FloatArray, t: float, free: Integers) -> FloatArray:
+    """Return an orthonormal basis (nv, k) of the velocities along which constraints hold.
+
+    Of the entries `free` alone; what constraints prescribe as functions of time is left out.
+    """
+    basis = np.eye(system.nv)[:, free]
+    if not system.num_velocity_constraints:
+        return basis
+    sizes = velocity_sizes(system, q)
+    A = system.constraint_jacobian(q, t) / sizes
+    null = Ranked.of(A[:, free], largest_row(A)).null
+    return np.asarray(basis @ np.linalg.qr(null / sizes[free, None])[0])
 
 
 def _held(system: System, which: int, t: float) -> FloatArray:

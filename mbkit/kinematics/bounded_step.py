@@ -51,13 +51,25 @@ def held(g: FloatArray, lower: FloatArray, upper: FloatArray) -> Any:
     return ((lower >= 0.0) & (g > 0.0)) | ((upper <= 0.0) & (g < 0.0))
 
 
+def along(g: FloatArray, across: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return a gradient (n,) with multipliers of across x = 0: what is left of it along such x.
+
+    Multipliers are those of least squares over the entries that no bound stops.
+    """
+    if not len(across):
+        return g
+    inner = (lower < 0.0) & (upper > 0.0)
+    multipliers = np.linalg.lstsq(across[:, inner].T, -g[inner], rcond=1e-9)[0]
+    return np.asarray(g + across.T @ multipliers)
+
+
 def null_space(matrix: FloatArray, tolerance: float = 1e-9) -> FloatArray:
     """Return an orthonormal basis, by columns, of what a matrix takes to zero.
 
     Singular values below `tolerance` times the largest count as zero.
     """
-    if not matrix.shape[1]:
-        return np.zeros((0, 0))
+    if not matrix.size:
+        return np.eye(matrix.shape[1])
     _, sizes, Vt = singular_values(matrix)
     rank = int((sizes > tolerance * sizes.max(initial=0.0)).sum())
     return np.asarray(Vt[rank:].T)

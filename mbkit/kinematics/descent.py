@@ -1,4 +1,7 @@
-"""Descent to the least error of targets on the configuration group, between joint limits."""
+"""Descent to the least error of targets on the configuration group.
+
+Between joint limits, and on the configurations in which loops are closed.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.kinematics.bounded_step import bounded_step, held
+from mbkit.kinematics.bounded_step import along, bounded_step, held, null_space
 from mbkit.kinematics.freedom import Freedom
 from mbkit.kinematics.targets import Targets
 from mbkit.spatial.arrays import FloatArray
@@ -48,6 +51,8 @@ class Descent:
         Configuration.
     e, J : ndarray, shape (m,), (m, free)
         Weighted errors and their derivative by the free velocities.
+    across : ndarray, shape (rows, free)
+        What steps with closed loops take to zero; no rows for trees.
     end : str
         How it ended, one of the words of this module.
     iterations : int
@@ -59,6 +64,7 @@ class Descent:
     q: FloatArray
     e: FloatArray
     J: FloatArray
+    across: FloatArray
     end: str = SPENT
     iterations: int = 0
     damping: float = 1.0
@@ -73,6 +79,16 @@ class Descent:
         """Derivative of the cost by the free velocities."""
         return np.asarray(self.J.T @ self.e)
 
+    @property
+    def motions(self) -> FloatArray:
+        """Orthonormal basis (free, k) of the steps that keep the loops closed."""
+        return null_space(self.across)
+
+    @property
+    def reduced_jacobian(self) -> FloatArray:
+        """Derivative of the errors along these, (m, k)."""
+        return self.J @ self.motions if len(self.across) else self.J
+
 
 def descend(
     targets: Targets,
@@ -85,9 +101,9 @@ def descend(
 ) -> Descent:
     """Return the end of a descent to the least squared error of targets from q, within the limits.
 
-    `tolerance` is what each target's angular and linear error may be. [rad], [m] At most
-    `max_iterations` steps are tried. A patient descent goes on where steps are slow, to the
-    stationary point; another ends there as `SPENT`.
+    Loops are closed at q, and stay so. `tolerance` is what each target's angular and linear error
+    may be. [rad], [m] At most `max_iterations` steps are tried. A patient descent goes on where
+    steps are slow, to the stationary point; another ends there as `SPENT`.
 
     Notes
     -----
@@ -95,11 +111,14 @@ def descend(
     "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE Trans.
     Robotics 27, 2011, has it, times a factor that follows the agreement with the model. Where steps
     become slow, the errors do not vanish and the curvature that J leaves out matters: Newton's
-    method with differences of the gradient takes over, with the moduli of the eigenvalues. At a
+    method with differences of the gradient takes over, with the moduli of the eigenvalues. With
+    loops, steps are along the motions that keep them closed to first order, after each the loops
+    are closed again, and the curvature is that of Lagrange's function (Nocedal and Wright 2006,
+    chapters 12 and 18). At a
     stationary point the curvature says whether it is a minimum; from a saddle the way goes on along
     its falling direction.
     """
-    state = Descent(q, *_linearised(targets, freedom, q))
+    state = Descent(q, *linearised(targets, freedom, q))
     slow, stuck = 0, False
     while True:
         if targets.reached(state.e, tolerance):
@@ -118,7 +137,7 @@ def descend(
         H = (
             state.J.T @ state.J
             if slow < _SLOW_STEPS or not patient
-            else _convex(curvature(targets, freedom, state))
+            else _convex(curvature(targets, freedom, state), state)
         )
         moved = _step(targets, freedom, state, H, lower, upper)
         slow = slow + 1 if state.cost > (1.0 - _SLOW) * before else 0
@@ -126,23 +145,36 @@ def descend(
 
 
 def curvature(targets: Targets, freedom: Freedom, state: Descent) -> FloatArray:
-    """Return the second derivative of the cost by the free velocities, from differences."""
+    """Return the second derivative of the cost by the free velocities, from differences.
+
+    With loops it is that of the cost with the multipliers of their constraints.
+    """
     n = len(freedom.velocities)
     H = np.empty((n, n))
+    multipliers: FloatArray = np.zeros(0)
+    if len(state.across):
+        multipliers = np.asarray(
+            np.linalg.lstsq(state.across.T, -state.gradient, rcond=1e-9)[0], dtype=np.float64
+        )
+
+    def slope(step: FloatArray) -> FloatArray:
+        e, J, across = linearised(targets, freedom, freedom.stepped(state.q, step))
+        return np.asarray(J.T @ e + across.T @ multipliers)
+
     for k in range(n):
         step = np.zeros(n)
         step[k] = _DIFFERENCE
-        e, J = _linearised(targets, freedom, freedom.moved(state.q, step))
-        H[k] = J.T @ e
-        e, J = _linearised(targets, freedom, freedom.moved(state.q, -step))
-        H[k] -= J.T @ e
+        H[k] = slope(step) - slope(-step)
     H /= 2.0 * _DIFFERENCE
     return 0.5 * (H + H.T)
 
 
-def _linearised(targets: Targets, freedom: Freedom, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+def linearised(
+    targets: Targets, freedom: Freedom, q: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the weighted errors, and the derivatives of these and of the loops by what is free."""
     e, J = targets.linearised(q)
-    return e, J[:, freedom.velocities]
+    return e, J[:, freedom.velocities], freedom.across(q)
 
 
 def _step(
@@ -152,25 +184,29 @@ def _step(
     state.iterations += 1
     g = state.gradient
     shift = state.damping * 2.0 * state.cost + 1e-14 * np.abs(H).max()
-    x = bounded_step(H + shift * np.eye(len(g)), g, lower, upper)
+    across = state.across if len(state.across) else None
+    x = bounded_step(H + shift * np.eye(len(g)), g, lower, upper, across)
     q = freedom.moved(state.q, x)
-    e = targets.weighted(q)
-    gained = state.cost - 0.5 * float(e @ e)
+    gained = -np.inf
+    if q is not None:
+        e = targets.weighted(q)
+        gained = state.cost - 0.5 * float(e @ e)
     expected = -float(g @ x + 0.5 * x @ H @ x)
-    if not gained > 1e-4 * expected or expected <= 0.0:
+    if q is None or not gained > 1e-4 * expected or expected <= 0.0:
         state.damping *= 4.0
         return False
     ratio = gained / expected
     state.damping *= max(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3)
     state.damping = max(state.damping, 1e-12)
     state.q = q
-    state.e, state.J = _linearised(targets, freedom, q)
+    state.e, state.J, state.across = linearised(targets, freedom, q)
     return True
 
 
 def _is_stationary(state: Descent, lower: FloatArray, upper: FloatArray) -> bool:
     """Whether no small motion between the bounds changes the error to first order."""
-    g = free_gradient(state.gradient, lower, upper)
+    left = along(state.gradient, state.across, lower, upper)
+    g = free_gradient(left, lower, upper)
     size = np.linalg.norm(state.e) * np.linalg.norm(state.J)
     return bool(np.linalg.norm(g) <= _COSINE * size)
 
@@ -180,11 +216,15 @@ def free_gradient(g: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatA
     return np.where(held(g, lower, upper), 0.0, g)
 
 
-def _convex(H: FloatArray) -> FloatArray:
-    """Return the matrix with the moduli of the eigenvalues of H."""
-    sizes, vectors = np.linalg.eigh(H)
-    floor = 1e-9 * np.abs(sizes).max(initial=0.0)
-    return np.asarray((vectors * np.maximum(np.abs(sizes), floor)) @ vectors.T)
+def _convex(H: FloatArray, state: Descent) -> FloatArray:
+    """Return the matrix with the moduli of the eigenvalues of H along the motions there are."""
+    Z = state.motions
+    sizes, vectors = np.linalg.eigh(Z.T @ H @ Z)
+    largest = np.abs(sizes).max(initial=0.0)
+    floor = 1e-9 * largest
+    vectors = Z @ vectors
+    convex = (vectors * np.maximum(np.abs(sizes), floor)) @ vectors.T
+    return np.asarray(convex + largest * (np.eye(len(Z)) - Z @ Z.T))
 
 
 def _leave_saddle(targets: Targets, freedom: Freedom, state: Descent) -> str:
@@ -196,15 +236,21 @@ def _leave_saddle(targets: Targets, freedom: Freedom, state: Descent) -> str:
     inner = np.flatnonzero((lower < 0.0) & (upper > 0.0))
     if not len(inner):
         return STATIONARY
-    sizes, vectors = np.linalg.eigh(curvature(targets, freedom, state)[np.ix_(inner, inner)])
+    Z = null_space(state.across[:, inner])
+    if not Z.shape[1]:
+        return STATIONARY
+    H = curvature(targets, freedom, state)[np.ix_(inner, inner)]
+    sizes, vectors = np.linalg.eigh(Z.T @ H @ Z)
     if sizes[0] >= -_CURVATURE * max(np.abs(sizes).max(), state.cost):
         return STATIONARY
     best, best_q = state.cost, None
     for size in _KICKS:
         for sign in (1.0, -1.0):
             x = np.zeros(len(lower))
-            x[inner] = sign * size * vectors[:, 0]
+            x[inner] = sign * size * (Z @ vectors[:, 0])
             q = freedom.moved(state.q, np.clip(x, lower, upper))
+            if q is None:
+                continue
             e = targets.weighted(q)
             if 0.5 * float(e @ e) < best * (1.0 - 1e-9):
                 best, best_q = 0.5 * float(e @ e), q
@@ -212,6 +258,6 @@ def _leave_saddle(targets: Targets, freedom: Freedom, state: Descent) -> str:
     if best_q is None:
         return SADDLE
     state.q = best_q
-    state.e, state.J = _linearised(targets, freedom, best_q)
+    state.e, state.J, state.across = linearised(targets, freedom, best_q)
     state.damping = 1.0
     return SPENT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from mbkit.kinematics.fitted_rates import FitTask, RatesFit
 from mbkit.spatial.arrays import frozen_array
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import time_of
+from mbkit.systems.higher_orders import jacobian_series
 
 if TYPE_CHECKING:
     from mbkit.representations import Representation
@@ -26,6 +28,7 @@ def fit_derivatives(
     derivatives: Mapping[str, ArrayLike],
     *,
     weights: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    frames: Mapping[str, ArrayLike | str] | None = None,
     representation: Representation | None = None,
     t: float = 0.0,
     tolerance: float = 1e-10,
@@ -45,7 +48,7 @@ def fit_derivatives(
         By the names of bodies: twists, their component-wise rates, the rates of these, ..., the
         same number k of all bodies; `System.body_derivatives` returns such. [rad/s], [m/s], and so
         on by second.
-    weights, representation, t, tolerance
+    weights, frames, representation, t, tolerance
         As in `fit_rates`.
 
     Returns
@@ -100,7 +103,7 @@ def fit_derivatives(
             system,
             {"derivatives": row},
             weights,
-            None,
+            frames,
             representation,
             t=t,
             tolerance=tolerance,
@@ -121,12 +124,21 @@ def fit_derivatives(
     fits: list[RatesFit] = []
     for order, task in enumerate(tasks):
         bias = system.body_derivatives(q, rates, representation=task.form)[order]
+        for name, frame in task.frames.items():
+            bias[system.body_index(name)] = _bias_at(task, name, frame, q, rates[: order + 1])
         allowed = AllowedRates.going_on(system, q, time, motion)
         fits.append(task.fit(q, bias, allowed))
         rates[order] = fits[-1].rates
         if motion is not None:
             motion.go_on(rates[order])
     return tuple(fits)
+
+
+def _bias_at(task: FitTask, body: str, frame: Any, q: Any, rates: Any) -> Any:
+    """Return the highest derivative of the twist J v of a frame, by Leibniz' rule."""
+    place, order = (task.system.body_index(body), frame), len(rates) - 1
+    series = jacobian_series(task.system, place, q, rates[:-1], task.form)
+    return sum(math.comb(order, k) * (series[k] @ rates[order - k]) for k in range(order + 1))
 
 
 def _rows(derivatives: Any, who: str) -> list[dict[str, Any]]:

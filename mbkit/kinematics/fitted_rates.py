@@ -13,9 +13,9 @@ from mbkit.kinematics.allowed_rates import AllowedRates
 from mbkit.kinematics.measured import (
     bias_accelerations,
     bias_jerks,
-    checked_frames,
     checked_weights,
     chosen,
+    on_bodies,
     require_measured,
     rows_by_name,
 )
@@ -91,7 +91,7 @@ def fit_rates(
         Zero for what was not measured: these twists may be NaN. All one if left out.
     frames : dict of str to array_like (4, 4), optional
         Poses of frames in the frames of the bodies of these names: their twists are those of the
-        frames, as for `System.twist`.
+        frames, as for `System.twist`. Frames of `Body.frames` may be named in place of bodies.
     representation : Representation, optional
         Of the twists, and so of the errors that are weighed; the system's if left out.
     t : float
@@ -304,10 +304,10 @@ class FitTask:
         """Return the task, or say, beginning with `who`, what is wrong with it."""
         form = chosen(system, representation, who)
         ((what, values),) = given.items()
+        values, weights, at_frames = on_bodies(system, values, weights, frames, who)
         rows = rows_by_name(system, values, who, what)
         counts = checked_weights(system, values, weights, who)
         require_measured(system, rows, counts, who)
-        at_frames = checked_frames(system, frames, who)
         least = checked_rank_tolerance(tolerance, who)
         return cls(system, rows, counts, at_frames, form, time_of(t), least)
 

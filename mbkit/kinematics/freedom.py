@@ -1,4 +1,4 @@
-"""Freedom of a search: joint limits, locked joints, random starts."""
+"""Freedom of a search: joint limits, locked joints, closed loops, random starts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from mbkit.errors import UsageError, listed, several
+from mbkit.errors import UsageError, several
 from mbkit.joints import Joint
-from mbkit.kinematics.bounded_step import held
+from mbkit.kinematics.bounded_step import along, held, null_space
+from mbkit.kinematics.closing import Closing, close
+from mbkit.kinematics.loops import Loops
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems.memory.body_tree import Integers
 
@@ -19,15 +21,9 @@ if TYPE_CHECKING:
 
 _TURN = 2.0 * np.pi
 
-#: What to do instead where there are constraints, by the function that refuses them.
-_REMEDIES = {
-    "": "velocities that keep them are system.consistent_velocity({joint: rate}, q).",
-    "inverse_kinematics": (
-        "add what shall be reached as an mbkit.PrescribedPoint or an mbkit.PrescribedPose, "
-        "assemble, and call system.close_loops(q); or give positions of joints and close the "
-        "loops, system.close_loops(q, fixed=[...])."
-    ),
-}
+#: How often loops are closed again with further joints held at their limits, and by how many steps
+#: of a descent each time.
+_MOST_HELD, _CLOSING_STEPS = 6, 60
 
 
 @final
@@ -43,18 +39,62 @@ class Freedom:
     # (free,): the position that each of them adds to; -1 where positions are not simply added
     positions: Integers
     turning: Any  # (free,): where a whole turn of that position leads to the same pose
+    loops: Loops | None  # to be kept closed by them; None of trees
 
-    def moved(self, q: FloatArray, x: FloatArray) -> FloatArray:
-        """Return the configuration that a step (free,) leads to, within the limits."""
+    def moved(self, q: FloatArray, x: FloatArray) -> FloatArray | None:
+        """Return the configuration that a step (free,) leads to, within the limits.
+
+        With loops closed again; None if that fails.
+        """
+        found, closing = self.closed(self.stepped(q, x))
+        return found if closing is None or closing.is_closed else None
+
+    def stepped(self, q: FloatArray, x: FloatArray) -> FloatArray:
+        """Return the configuration at the end of a step (free,), whatever stops it."""
         step = np.zeros(self.system.ndx)
         step[self.steps] = x
-        return self.clipped(self.system.retract(q, step))
+        return self.system.retract(q, step)
+
+    def closed(self, q: FloatArray) -> tuple[FloatArray, Closing | None]:
+        """Return a configuration near q within the limits with loops closed, and how that ended.
+
+        Joints that closing the loops takes beyond a limit are held there. None for trees.
+        """
+        q = self.clipped(q)
+        if self.loops is None:
+            return q, None
+        loops = self.loops
+        for _ in range(_MOST_HELD):
+            found = close(loops, q, most=_CLOSING_STEPS)
+            within = self.clipped(found.q)
+            if np.array_equal(within, found.q):
+                return found.q, found
+            added = np.maximum(self.positions, 0)
+            beyond = (self.positions >= 0) & (within != found.q)[added]
+            loops = attrs.evolve(loops, free=np.setdiff1d(loops.free, self.velocities[beyond]))
+            q = within
+        return q, Closing(q, loops.residual(q))
+
+    def gap(self, q: FloatArray) -> float:
+        """Return by how much the loops are open at most, in metres."""
+        if self.loops is None:
+            return 0.0
+        return self.loops.length * float(np.abs(self.loops.residual(q)).max(initial=0.0))
+
+    def across(self, q: FloatArray) -> FloatArray:
+        """Return the matrix (rows, free) that steps which keep the loops closed take to zero."""
+        if self.loops is None:
+            return np.zeros((0, len(self.velocities)))
+        length = self.loops.length
+        A = self.system.constraint_jacobian(q, self.loops.t)[:, self.velocities]
+        return np.asarray(A[self.loops.rows] / length)
 
     def clipped(self, q: FloatArray) -> FloatArray:
         """Return the configuration with what may move put within the limits."""
         added = self.positions[self.positions >= 0]
-        q[added] = np.clip(q[added], self.limits[added, 0], self.limits[added, 1])
-        return q
+        within = q.copy()
+        within[added] = np.clip(q[added], self.limits[added, 0], self.limits[added, 1])
+        return within
 
     def room(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return how far each free velocity may step down and up, (free,) each."""
@@ -66,9 +106,13 @@ class Freedom:
         upper[added] = np.maximum(self.limits[positions, 1] - q[positions], 0.0)
         return lower, upper
 
-    def active(self, q: FloatArray, gradient: FloatArray) -> tuple[str, ...]:
-        """Return the names of the positions that a limit holds against a gradient (free,)."""
-        against = held(gradient, *self.room(q))
+    def active(self, q: FloatArray, gradient: FloatArray, across: FloatArray) -> tuple[str, ...]:
+        """Return the names of the positions that a limit holds against a gradient (free,).
+
+        In the space of steps that `across` takes to zero.
+        """
+        room = self.room(q)
+        against = held(along(gradient, across, *room), *room) & (self.positions >= 0)
         return tuple(self.system.position_names[k] for k in self.positions[against])
 
     def at_limits(self, q: FloatArray) -> tuple[str, ...]:
@@ -99,26 +143,28 @@ class Freedom:
         """Return a random configuration: what may not move is as in q.
 
         Positions between two limits are uniform there. Else a step from q: rotations by up to pi,
-        translations by up to the size of the mechanism.
+        translations by up to the size of the mechanism. Where loops are to be closed, each second
+        one is a step along the motions that keep them so to first order.
         """
         turns = np.abs(self.system.motion_subspaces(q)[self.velocities, :3]).max(axis=1) > 1e-9
         origins = self.system.poses(q)[:, :3, 3]
         size = max(float(np.linalg.norm(origins - origins.mean(axis=0), axis=1).max()), 1e-3)
         x = rng.uniform(-1.0, 1.0, len(turns)) * np.where(turns, np.pi, size)
-        step = np.zeros(self.system.ndx)
-        step[self.steps] = x
-        start = self.system.retract(q, step)
+        if self.loops is not None and rng.random() < 0.5:
+            Z = null_space(self.across(q))
+            return self.clipped(self.stepped(q, Z @ (Z.T @ x)))
+        start = self.stepped(q, x)
         added = self.positions[self.positions >= 0]
         between = added[np.isfinite(self.limits[added]).all(axis=1)]
         start[between] = rng.uniform(self.limits[between, 0], self.limits[between, 1])
         return self.clipped(start)
 
 
-def checked_freedom(system: System, limits: Any, locked: Any, who: str) -> Freedom:
+def checked_freedom(system: System, limits: Any, locked: Any, who: str, t: float = 0.0) -> Freedom:
     """Return what may move in a system, or say, beginning with `who`, what is wrong.
 
     Limits are (nq, 2) for all positions, or of joints by their names; the system's if None. Locked
-    joints must not move.
+    joints must not move. Constraints are those of the time t. [s]
     """
     wide = np.tile([-np.inf, np.inf], (system.nq, 1))
     given = system.position_limits if limits is None else limits
@@ -144,7 +190,13 @@ def checked_freedom(system: System, limits: Any, locked: Any, who: str) -> Freed
             f"{who}: joint '{stuck[0]}' is nonholonomic: steps along its velocities do not reach "
             f"all its positions. Put it where it shall be, and lock it: locked=['{stuck[0]}']."
         )
-    return Freedom(system, found, velocities, steps, positions[velocities], turning[velocities])
+    loops = None
+    if system.num_position_constraints:
+        fixed = np.ones(system.nv, dtype=bool)
+        fixed[velocities] = False
+        loops = Loops.of(system, fixed, t)
+    entries = positions[velocities], turning[velocities]
+    return Freedom(system, found, velocities, steps, *entries, loops)
 
 
 def step_entries(system: System) -> Integers:
@@ -180,39 +232,13 @@ def _turns(joint: Joint) -> bool:
     return bool(np.allclose(here, there, rtol=0.0, atol=1e-12))
 
 
-def check_unconstrained(system: System, who: str) -> None:
-    """Raise UsageError where constraints hold joints together that the caller moves apart."""
-    names = system.arrays.closure.names
-    if not names:
-        return
-    many = len(names) > 1
-    raise UsageError(
-        f"{who} moves every joint by itself, against the constraint{'s' if many else ''} "
-        f"{listed(names)}; {_REMEDIES.get(who, _REMEDIES[''])} Of an open mechanism without "
-        f"constraints of its own, mbkit.RelativeCoordinates() has none."
-    )
-
-
-def _check_driven(system: System, who: str, locked: tuple[str, ...]) -> None:
-    driven = [name for name in system.prescribed_joints if name not in locked]
-    if driven:
-        raise UsageError(
-            f"{who} moves every joint by itself, but the motion of {listed(driven)} is prescribed: "
-            f"take q from system.prescribed_state(t, q, v), and lock what is prescribed there, "
-            f"locked={driven!r}."
-        )
-
-
 def free_velocities(system: System, locked: Any, who: str) -> Integers:
-    """Return the entries of v that are not of locked joints, which are given by name."""
+    """Return the entries of v that are of joints neither locked, by name, nor prescribed."""
     names = tuple(locked) if several(locked) and not isinstance(locked, str) else (None,)
     if not all(isinstance(name, str) for name in names):
         raise UsageError(f"{who}: locked must be a list of names of joints, got {locked!r}.")
-    locked = names
-    check_unconstrained(system, who)
-    _check_driven(system, who, locked)
     may_move = np.ones(system.nv, dtype=bool)
-    for joint in locked:
+    for joint in (*names, *system.prescribed_joints):
         may_move[system.velocity_slice(joint)] = False
     return np.flatnonzero(may_move)
 

@@ -9,14 +9,17 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NotFiniteError, UsageError, check_kind
-from mbkit.kinematics.descent import REACHED, SADDLE, SPENT, Descent, descend
+from mbkit.errors import NotFiniteError, UsageError, check_kind, several
+from mbkit.kinematics.closing import Closing
+from mbkit.kinematics.descent import REACHED, SPENT, Descent, descend, linearised
 from mbkit.kinematics.freedom import Freedom, checked_freedom
 from mbkit.kinematics.preference import checked_preference, follow
+from mbkit.kinematics.reasons import described, limits_against, open_start, position_of, reason
 from mbkit.kinematics.singular_directions import rank_of, singular_directions
 from mbkit.kinematics.targets import PoseTarget, Targets, checked_targets
 from mbkit.spatial.arrays import FloatArray, frozen_number
 from mbkit.systems import System
+from mbkit.systems.calls.arguments import time_of
 from mbkit.systems.rank import singular_values
 
 #: Part of the largest singular value below which one counts as zero. At a singular posture that is
@@ -25,7 +28,7 @@ _RANK_TOLERANCE = 1e-4
 
 
 @final
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class InverseKinematics:
     """The configuration that `inverse_kinematics` found, and why it stopped there.
 
@@ -36,16 +39,23 @@ class InverseKinematics:
     converged : bool
         Whether all targets are reached within the tolerance.
     reason : str
-        "reached"; "joint limits: ..." with the positions that hold it off, where the targets are
-        reached from there without them; "unreachable: ..." at a least-squares stationary point,
-        with the angles and distances by which targets are missed, whether the posture is singular,
-        and which limits hold it there; "singular posture: ..." where no motion helps to first
-        order, the curvature promises some, and no step was found; "stopped at rounding: ..." where
-        the tolerance is less than poses are known by; "iteration limit".
+        "reached"; "open loops: ..." where the loops cannot be closed at the start, or not where the
+        targets are reached, with the constraint that stays open and its gap; "joint limits: ..."
+        with the positions that hold it off, where the targets are reached from there without them;
+        "unreachable: ..." at a least-squares stationary point, with the angles and distances by
+        which targets are missed, whether the posture is singular, and which limits hold it there;
+        "singular posture: ..." where no motion helps to first order, the curvature promises some,
+        and no step was found; "stopped at rounding: ..." where the tolerance is less than poses are
+        known by; "iteration limit".
+    gap : float
+        By how much the loops are open at `q`: the largest entry of the constraints, less than 1e-10
+        of the length of the system where they are closed; angles count by that length. Zero for
+        trees. [m]
     errors : dict of str to ndarray
         By body: log(target^-1 pose), (angular, linear), or the part of it that counts. [rad], [m]
     singular_values : ndarray
-        Of the weighted Jacobian of all targets by the joints that may move, largest first.
+        Of the weighted Jacobian of all targets by the joints that may move, along the motions that
+        keep the loops closed, largest first.
     singular : bool
         Whether it has less rank here than at random configurations.
     singular_directions : dict of str to tuple of str
@@ -56,15 +66,16 @@ class InverseKinematics:
     preference_left : float or None
         What is left of the preferred gradient in the null space of the targets; None where nothing
         is preferred or the targets are not reached.
-    iterations : int
-        Steps tried, of all starts.
-    starts : int
-        Configurations from which the search was begun.
+    iterations, starts : int
+        Steps tried, and the configurations from which they were begun.
+    position_names : tuple of str
+        Of the entries of `q`; ``found["elbow"]`` is the position of a joint, or its positions.
     """
 
     q: FloatArray
     converged: bool
     reason: str
+    gap: float
     errors: dict[str, FloatArray]
     singular_values: FloatArray
     singular: bool
@@ -73,6 +84,10 @@ class InverseKinematics:
     preference_left: float | None
     iterations: int
     starts: int
+    position_names: tuple[str, ...]
+
+    __repr__ = described
+    __getitem__ = position_of
 
 
 def inverse_kinematics(
@@ -83,23 +98,25 @@ def inverse_kinematics(
     preferred: ArrayLike | Callable[[FloatArray], ArrayLike] | None = None,
     limits: ArrayLike | Mapping[str, ArrayLike] | None = None,
     locked: Iterable[str] = (),
+    t: float = 0.0,
     restarts: int = 0,
     seed: int = 0,
     tolerance: float = 1e-9,
     preference_tolerance: float = 1e-6,
     max_iterations: int = 200,
 ) -> InverseKinematics:
-    """Return a configuration in which bodies stand where they shall.
+    """Return a configuration in which bodies stand where they shall, with all loops closed.
 
     Parameters
     ----------
     system : System
-        The mechanism.
+        The mechanism: a tree, or closed, with couplings and other constraints, which hold.
     targets : dict of str to (array_like (4, 4) or PoseTarget)
-        By the names of bodies: the pose of the body in the world, or a `PoseTarget` for a frame on
-        it, a position or orientation alone, and weights.
+        By the names of bodies, or of frames on them (`Body.frames`): the pose in the world, or a
+        `PoseTarget` for a further frame, a position or orientation alone, and weights.
     q : array_like, shape (nq,), optional
-        Start; the reference configuration if left out. Put within the limits.
+        Start; the reference configuration if left out. Put within the limits, and its loops are
+        closed.
     preferred : array_like, shape (nq,), or callable, optional
         What to do where the targets leave a choice: a configuration to be near to, or a function
         ``gradient(q) -> (nv,)`` of what shall be small. Acts in the null space of the targets
@@ -108,13 +125,17 @@ def inverse_kinematics(
         Lower and upper limit of each position, or by the names of joints; the system's own, if it
         has such, if left out; none for an empty dict. [rad], [m]
     locked : list of str
-        Names of joints that keep their positions of `q`.
+        Names of joints that keep their positions of `q`, prescribed ones among them.
+    t : float
+        Time: prescribed joints have the positions of their motion then, and constraints that
+        depend on time are those of then. [s]
     restarts : int
         Random configurations to start from if `q` does not lead to the targets.
     seed : int
         Of their random numbers.
     tolerance : float
-        What the angular and the linear error of each target may be. [rad], [m]
+        What the angular and the linear error of each target may be. [rad], [m] Loops are closed
+        to 1e-10 of the length of the system, as by `System.close_loops`.
     preference_tolerance : float
         What may be left of the preferred gradient in the null space.
     max_iterations : int
@@ -133,8 +154,7 @@ def inverse_kinematics(
         If an array does not fit, or a pose is none.
     UsageError
         If limits contradict each other, or are given to positions that are not simply added, such
-        as quaternions; or a tolerance or number is none. If the system has constraints, closed
-        loops among them, or prescribed joints that are not locked: it would move them apart.
+        as quaternions; or a tolerance or number is none.
 
     Notes
     -----
@@ -144,6 +164,10 @@ def inverse_kinematics(
     from another: "unreachable" says that no small motion helps from where the best start led.
     Whether limits are to blame is found by a descent without them from there; where that reaches
     the targets beyond a limit, whole turns of its joints back between the limits are tried.
+
+    In closed mechanisms each step is along the motions that keep the loops closed, and closes them
+    again; only such configurations are compared and returned. Limits are those of the joints in the
+    tree: a joint that closes a loop has no position.
 
     The rotation vector jumps where the rest of the way is a rotation by pi. A descent that runs
     into the jump ends beside it, as "unreachable", "singular posture" or "iteration limit"; another
@@ -180,14 +204,19 @@ singular posture
     who = "inverse_kinematics"
     check_kind(f"{who}: system", system, System, "an mbkit.System")
     wanted = checked_targets(system, targets)
-    freedom = checked_freedom(system, limits, locked, who)
-    start = system.reference_configuration() if q is None else system.checked("q", q, finite=True)
-    if not np.isfinite(start).all():
-        raise NotFiniteError(f"{who}: q must be finite, got {start.tolist()}.")
-    start = freedom.clipped(start)
+    if several(locked) and not isinstance(locked, str):
+        locked = tuple(locked)
+    time = time_of(t)
+    freedom = checked_freedom(system, limits, locked, who, time)
+    start = _checked_start(system, q, locked, time)
     _check_positive(who, tolerance=tolerance, preference_tolerance=preference_tolerance)
     _check_counts(who, restarts=restarts, max_iterations=max_iterations, seed=seed)
     preference = None if preferred is None else checked_preference(system, preferred)
+    start, closing = _closed_start(freedom, start)
+    if closing is not None and not closing.is_closed:
+        at = Descent(start, *linearised(wanted, freedom, start))
+        why = open_start(freedom, closing, locked)
+        return _answer(wanted, freedom, at, None, reason=why, iterations=0, starts=1)
     best, starts, iterations = _best(
         wanted, freedom, start,
         restarts=restarts, seed=seed, tolerance=tolerance, max_iterations=max_iterations,
@@ -200,26 +229,83 @@ singular posture
         both = (tolerance, preference_tolerance)
         best, left = follow(wanted, freedom, best, preference, both, spent + max_iterations)
         iterations += best.iterations - spent
-    sizes = np.asarray(singular_values(best.J, compute_uv=False), dtype=np.float64)
-    singular = _is_singular(wanted, freedom, best.q, rank_of(sizes, _RANK_TOLERANCE))
+    singular = _is_singular(wanted, freedom, best)
+    why = reason(wanted, freedom, best, tolerance, is_held=is_held, is_singular=singular)
+    return _answer(
+        wanted, freedom, best, left,
+        reason=why, singular=singular, iterations=iterations, starts=starts,
+    )  # fmt: skip
+
+
+def _checked_start(
+    system: System, q: ArrayLike | None, locked: Iterable[str], t: float
+) -> FloatArray:
+    """Return a start with prescribed joints where they are at a time, unless they are locked."""
+    given = system.reference_configuration() if q is None else system.checked("q", q, finite=True)
+    start = given
+    if system.prescribed_joints:
+        start = system.prescribed_state(t, given)[0].copy()
+        for name in locked:
+            own = system.position_slice(name)
+            start[own] = given[own]
+    if not np.isfinite(start).all():
+        raise NotFiniteError(f"inverse_kinematics: q must be finite, got {start.tolist()}.")
+    return start
+
+
+#: Random configurations from which loops are closed where they cannot be from the start.
+_CLOSING_STARTS = 6
+
+
+def _closed_start(freedom: Freedom, start: FloatArray) -> tuple[FloatArray, Closing | None]:
+    """Return the start with its loops closed, or one around it, or where they are least open."""
+    best, closing = freedom.closed(start)
+    if closing is None or closing.is_closed:
+        return best, closing
+    rng = np.random.default_rng(0)
+    for _ in range(_CLOSING_STARTS):
+        there, found = freedom.closed(freedom.random(rng, start))
+        if found is not None and found.error < closing.error:
+            best, closing = there, found
+        if closing.is_closed:
+            break
+    return best, closing
+
+
+def _answer(
+    targets: Targets,
+    freedom: Freedom,
+    best: Descent,
+    left: float | None,
+    *,
+    reason: str,
+    iterations: int,
+    starts: int,
+    singular: bool = False,
+) -> InverseKinematics:
+    """Return what is known of a configuration where a search ended."""
+    Z, velocities = best.motions, freedom.velocities
     jacobians = [
-        wanted.jacobian_in_world(k, best.q)[:, freedom.velocities] for k in range(len(wanted.names))
+        targets.jacobian_in_world(k, best.q)[:, velocities] @ Z for k in range(len(targets.names))
     ]
+    sizes = singular_values(best.reduced_jacobian, compute_uv=False)
     return InverseKinematics(
         q=best.q,
         converged=best.end == REACHED,
-        reason=reason(wanted, freedom, best, tolerance, is_held=is_held, is_singular=singular),
-        errors=dict(zip(wanted.names, wanted.errors(best.q), strict=True)),
-        singular_values=sizes,
+        reason=reason,
+        gap=freedom.gap(best.q),
+        errors=dict(zip(targets.names, targets.errors(best.q), strict=True)),
+        singular_values=np.asarray(sizes, dtype=np.float64),
         singular=singular,
         singular_directions={
             name: singular_directions(J, target.rows, _RANK_TOLERANCE)[1]
-            for name, target, J in zip(wanted.names, wanted.targets, jacobians, strict=True)
+            for name, target, J in zip(targets.names, targets.targets, jacobians, strict=True)
         },
         active_limits=freedom.at_limits(best.q),
         preference_left=left,
         iterations=iterations,
         starts=starts,
+        position_names=freedom.system.position_names,
     )
 
 
@@ -251,9 +337,12 @@ def _best(
     best: Descent | None = None
     iterations = starts = 0
     while best is None or (best.end != REACHED and starts <= restarts):
-        begin = freedom.random(rng, start) if starts else start
+        begin, closing = (start, None) if best is None else _random(freedom, rng, start)
+        starts += 1
+        if closing is not None and not closing.is_closed:
+            continue
         found = descend(targets, freedom, begin, tolerance, max_iterations, patient=False)
-        iterations, starts = iterations + found.iterations, starts + 1
+        iterations += found.iterations
         if best is None or found.end == REACHED or found.cost < best.cost:
             best = found
     if best.end == SPENT and best.iterations < max_iterations:
@@ -270,7 +359,7 @@ def _by_turns(
 
     Returns the end; whether the targets are reached beyond; starts and steps that it took.
     """
-    if best.end in (REACHED, SPENT) or not freedom.active(best.q, best.gradient):
+    if best.end in (REACHED, SPENT) or not limits_against(freedom, best):
         return best, False, 0, 0
     beyond = descend(targets, freedom.without_limits(), best.q, tolerance, max_iterations)
     if beyond.end != REACHED:
@@ -278,73 +367,32 @@ def _by_turns(
     back = freedom.whole_turns(beyond.q)
     if np.array_equal(back, beyond.q):
         return best, True, 0, beyond.iterations
-    found = descend(targets, freedom, freedom.clipped(back), tolerance, max_iterations)
+    back, closing = freedom.closed(back)
+    if closing is not None and not closing.is_closed:
+        return best, True, 1, beyond.iterations
+    found = descend(targets, freedom, back, tolerance, max_iterations)
     iterations = beyond.iterations + found.iterations
     return (found if found.end == REACHED else best), True, 1, iterations
 
 
-def _is_singular(targets: Targets, freedom: Freedom, q: FloatArray, rank: int) -> bool:
-    """Whether the Jacobian has more rank at one of three random configurations than `rank`."""
-    if rank == min(targets.count, len(freedom.velocities)):
+def _random(
+    freedom: Freedom, rng: np.random.Generator, q: FloatArray
+) -> tuple[FloatArray, Closing | None]:
+    return freedom.closed(freedom.random(rng, q))
+
+
+def _is_singular(targets: Targets, freedom: Freedom, best: Descent) -> bool:
+    """Whether the Jacobian has more rank at one of three random configurations."""
+    J = best.reduced_jacobian
+    rank = rank_of(singular_values(J, compute_uv=False), _RANK_TOLERANCE)
+    if rank == min(J.shape):
         return False
     rng = np.random.default_rng(0)
     for _ in range(3):
-        _, J = targets.linearised(freedom.random(rng, q))
-        sizes = singular_values(J[:, freedom.velocities], compute_uv=False)
-        if rank_of(sizes, _RANK_TOLERANCE) > rank:
+        q, closing = _random(freedom, rng, best.q)
+        if closing is not None and not closing.is_closed:
+            continue
+        there = Descent(q, *linearised(targets, freedom, q)).reduced_jacobian
+        if rank_of(singular_values(there, compute_uv=False), _RANK_TOLERANCE) > rank:
             return True
     return False
-
-
-#: Errors below this, in radians and in parts of the largest coordinate, are those of the poses.
-_ROUNDING = 1e-13
-
-
-def reason(
-    targets: Targets,
-    freedom: Freedom,
-    best: Descent,
-    tolerance: float,
-    *,
-    is_held: bool,
-    is_singular: bool,
-) -> str:
-    """Return why a descent ended, as `InverseKinematics.reason` has it.
-
-    The targets are reached from there without limits if it is held; the posture may be singular.
-    """
-    if best.end == REACHED:
-        return "reached"
-    if best.end == SPENT:
-        return "iteration limit"
-    limits = ", ".join(freedom.active(best.q, best.gradient))
-    if is_held and limits:
-        return f"joint limits: {limits}"
-    off, is_rounding = _off(targets, best, tolerance)
-    if is_rounding:
-        return f"stopped at rounding: {off}"
-    held = f"; held by limits: {limits}" if limits else ""
-    if best.end == SADDLE:
-        return f"singular posture: no step was found that lessens the weighted error, {off}{held}"
-    posture = ", in a singular posture" if is_singular else ""
-    return f"unreachable: no small motion lessens the weighted error, {off}{posture}{held}"
-
-
-def _off(targets: Targets, best: Descent, tolerance: float) -> tuple[str, bool]:
-    """Return which targets are how far off, and whether no more than poses are known."""
-    sizes = targets.distances(best.q)
-    coordinates = np.abs([target.pose[:3, 3] for target in targets.targets]).max()
-    is_rounding = bool((sizes <= _ROUNDING * np.array([1.0, max(1.0, coordinates)])).all())
-    told = sizes > tolerance
-    if not told.any():  # what is left is rounding, or between a distance and a logarithm
-        told = sizes > 0.0
-    parts = []
-    for name, pair, which in zip(targets.names, sizes.tolist(), told.tolist(), strict=True):
-        words = [
-            f"{size:.6g} {unit}"
-            for size, unit, is_told in zip(pair, ("rad", "m"), which, strict=True)
-            if is_told
-        ]
-        if words:
-            parts.append(f"'{name}' {' and '.join(words)} off")
-    return f"with {', '.join(parts)}", is_rounding

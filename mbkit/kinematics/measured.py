@@ -12,6 +12,7 @@ from mbkit.errors import NotFiniteError, UsageError, check_kind
 from mbkit.representations import BodyFixed, Representation, convert_jerk
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems import System
+from mbkit.systems.body_motion import placed_on
 
 
 def chosen(system: System, representation: Representation | None, who: str) -> Representation:
@@ -104,14 +105,36 @@ def body_fixed_jacobian(system: System, body: str, q: ArrayLike, C: FloatArray) 
     return np.asarray(system.representation.inverse_twist_map(C) @ J)
 
 
-def checked_frames(system: System, frames: Any, who: str) -> Mapping[str, Any]:
-    """Return frames by the names of bodies, which must exist."""
-    if frames is None:
-        return {}
-    check_kind(f"{who}: frames", frames, Mapping, "poses by the names of bodies")
-    for name in frames:
-        system.body_index(name)
-    return dict(frames)
+def on_bodies(
+    system: System, values: Any, weights: Any, frames: Any, who: str
+) -> tuple[Any, Any, Mapping[str, Any]]:
+    """Return values, weights and frames by the names of bodies, where frames on them are named.
+
+    The frames are those of what was measured, as poses on the bodies.
+    """
+    given = {} if frames is None else frames
+    check_kind(f"{who}: frames", given, Mapping, "poses by the names of bodies")
+    named = values if isinstance(values, Mapping) else {}
+    bodies: dict[Any, str] = {}
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys((*named, *given)):
+        row, frame = placed_on(system, name, given.get(name))
+        body = system.body_names[row]
+        if body in bodies.values():
+            raise UsageError(
+                f"{who}: '{name}' is on body '{body}', which is named already; give one motion of "
+                f"each body, that of one frame on it."
+            )
+        bodies[name] = body
+        if frame is not None:
+            found[body] = frame
+
+    def renamed(mapping: Any) -> Any:
+        if not isinstance(mapping, Mapping):
+            return mapping
+        return {bodies.get(name, name): value for name, value in mapping.items()}
+
+    return renamed(values), renamed(weights), found
 
 
 def rows_by_name(system: System, values: Any, who: str, what: str) -> FloatArray:

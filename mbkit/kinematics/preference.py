@@ -83,10 +83,12 @@ def follow(
         x = _tangent(freedom, state, g, length)
         there = freedom.moved(state.q, x)
         left = max_iterations - state.iterations
-        found = descend(targets, freedom, there, tolerances[0], left)
-        state.iterations += max(1, found.iterations)
-        g_there = gradient(found.q)[freedom.velocities]
-        if found.end != REACHED or float(g_there @ x) > 0.9 * abs(float(g @ x)):
+        found = None if there is None else descend(targets, freedom, there, tolerances[0], left)
+        state.iterations += 1 if found is None else max(1, found.iterations)
+        g_there = None
+        if found is not None and found.end == REACHED:
+            g_there = gradient(found.q)[freedom.velocities]
+        if found is None or g_there is None or float(g_there @ x) > 0.9 * abs(float(g @ x)):
             length *= 0.5
             if length < _SHORTEST:
                 break
@@ -103,7 +105,8 @@ def follow(
 def _tangent(freedom: Freedom, state: Descent, g: FloatArray, length: float) -> Any:
     """Return the step of a length along -g in the null space and between the limits."""
     lower, upper = freedom.room(state.q)
-    return bounded_step(np.eye(len(g)), length * g, lower, upper, across=state.J)
+    across = np.vstack([state.J, state.across])
+    return bounded_step(np.eye(len(g)), length * g, lower, upper, across=across)
 
 
 def _fall(freedom: Freedom, state: Descent, g: FloatArray) -> FloatArray:

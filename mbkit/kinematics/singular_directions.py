@@ -45,9 +45,19 @@ def singular_directions(
     """
     U, sizes, _ = singular_values(J)
     basis = U[:, rank_of(sizes, tolerance) :].T
-    lost = reduced(basis if back is None else basis @ back)
-    twists = np.zeros((len(lost), 6))
-    twists[:, ROWS[rows]] = lost
+    return twists_of(basis, rows, back)
+
+
+def twists_of(
+    basis: FloatArray, rows: str, back: FloatArray | None = None
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return independent twists (k, 6) of a space of rows, and the same in words.
+
+    `back` is that of `singular_directions`.
+    """
+    found = reduced(basis if back is None else basis @ back)
+    twists = np.zeros((len(found), 6))
+    twists[:, ROWS[rows]] = found
     return twists, tuple(_words(twist) for twist in twists)
 
 

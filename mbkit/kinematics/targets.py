@@ -14,6 +14,8 @@ from mbkit.kinematics.measured import body_fixed_jacobian
 from mbkit.lie import SE3, SO3
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, frozen_number, shown
 from mbkit.spatial.frames import check_pose, inverse
+from mbkit.systems.body_motion import placed_on
+from mbkit.systems.configurations import placed
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -56,7 +58,8 @@ class PoseTarget:
     pose : ndarray, shape (4, 4)
         Pose in the world that the frame shall have.
     frame : ndarray, shape (4, 4)
-        Pose of the frame on the body; the body's own frame if left out.
+        Pose of the frame on the body, or on the frame of `Body.frames` whose name the target has;
+        that frame itself if left out.
     rows : {"all", "linear", "angular"}
         Whether position and orientation count, the position alone, or the orientation alone.
     angular_weight, linear_weight : float
@@ -109,13 +112,15 @@ class Targets:
         self.system = system
         self.names = tuple(targets)
         self.targets = tuple(targets.values())
-        self._bodies = [system.body_index(name) for name in self.names]
+        places = [placed_on(system, name, target.frame) for name, target in targets.items()]
+        self._bodies = [row for row, _ in places]
+        self._frames = [np.eye(4) if frame is None else frame for _, frame in places]
         self._weights = [
             np.repeat([target.angular_weight, target.linear_weight], 3)[ROWS[target.rows]]
             for target in self.targets
         ]
         self._back = [inverse(target.pose) for target in self.targets]
-        self._to_frame = [SE3.Ad(inverse(target.frame)) for target in self.targets]
+        self._to_frame = [SE3.Ad(inverse(frame)) for frame in self._frames]
         self._all_weights = np.concatenate(self._weights)
         self._parts = np.concatenate(
             [2 * k + _PARTS[ROWS[target.rows]] for k, target in enumerate(self.targets)]
@@ -126,8 +131,10 @@ class Targets:
         """Return the error of each target without weights: (6,), or (3,) for a part of the rows."""
         C = self.system.poses(q)
         return [
-            _error(target.rows, back @ C[body] @ target.frame)
-            for target, back, body in zip(self.targets, self._back, self._bodies, strict=True)
+            _error(target.rows, back @ C[body] @ frame)
+            for target, back, body, frame in zip(
+                self.targets, self._back, self._bodies, self._frames, strict=True
+            )
         ]
 
     def reached(self, errors: FloatArray, tolerance: float) -> bool:
@@ -149,7 +156,7 @@ class Targets:
         C = self.system.poses(q)
         sizes = np.zeros((len(self.names), 2))
         for k, target in enumerate(self.targets):
-            off = self._back[k] @ C[self._bodies[k]] @ target.frame
+            off = self._back[k] @ C[self._bodies[k]] @ self._frames[k]
             if target.rows != "linear":
                 sizes[k, 0] = np.linalg.norm(SO3.log(off[:3, :3]))
             if target.rows != "angular":
@@ -164,13 +171,13 @@ class Targets:
     def linearised(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the weighted errors (count,) and their derivative by v, (count, nv)."""
         C = self.system.poses(q)
-        e = np.empty(self.count)
-        J = np.empty((self.count, self.system.nv))
+        e = np.empty(len(self._all_weights))
+        J = np.empty((len(e), self.system.nv))
         start = 0
         for k, target in enumerate(self.targets):
             here = C[self._bodies[k]]
-            off = self._back[k] @ here @ target.frame
-            J_b = body_fixed_jacobian(self.system, self.names[k], q, here)
+            off = self._back[k] @ here @ self._frames[k]
+            J_b = self._jacobian(k, q, here)
             error = _error(target.rows, off)
             weights = self._weights[k]
             stop = start + len(weights)
@@ -183,9 +190,13 @@ class Targets:
     def jacobian_in_world(self, k: int, q: FloatArray) -> FloatArray:
         """Return the Jacobian of target k's rows at its frame's origin, in the world's axes."""
         C = self.system.poses(q)[self._bodies[k]]
-        J = self._to_frame[k] @ body_fixed_jacobian(self.system, self.names[k], q, C)
-        R = (C @ self.targets[k].frame)[:3, :3]
+        J = self._to_frame[k] @ self._jacobian(k, q, C)
+        R = (C @ self._frames[k])[:3, :3]
         return np.vstack([R @ J[:3], R @ J[3:]])[ROWS[self.targets[k].rows]]
+
+    def _jacobian(self, k: int, q: FloatArray, C: FloatArray) -> FloatArray:
+        name = self.system.body_names[self._bodies[k]]
+        return body_fixed_jacobian(self.system, name, q, C)
 
 
 def _error(rows: str, off: FloatArray) -> FloatArray:
@@ -216,7 +227,7 @@ def checked_targets(system: System, targets: Any) -> Targets:
         )
     found = {}
     for name, value in targets.items():
-        if system.body_index(name) == 0:
+        if placed(system, name)[0] == 0:
             raise UsageError(
                 "inverse_kinematics: the world does not move and has no target; name a body."
             )

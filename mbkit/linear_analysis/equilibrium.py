@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.closed_loops.loops import checked_fixed
 from mbkit.errors import ConstraintError, check_switch, several
+from mbkit.kinematics.loops import checked_fixed
 from mbkit.linear_analysis.balance import Balance
 from mbkit.linear_analysis.linearize import applied_efforts
 from mbkit.linear_analysis.settling import settled, stiffness_in_metres
@@ -27,6 +27,7 @@ from mbkit.systems.calls.entries import velocity_sizes
 
 if TYPE_CHECKING:
     from mbkit.systems import System
+    from mbkit.systems.calls.arguments import Configuration
 
 #: Starts after the first, at random motions of the free joints by up to these parts of a half turn
 #: or of half the length.
@@ -41,7 +42,7 @@ _SYMMETRIC = 1e-7
 
 def equilibrium(
     system: System,
-    q: ArrayLike | None,
+    q: Configuration | None,
     *,
     fixed: Iterable[str],
     tau: ArrayLike | Mapping[str, ArrayLike] | None,

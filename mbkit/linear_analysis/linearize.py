@@ -25,12 +25,13 @@ from mbkit.systems.calls.entries import names_of, vector_of
 
 if TYPE_CHECKING:
     from mbkit.systems import System
+    from mbkit.systems.calls.arguments import Configuration
 
 
 def linearize(
     system: System,
-    q: ArrayLike,
-    v: ArrayLike | None,
+    q: Configuration,
+    v: Configuration | None,
     inputs: Any,
     outputs: Any,
     *,
@@ -40,7 +41,8 @@ def linearize(
 ) -> LinearModel:
     """See `System.linearize`."""
     check_holonomic(system, "linearize")
-    at = system.checked("q", q, finite=True)
+    by_name = isinstance(q, Mapping)
+    at = system.close_loops(q, t=t) if by_name else system.checked("q", q, finite=True)
     moving = np.zeros(system.nv) if v is None else system.checked("v", v, finite=True)
     applied = applied_efforts(system, tau)
     if system.prescribed_joints:

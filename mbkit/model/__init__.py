@@ -6,6 +6,7 @@ from mbkit.model.document import to_toml as to_toml
 from mbkit.model.inertias import check_inertias as check_inertias
 from mbkit.model.mechanism import Mechanism as Mechanism
 from mbkit.parts.body import Body as Body
+from mbkit.parts.body import RigidBody as RigidBody
 from mbkit.parts.connection import Connection as Connection
 from mbkit.parts.joint_data import JointFriction as JointFriction
 from mbkit.parts.joint_data import JointLimits as JointLimits
@@ -17,6 +18,7 @@ __all__ = [
     "JointFriction",
     "JointLimits",
     "Mechanism",
+    "RigidBody",
     "check_inertias",
     "to_document",
     "to_toml",

@@ -12,10 +12,12 @@ from mbkit.constraints import CONSTRAINT_TYPES, Constraint
 from mbkit.forces import FORCE_TYPES, Force
 from mbkit.joints import JOINT_TYPES, Joint, LocalCoordinates, Orientation
 from mbkit.model.toml_text import render
-from mbkit.parts.body import Body
-from mbkit.parts.connection import Connection
+from mbkit.parts import BODY_TYPES
+from mbkit.parts.body import BODY_FIELDS, Body, RigidBody
+from mbkit.parts.connection import Connection, joint_frames
 from mbkit.parts.joint_data import JointFriction, JointLimits
-from mbkit.spatial import FloatArray, SpatialInertia, inverse
+from mbkit.shapes import SHAPE_TYPES, MeshShape, Shape
+from mbkit.spatial import FloatArray, SpatialInertia
 
 if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
@@ -42,6 +44,8 @@ def to_document(mechanism: Mechanism | Parts) -> dict[str, Any]:
         "name": mechanism.name,
         "gravity": mechanism.gravity.tolist(),
     }
+    if mechanism.world.shapes:
+        document["world"] = {"shapes": [_shape(shape) for shape in mechanism.world.shapes]}
     if mechanism.bodies:
         document["bodies"] = {name: _body(body) for name, body in mechanism.bodies.items()}
     if mechanism.joints:
@@ -84,7 +88,15 @@ def to_toml(mechanism: Mechanism | Parts) -> str:
 
 def _body(body: Body) -> dict[str, Any]:
     table: dict[str, Any] = {}
-    if body.inertia != SpatialInertia.zero():
+    if not isinstance(body, RigidBody):
+        every = _table_of(body, type_name(body))
+        table = {key: value for key, value in every.items() if key not in BODY_FIELDS}
+        if "not_written" in table:
+            lost = [key for key in table["not_written"] if key not in BODY_FIELDS]
+            table["not_written"] = lost
+            if not lost:
+                del table["not_written"]
+    elif body.inertia != SpatialInertia.zero():
         table["mass"] = body.inertia.mass
         table["com"] = body.inertia.com.tolist()
         table["moment_about_com"] = _moment(body.inertia.moment_about_com)
@@ -92,6 +104,26 @@ def _body(body: Body) -> dict[str, Any]:
             table["unphysical"] = True
     if not np.array_equal(body.pose, np.eye(4)):
         table["pose"] = _pose(body.pose)
+    if body.frames:
+        table["frames"] = {name: _pose(pose) for name, pose in body.frames.items()}
+    if body.color is not None:
+        table["color"] = list(body.color)
+    if isinstance(body, RigidBody) and body.shapes:
+        table["shapes"] = [_shape(shape) for shape in body.shapes]
+    return table
+
+
+def _shape(shape: Shape) -> dict[str, Any]:
+    """Return the table of a shape, those of users as their meshes."""
+    if type(shape) not in _SHAPE_NAMES:
+        vertices, faces = shape.mesh()
+        shape = MeshShape(vertices, faces, pose=shape.pose, color=shape.color)
+    table: dict[str, Any] = {"type": _SHAPE_NAMES[type(shape)]}
+    fields = attrs.fields(type(shape))
+    for field in sorted(fields, key=lambda field: field.name in ("pose", "color")):
+        value = getattr(shape, field.name)
+        if not np.array_equal(value, field.default):
+            table[field.name] = _pose(value) if field.name == "pose" else _plain(value)
     return table
 
 
@@ -121,10 +153,15 @@ def _connection(edge: Connection, mechanism: Mechanism | Parts) -> dict[str, Any
     # Without frames a reader takes the joint's axes as given in the world, and computes just this.
     bodies = mechanism.bodies
     ends = (bodies.get(name, mechanism.world) for name in (edge.predecessor, edge.successor))
-    in_world = [inverse(body.pose) for body in ends]
-    if not all(map(np.array_equal, in_world, (edge.S_pred, edge.S_succ))):
-        table["frames"] = {"predecessor": _pose(edge.S_pred), "successor": _pose(edge.S_succ)}
-    if edge.motion is not None:
+    own = (edge.S_pred, edge.S_succ, edge.T_reference)
+    if not all(map(np.array_equal, joint_frames(edge.joint, *ends), own)):
+        names = ("predecessor", "successor", "reference")
+        table["frames"] = {name: _pose(C) for name, C in zip(names, own, strict=True)}
+        if not table["frames"]["reference"]:  # as most have it
+            del table["frames"]["reference"]
+    if edge.motion is not None and edge.motion.written is not None:
+        table["motion"] = edge.motion.written
+    elif edge.motion is not None:
         table["not_written"] = sorted([*table.get("not_written", ()), "motion"])
     for key in ("limits", "friction"):
         if data := _joint_data(getattr(edge, key)):
@@ -143,7 +180,7 @@ def _joint_data(data: JointLimits | JointFriction) -> dict[str, Any]:
     }
 
 
-def _fields(joint: Joint | Force | Constraint) -> dict[str, Any]:
+def _fields(joint: Body | Joint | Force | Constraint) -> dict[str, Any]:
     kind = type(joint)
     if attrs.has(kind):
         values = {
@@ -172,7 +209,7 @@ def _is_default_option(field: Any, value: Any) -> bool:
     )
 
 
-def _table_of(made: Force | Constraint, type_name: str) -> dict[str, Any]:
+def _table_of(made: Body | Force | Constraint, type_name: str) -> dict[str, Any]:
     """Return what differs from the defaults; poses as tables."""
     table = {"type": type_name, **_fields(made)}
     kind = type(made)
@@ -204,6 +241,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Joint):  # a member of a composite joint
         table = {"type": type_name(value), "name": value.name, **_fields(value)}
         return None if "not_written" in table else table
+    if isinstance(value, Shape):
+        return _shape(value)
     if isinstance(value, Orientation | LocalCoordinates):
         return _chosen(value)
     if isinstance(value, (list, tuple)):
@@ -212,13 +251,15 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (bool, int, float, str)) else None
 
 
+_SHAPE_NAMES: dict[type, str] = {kind: name for name, kind in SHAPE_TYPES.items()}
+
 _NAMES: dict[type, str] = {
-    kind: name for known in (JOINT_TYPES, FORCE_TYPES, CONSTRAINT_TYPES)
+    kind: name for known in (BODY_TYPES, JOINT_TYPES, FORCE_TYPES, CONSTRAINT_TYPES)
     for name, kind in known.items()
 }  # fmt: skip
 
 
-def type_name(part: Joint | Force | Constraint) -> str:
+def type_name(part: Body | Joint | Force | Constraint) -> str:
     """Return how model files call the class of a part; ``module:Class`` for those of users.
 
     Examples

@@ -101,17 +101,20 @@ def _merged(mechanism: Mechanism | Parts, topology: Topology) -> list[_Part]:
     #: Part, and pose in it, of each body.
     poses: list[tuple[int, FloatArray]] = [(0, np.eye(4))]
     for number, body in enumerate(topology.bodies[1:], start=1):
-        edge = mechanism.joints[topology.joint_of_body[number]]
+        edge, inertia = (
+            mechanism.joints[topology.joint_of_body[number]],
+            mechanism.bodies[body].inertia,
+        )
         part, C = poses[topology.parent[number]]
         if edge.joint.num_velocities == 0:
             step = edge.S_pred @ pose_of(edge.joint, edge.joint.neutral()) @ inverse(edge.S_succ)
-            poses.append((part, C @ (inverse(step) if topology.reversed[number] else step)))
+            C = C @ (inverse(step) if topology.reversed[number] else step)
+            poses.append((part, C))
             parts[part].bodies.append(body)
+            parts[part].inertia += inertia.transformed(C)
         else:
             poses.append((len(parts), np.eye(4)))
-            parts.append(_Part(number, part, [body], SpatialInertia.zero()))
-        part, C = poses[number]
-        parts[part].inertia += mechanism.bodies[body].inertia.transformed(C)
+            parts.append(_Part(number, part, [body], inertia))
     return parts
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 
 import numpy as np
@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike
 
 from mbkit.constraints import Constraint, check_constraint_definition, check_constraint_names
 from mbkit.errors import ShapeError, UsageError
-from mbkit.forces import Force, check_force_definition, check_force_names
+from mbkit.forces import Force, LimitStop, check_force_definition, check_force_names
 from mbkit.joints import Joint, PrescribedJoint, check_joint_definition
 from mbkit.joints.prescribed import parted
 from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
-from mbkit.model.graph import add_edge, graph_of
-from mbkit.parts.body import Body
+from mbkit.model.graph import add_edge
+from mbkit.model.limit_stops import limit_stops
+from mbkit.parts.body import Body, check_body
 from mbkit.parts.connection import Connection, joint_frames
 from mbkit.parts.joint_data import JointFriction, JointLimits
 from mbkit.parts.parts import Parts
-from mbkit.topology import Topology, build_topology
 
 if TYPE_CHECKING:
     from mbkit.model.strategy import Coordinates
@@ -46,11 +46,13 @@ class Mechanism(Contents):
         For messages, files and titles.
     gravity : array_like, shape (3,), default (0, 0, -9.81)
         In the world. [m/s^2]
+    world_shapes : iterable of Shape, default none, keyword only
+        What pictures show of the world, such as a floor.
 
     Raises
     ------
-    ModelError, ShapeError, GeometryError
-        If the name does not fit, or gravity is not a finite vector of three.
+    ModelError, ShapeError, GeometryError, UsageError
+        If the name does not fit, gravity is not a finite vector of three, or a shape is none.
 
     Examples
     --------
@@ -128,7 +130,11 @@ class Mechanism(Contents):
         Raises
         ------
         DuplicateNameError
-            If there is a body of that name; "world" is taken.
+            If there is a body or frame of that name, or of that of one of its frames; "world" is
+            taken.
+        UsageError, ShapeError
+            If a class of your own computes no inertia, or shapes that are none, or is no attrs
+            class.
 
         Examples
         --------
@@ -139,8 +145,11 @@ class Mechanism(Contents):
         """
         if not isinstance(body, Body):
             raise ShapeError(f"A body must be an mbkit.Body, got {body!r}.")
+        check_body(body)
+        self._check_frames(body)
         self._graph.add_body(body.name)
         self._bodies[body.name] = body
+        self._frames.update(dict.fromkeys(body.frames, body.name))
         return body
 
     def add_joint(
@@ -149,7 +158,7 @@ class Mechanism(Contents):
         predecessor: Body | str,
         successor: Body | str,
         *,
-        frames: tuple[ArrayLike, ArrayLike] | None = None,
+        frames: Sequence[ArrayLike] | None = None,
         reference: ArrayLike | None = None,
         screws_in: str = "successor",
         limits: JointLimits | None = None,
@@ -159,7 +168,8 @@ class Mechanism(Contents):
 
         The joint's axes and points are given in the joint frame (`frames`), in the frame of one of
         the bodies (`reference`), or, with neither, in the world, where each body stands at its
-        `Body.pose`.
+        `Body.pose`. A `FreeJoint` or an `AbsoluteJoint` has no axes: with neither, its frames are
+        those of the bodies, and its position at the reference configuration is `Body.pose`.
 
         Parameters
         ----------
@@ -170,7 +180,8 @@ class Mechanism(Contents):
             Two different bodies; the position of the joint is that of the successor relative to
             the predecessor.
         frames : pair of array_like, shape (4, 4), optional
-            Poses (S_pred, S_succ) of the joint frame in the two bodies' frames.
+            Poses (S_pred, S_succ) of the joint frame in the two bodies' frames; a third one is the
+            pose T of the joint at the reference configuration, the identity if left out.
         reference : array_like, shape (4, 4), optional
             Pose of the successor in the predecessor where the joint's pose is the identity.
         screws_in : {"successor", "predecessor"}
@@ -209,8 +220,10 @@ class Mechanism(Contents):
         names = self._name_of(predecessor), self._name_of(successor)
         self._graph.check_joint(own.name, *names)
         bodies = map(self._body, names)
-        pair = joint_frames(own, *bodies, frames=frames, reference=reference, screws_in=screws_in)
-        connection = Connection(own, *names, *pair, limits, friction, motion)
+        S_pred, S_succ, T = joint_frames(
+            own, *bodies, frames=frames, reference=reference, screws_in=screws_in
+        )
+        connection = Connection(own, *names, S_pred, S_succ, limits, friction, motion, T)
         add_edge(self._graph, connection)
         self._joints[own.name] = connection
         return joint
@@ -267,70 +280,60 @@ class Mechanism(Contents):
         self._constraints[constraint.name] = constraint
         return constraint
 
-    def topology(self, loop_joints: Collection[str] | None = None) -> Topology:
-        """Return a spanning tree of the bodies, and the joints that close loops.
-
-        Bodies and joints keep the directions that they were given; where the tree goes through a
-        joint from its successor, `Topology.reversed` says so.
+    def add_limit_stops(
+        self,
+        *,
+        joints: Iterable[str] | None = None,
+        stiffness: float | None = None,
+        damping: float = 1.0,
+    ) -> tuple[LimitStop, ...]:
+        """Add elastic stops at the limits of joints, which are data without them.
 
         Parameters
         ----------
-        loop_joints : collection of str, optional
-            Joints to be left out of the tree, one for each loop. Without it, those are chosen that
-            give the fewest constraint rows, then the shallowest tree, then those added last:
-            `mbkit.topology.build_topology` has the rule in full, and `Topology.cuts` lists the
-            alternatives.
+        joints : iterable of str, optional
+            Names of joints with limits of positions; by default all that have such, no `LimitStop`
+            and no prescribed motion.
+        stiffness : float, optional
+            Of all stops; by default of each such that the mechanism, with the other joints free,
+            swings on it 25 times in a second, so that steps of a millisecond follow it.
+            [N m/rad], [N/m]
+        damping : float
+            Of each `LimitStop`. [s/rad], [s/m]
 
         Returns
         -------
-        Topology
-            Bodies in regular numbering.
+        tuple of LimitStop
+            The forces that were added, ``"limits of JOINT"``.
 
         Raises
         ------
-        TopologyError
-            If bodies are not connected to the world; if loops are left, or bodies are lost, with
-            the loop joints cut; if one of them must stay in the tree, because its motion is
-            prescribed, it is nonholonomic, or a force or constraint acts along it, or all must.
-        NameUnknownError
-            If a loop joint is unknown.
-        UsageError
-            If `loop_joints` is a name, not a collection of names.
+        NameUnknownError, DuplicateNameError, UsageError
+            If there is no such joint, it has no limits, or different ones for its positions; if a
+            force has the name; if `stiffness` is no positive number, or a joint moves no inertia.
+        ForceError, GeometryError
+            If `damping` is negative or no number.
 
         Examples
         --------
         >>> import mbkit as mb
-        >>> mech = mb.Mechanism("swing")
-        >>> seat = mech.add_body(mb.Body("seat"))
-        >>> left = mech.add_joint(mb.SphericalJoint("left"), mech.world, seat)
-        >>> right = mech.add_joint(mb.RevoluteJoint("right"), mech.world, seat)
-        >>> mech.topology().tree_joints  # cutting the ball joint costs 3 rows, not 5
-        ('right',)
-        >>> mech.topology(loop_joints=["right"]).cycles
-        (('right', 'left'),)
+        >>> mech = mb.Mechanism("door")
+        >>> door = mech.add_body(mb.Body("door", mb.SpatialInertia.box(20.0, size=(1, 0.04, 2))))
+        >>> hinge = mb.RevoluteJoint("hinge", point=(0.5, 0, 0))
+        >>> _ = mech.add_joint(hinge, mech.world, door, limits=mb.JointLimits(0.0, 1.5))
+        >>> (stop,) = mech.add_limit_stops()
+        >>> stop.name, stop.lower, stop.upper
+        ('limits of hinge', 0.0, 1.5)
         """
-        return build_topology(graph_of(Parts.of(self)), loop_joints)
+        from mbkit.coordinates import RelativeCoordinates
 
-    def graph(self) -> Any:
-        """Return the graph of bodies and joints as a `networkx.MultiDiGraph`.
-
-        Returns
-        -------
-        networkx.MultiDiGraph
-            A copy. Nodes are names of bodies, with the attribute ``body``; edges go from
-            predecessor to successor, with the joint's name as key and the attribute ``joint``.
-
-        Examples
-        --------
-        >>> Mechanism("empty").graph().number_of_nodes()
-        1
-        """
-        graph = self._graph.copy()
-        for name in graph:
-            graph.nodes[name]["body"] = self._body(name)
-        for name, edge in self._joints.items():
-            graph.edges[edge.predecessor, edge.successor, name]["joint"] = edge.joint
-        return graph
+        assemble = RelativeCoordinates().assemble_parts
+        stops = limit_stops(Parts.of(self), joints, stiffness, damping, assemble)
+        for stop in stops:
+            self._check_part(stop, check_force_names, force=self._forces)
+        for stop in stops:
+            self._forces[stop.name] = stop
+        return stops
 
     def assemble(self, coordinates: Coordinates | None = None) -> System:
         """Return the equations of motion.

@@ -13,6 +13,7 @@ from mbkit.constraints import Constraint
 from mbkit.errors import MbkitError, NameUnknownError, ParameterError, check_kind, suggestion
 from mbkit.forces import Force
 from mbkit.joints import CompositeJoint, Joint
+from mbkit.parts.body import BODY_FIELDS, Body, RigidBody, check_body
 from mbkit.parts.parts import Parts
 from mbkit.spatial.arrays import check_array, frozen_array
 from mbkit.spatial.frames import check_pose
@@ -24,7 +25,8 @@ _PLACES = ("S_pred", "S_succ")
 def parameters(parts: Parts) -> dict[str, Any]:
     """Return the numbers of a mechanism's parts that can be changed, by name.
 
-    They are ``gravity``; ``bodies.NAME.mass``, ``.com``, ``.moment_about_com``;
+    They are ``gravity``; ``bodies.NAME.mass``, ``.com``, ``.moment_about_com``, or the dimensions
+    of a body that computes these, such as ``bodies.NAME.length``;
     ``joints.NAME.S_pred``, ``.S_succ`` and the numbers that joints of this kind have, such as
     ``.axis`` and ``.pitch``, of a composite joint ``.MEMBER.axis``; ``forces.NAME`` with those of
     the force, such as ``.stiffness``; ``constraints.NAME`` with those of the constraint, such as
@@ -41,8 +43,8 @@ def parameters(parts: Parts) -> dict[str, Any]:
     """
     found: dict[str, Any] = {"gravity": parts.gravity}
     for name, body in parts.bodies.items():
-        for field in _INERTIA:
-            found[f"bodies.{name}.{field}"] = getattr(body.inertia, field)
+        for field, value in _numbers_of_body(body).items():
+            found[f"bodies.{name}.{field}"] = value
     for name, edge in parts.joints.items():
         for field, value in _numbers_of_joint(edge.joint).items():
             found[f"joints.{name}.{field}"] = value
@@ -57,6 +59,21 @@ def parameters(parts: Parts) -> dict[str, Any]:
     return found
 
 
+def _numbers_of_body(body: Body) -> dict[str, Any]:
+    """Return the numbers of the inertia where it is given, else the dimensions it follows from."""
+    if isinstance(body, RigidBody):
+        return {field: getattr(body.inertia, field) for field in _INERTIA}
+    return {name: getattr(body, name) for name in _fields(body) if name not in BODY_FIELDS}
+
+
+def _changed_body(body: Body, fields: dict[str, Any]) -> Body:
+    if isinstance(body, RigidBody):
+        return attrs.evolve(body, inertia=attrs.evolve(body.inertia, **fields))
+    made: Body = attrs.evolve(body, **fields)
+    check_body(made)
+    return made
+
+
 def _numbers_of_joint(joint: Joint) -> dict[str, Any]:
     """Return the numbers of a joint by name, those of the members of a composite one as well."""
     if not isinstance(joint, CompositeJoint):
@@ -68,7 +85,7 @@ def _numbers_of_joint(joint: Joint) -> dict[str, Any]:
     }
 
 
-def _fields(made: Joint | Force | Constraint) -> tuple[str, ...]:
+def _fields(made: Body | Joint | Force | Constraint) -> tuple[str, ...]:
     """Return the names of the numbers that something was made with."""
     kind: Any = type(made)
     if not attrs.has(kind):
@@ -105,8 +122,7 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     for (kind, name), fields in groups.items():
         try:
             if kind == "bodies":
-                inertia = attrs.evolve(bodies[name].inertia, **fields)
-                bodies[name] = attrs.evolve(bodies[name], inertia=inertia)
+                bodies[name] = _changed_body(bodies[name], fields)
             elif kind == "joints":
                 joints[name] = _changed_joint(joints[name], fields)
             elif kind == "forces":

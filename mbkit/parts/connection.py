@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, final
 
 import attrs
@@ -9,12 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError, UsageError, check_choice
-from mbkit.joints import Joint
+from mbkit.joints import AbsoluteJoint, FreeJoint, Joint
+from mbkit.joints.defaults.poses import pose_of
 from mbkit.joints.prescribed import JointMotion
 from mbkit.parts.body import Body
 from mbkit.parts.joint_data import JointFriction, JointLimits
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 from mbkit.spatial.frames import check_pose, inverse
+
+#: What a joint may miss of its pose at the reference configuration, of its size. [1], [m]
+_REACHED = 1e-9
 
 
 def _or_no_limits(value: JointLimits | None) -> JointLimits:
@@ -44,6 +49,8 @@ class Connection:
         Damping and friction.
     motion : JointMotion or None
         The function of time that its motion is, where it is prescribed.
+    T_reference : ndarray, shape (4, 4), default the identity
+        Pose of the joint at the reference configuration.
 
     Raises
     ------
@@ -59,6 +66,9 @@ class Connection:
     limits: JointLimits = attrs.field(default=None, converter=_or_no_limits)
     friction: JointFriction = attrs.field(default=None, converter=_or_no_friction)
     motion: JointMotion | None = attrs.field(default=None, eq=False)
+    T_reference: FloatArray = attrs.field(
+        factory=lambda: np.eye(4), converter=frozen_array, eq=EQUAL, hash=False, repr=shown
+    )
 
     def __attrs_post_init__(self) -> None:
         for key, kind in (("limits", JointLimits), ("friction", JointFriction)):
@@ -74,17 +84,28 @@ class Connection:
                 error.key = f"{key}.{error.key}"
                 raise
 
+    @property
+    def reference(self) -> FloatArray:
+        """Positions of the joint at the reference configuration: neutral, or those of a pose."""
+        if np.array_equal(self.T_reference, np.eye(4)):
+            return np.asarray(self.joint.neutral(), dtype=np.float64)
+        return np.asarray(self.joint.configuration_from_pose(self.T_reference), dtype=np.float64)
+
 
 def joint_frames(
     joint: Joint,
     predecessor: Body,
     successor: Body,
     *,
-    frames: tuple[ArrayLike, ArrayLike] | None = None,
+    frames: Sequence[ArrayLike] | None = None,
     reference: ArrayLike | None = None,
     screws_in: str = "successor",
-) -> tuple[FloatArray, FloatArray]:
-    """Return the pair (S_pred, S_succ) of any of the three descriptions of a joint's place.
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return (S_pred, S_succ, T) of any of the three descriptions of a joint's place.
+
+    T is the pose of the joint at the reference configuration: the identity, unless it is given with
+    the frames, or the joint is free and described in the world. It has no axes then, and its frames
+    are those of the bodies, as its velocity is the twist of one: T is its `Body.pose`.
 
     They are the joint `frames` themselves; or the `reference`, the pose B of the successor in the
     predecessor where T is the identity, the joint's axes being given in the frame of the body
@@ -104,21 +125,40 @@ def joint_frames(
         raise UsageError(f"{what} takes either frames or reference, got both; leave one out.")
     if screws_in == "predecessor" and reference is None:
         raise UsageError(f"{what}: screws_in='predecessor' goes with reference; give it.")
+    one = np.eye(4)
     if frames is not None:
-        S_pred, S_succ = _pair(frames, what)
-        return _pose(S_pred, f"{what}: frames[0]"), _pose(S_succ, f"{what}: frames[1]")
+        S_pred, S_succ, T = _given(frames, what)
+        _check_reached(joint, T, what)
+        return S_pred, S_succ, T
+    if reference is None and isinstance(joint, FreeJoint | AbsoluteJoint):
+        return one, one, inverse(predecessor.pose) @ successor.pose
     if reference is None:
-        return inverse(predecessor.pose), inverse(successor.pose)
+        return inverse(predecessor.pose), inverse(successor.pose), one
     B = _pose(reference, f"{what}: reference")
-    return (B, np.eye(4)) if screws_in == "successor" else (np.eye(4), inverse(B))
+    return (B, one, one) if screws_in == "successor" else (one, inverse(B), one)
 
 
-def _pair(frames: Any, what: str) -> tuple[ArrayLike, ArrayLike]:
-    if not isinstance(frames, (tuple, list)) or len(frames) != 2:
+def _given(frames: Any, what: str) -> Any:
+    """Return the frames as poses, and that of the joint at the reference."""
+    if not isinstance(frames, (tuple, list)) or len(frames) not in (2, 3):
         raise UsageError(
-            f"{what}: frames must be a pair of poses (S_pred, S_succ), got {type(frames).__name__}."
+            f"{what}: frames must be a pair of poses (S_pred, S_succ), or these and the pose T of "
+            f"the joint at the reference configuration, got {type(frames).__name__}."
         )
-    return frames[0], frames[1]
+    poses = [_pose(each, f"{what}: frames[{k}]") for k, each in enumerate(frames)]
+    return [*poses, np.eye(4)][:3]
+
+
+def _check_reached(joint: Joint, T: FloatArray, what: str) -> None:
+    """Raise UsageError unless a joint reaches its pose at the reference configuration."""
+    if np.array_equal(T, np.eye(4)):
+        return
+    reached = pose_of(joint, joint.configuration_from_pose(T))
+    if not np.abs(reached - T).max() <= _REACHED * (1.0 + np.abs(T).max()):
+        raise UsageError(
+            f"{what}: frames[2] must be a pose that a {type(joint).__name__} reaches, the nearest "
+            f"one misses it by {np.abs(reached - T).max():.2g}; give its frames such that it does."
+        )
 
 
 def _pose(value: ArrayLike, what: str) -> FloatArray:

@@ -9,16 +9,39 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mbkit import constraints, forces, joints
+from mbkit import constraints, forces, joints, parts
 from mbkit.constraints import CONSTRAINT_TYPES, Constraint
+from mbkit.executors import EXECUTORS, Executor
 from mbkit.forces import FORCE_TYPES, Force
 from mbkit.integrators import INTEGRATORS, Integrator
 from mbkit.joints import JOINT_TYPES, Joint
 from mbkit.lie import SE3
+from mbkit.parts import BODY_TYPES, Body
 from mbkit.plugins.hookspecs import hookimpl
 from mbkit.representations import REPRESENTATIONS, Representation
+from mbkit.shapes import MeshShape
+from mbkit.spatial import SpatialInertia
+
+_CORNERS = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+_BODIES: list[Body] = [
+    parts.RigidBody("rigid", SpatialInertia.box(2.0, size=(0.1, 0.2, 0.3))),
+    parts.Rod("rod", 0.4, 0.01, density=2700.0, axis=(1, 2, -1), start=(0.1, 0.2, 0.3)),
+    parts.Box("box", (0.1, 0.2, 0.3), mass=2.0),
+    parts.Cylinder("cylinder", 0.1, 0.3, density=7850.0),
+    parts.Sphere("sphere", 0.1, mass=0.5),
+    parts.PointMass("point mass", 2.0, position=(0.1, 0.2, 0.3)),
+    parts.MeshBody(
+        "wedge", MeshShape(_CORNERS, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]), mass=2.0
+    ),
+]
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 13)
+
+
+@hookimpl
+def mbkit_body_types() -> Mapping[str, type[Body]]:
+    """Return the bodies of mbkit."""
+    return BODY_TYPES
 
 
 @hookimpl
@@ -52,9 +75,16 @@ def mbkit_representations() -> Mapping[str, Representation]:
 
 
 @hookimpl
-def mbkit_examples() -> list[Joint | Force | Constraint]:
+def mbkit_executors() -> Mapping[str, type[Executor]]:
+    """Return the executors of mbkit."""
+    return EXECUTORS
+
+
+@hookimpl
+def mbkit_examples() -> list[Body | Joint | Force | Constraint]:
     """Return those that cannot be made by a name alone."""
     return [
+        *_BODIES,
         joints.ScrewJoint("screw", (0.2, 0.4, 0.9, 0.3, -0.1, 0.2)),
         joints.HelicalJoint("helical", axis=(1, 2, -1), point=(0.2, 0, 0.1), pitch=0.3),
         joints.HelicalPlanarJoint("helical planar", pitch=0.2),

@@ -10,11 +10,12 @@ import attrs
 
 from mbkit.constraints import Constraint
 from mbkit.errors import JointError
+from mbkit.executors import Executor
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.joints import Joint
 from mbkit.joints.checks.methods import check_methods
-from mbkit.model import Mechanism
+from mbkit.model import Body, Mechanism
 from mbkit.representations import Representation
 
 #: The hook that gives examples of what the others give.
@@ -60,6 +61,13 @@ def _derives(base: type) -> Callable[[str, Any], bool]:
     return lambda _, thing: isinstance(thing, type) and issubclass(thing, base)
 
 
+def _is_viewer(_: str, thing: Any) -> bool:
+    # `mbkit.viz` stands above this package
+    return not isinstance(thing, type) and all(
+        callable(getattr(thing, key, None)) for key in ("write", "show")
+    )
+
+
 def _is_command(_: str, thing: Any) -> bool:
     import click
 
@@ -77,6 +85,15 @@ def _is_suffix(name: str) -> bool:
 def _abstract(kind: type) -> str:
     missing = sorted(getattr(kind, "__abstractmethods__", ()))
     return f"{kind.__name__} must define {', '.join(missing)}" if missing else ""
+
+
+def _body_lacks(kind: type[Body]) -> str:
+    if found := _abstract(kind):
+        return found
+    if kind.inertia is Body.inertia:
+        return f"{kind.__name__} must have the property inertia"
+    made = "__attrs_attrs__" in vars(kind)
+    return "" if made else f"{kind.__name__} must be decorated by attrs.frozen"
 
 
 def _joint_lacks(kind: type[Joint]) -> str:
@@ -110,6 +127,20 @@ def _constraint_lacks(kind: type[Constraint]) -> str:
     return _misdefined(kind, Constraint, "residual rows rate bias row_units parameters kernel")
 
 
+def _executor_lacks(kind: type[Executor]) -> str:
+    if found := _abstract(kind):
+        return found
+    signature = inspect.signature(kind.run)
+    try:
+        signature.bind(None, abs, [], time_limit=None)
+    except TypeError:
+        return (
+            f"{kind.__name__} defines run{signature}, and must define "
+            "run(function, tasks, *, time_limit)"
+        )
+    return ""
+
+
 def _misdefined(kind: type, contract: type[Any], methods: str) -> str:
     """Return which of the methods cannot be called as the contract says; empty if all can."""
     for name in methods.split():
@@ -127,6 +158,10 @@ _WORDS = "words of letters, digits, '_' and '-'"
 
 #: Everything that plugins can provide.
 KINDS: dict[str, Kind] = {
+    "body": Kind(
+        "mbkit_body_types", "body type", _WORDS, _is_word,
+        "a class that derives from mbkit.Body", _derives(Body), _body_lacks,
+    ),
     "joint": Kind(
         "mbkit_joint_types", "joint type", _WORDS, _is_word,
         "a class that derives from mbkit.Joint", _derives(Joint), _joint_lacks,
@@ -148,12 +183,20 @@ KINDS: dict[str, Kind] = {
         "an mbkit.Representation under its own name",
         lambda name, thing: isinstance(thing, Representation) and thing.name == name,
     ),
+    "executor": Kind(
+        "mbkit_executors", "executor", _WORDS, _is_word,
+        "a class that derives from mbkit.studies.Executor", _derives(Executor), _executor_lacks,
+    ),
     "reader": Kind(
         "mbkit_file_readers", "file reader", "suffixes in lower case, such as '.sdf'", _is_suffix,
         "a function of the path", lambda _, thing: callable(thing),
     ),
     "command": Kind(
         "mbkit_commands", "command", _WORDS, _is_word, "a click.Command", _is_command,
+    ),
+    "viewer": Kind(
+        "mbkit_viewers", "viewer", _WORDS, _is_word,
+        "an instance with the methods of mbkit.viz.Viewer", _is_viewer,
     ),
 }  # fmt: skip
 
@@ -191,15 +234,15 @@ def checked_examples(returned: Any, provides: Mapping[str, Mapping[str, Any]]) -
     examples = list(returned)
     types = tuple(
         each
-        for kind in ("joint", "force", "constraint", "integrator")
+        for kind in ("body", "joint", "force", "constraint", "integrator", "executor")
         for each in provides[kind].values()
     )
     for example in examples:
         if type(example) not in types and not isinstance(example, Mechanism):
             what = f"the class {example.__name__}" if isinstance(example, type) else repr(example)
             raise BrokenContract(
-                f"{EXAMPLES}() must return instances of the joints, forces, constraints and "
-                f"integrators that the plugin provides, or mechanisms with them, and has "
+                f"{EXAMPLES}() must return instances of the bodies, joints, forces, constraints "
+                f"and integrators that the plugin provides, or mechanisms with them, and has "
                 f"{what:.200}"
             )
     return examples

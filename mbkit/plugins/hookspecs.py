@@ -8,7 +8,7 @@ which returns a list, when it is checked.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pluggy
 
@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     import click
 
     from mbkit.constraints import Constraint
+    from mbkit.executors import Executor
     from mbkit.forces import Force
     from mbkit.integrators import Integrator
     from mbkit.joints import Joint
-    from mbkit.model import Mechanism
+    from mbkit.model import Body, Mechanism
     from mbkit.representations import Representation
+
+    Part: TypeAlias = Body | Joint | Force | Constraint
 
 __all__ = ["hookimpl", "hookspec"]
 
@@ -33,6 +36,14 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 
 #: Marks the functions of a plugin that implement a hook.
 hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def mbkit_body_types() -> Mapping[str, type[Body]]:  # type: ignore[empty-body]
+    """Return body classes by the names that model files call them.
+
+    They are attrs classes, whose fields are the keys of the body's table.
+    """
 
 
 @hookspec
@@ -68,6 +79,11 @@ def mbkit_representations() -> Mapping[str, Representation]:  # type: ignore[emp
 
 
 @hookspec
+def mbkit_executors() -> Mapping[str, type[Executor]]:  # type: ignore[empty-body]
+    """Return executor classes by the names that ``--executor`` and studies in Python call them."""
+
+
+@hookspec
 def mbkit_file_readers() -> Mapping[str, Callable[[pathlib.Path], Mechanism]]:  # type: ignore[empty-body]
     """Return functions that read a model file, by its suffix in lower case, such as ``".sdf"``.
 
@@ -82,10 +98,19 @@ def mbkit_commands() -> Mapping[str, click.Command]:  # type: ignore[empty-body]
 
 
 @hookspec
-def mbkit_examples() -> Iterable[Joint | Force | Constraint | Integrator | Mechanism]:  # type: ignore[empty-body]
+def mbkit_viewers() -> Mapping[str, Any]:  # type: ignore[empty-body]
+    """Return what draws scenes, by the names for ``run.animate(path, viewer=...)``.
+
+    Each is an `mbkit.viz.Viewer`, or has its attribute ``suffixes`` and its methods ``write`` and
+    ``show``. It imports what it draws with when it draws.
+    """
+
+
+@hookspec
+def mbkit_examples() -> Iterable[Part | Integrator | Executor | Mechanism]:  # type: ignore[empty-body]
     """Return instances of the plugin's types, on which ``mbkit plugins --check`` looks at them.
 
-    A type without an example is made by its name alone, ``Type("example")``, and an integrator
-    without arguments, if that is possible. A mechanism is an example of the plugin's joints,
-    forces and constraints in it: for one that needs certain joints or bodies.
+    A type without an example is made by its name alone, ``Type("example")``, and an integrator or
+    an executor without arguments, if that is possible. A mechanism is an example of the plugin's
+    bodies, joints, forces and constraints in it: for one that needs certain joints or bodies.
     """

@@ -21,8 +21,8 @@ from mbkit.plugins.contracts import EXAMPLES, KINDS, BrokenContract, checked, ch
 #: The origin of what comes with mbkit.
 BUILT_IN = "mbkit"
 
-# `mbkit.io` stands above this package: its readers are imported by name, as a plugin's module is.
-_MODULES = ("mbkit.plugins.built_in", "mbkit.io.readers")
+# `mbkit.io` and `mbkit.viz` stand above this package: imported by name, as a plugin's module is.
+_MODULES = ("mbkit.plugins.built_in", "mbkit.io.readers", "mbkit.viz.built_in")
 
 
 @attrs.frozen
@@ -38,8 +38,8 @@ class Plugin:
     origin : str
         Where it comes from: "mbkit", the name of a distribution, or the folder of a project.
     provides : mapping
-        Things by name, by kind: "joint", "force", "constraint", "integrator", "representation",
-        "reader", "command".
+        Things by name, by kind: "body", "joint", "force", "constraint", "integrator",
+        "representation", "executor", "reader", "command", "viewer".
     fault : str
         Why it was skipped; empty where it was not.
     """

@@ -42,8 +42,8 @@ class Representation(FinalBuiltIns, abc.ABC):
 
        "Forced" stands for the forces of a run, which are added to tau in place and to the wrenches
        on bodies (`mbkit.kernels.forces.sites`); 3 is both. The algorithms themselves are in
-       `mbkit.kernels.recursions`; a representation gives their steps, such as the transport of
-       twists from parent to child, as one value (`mbkit.kernels.recursions.steps.Steps`). Of
+       `mbkit.kernels.recursions`; a representation gives its recursion, such as the transport
+       of twists from parent to child, as one value (`kernels.recursions.recursion.Recursion`). Of
        it `mbkit.kernels.recursions.algorithms` makes all of these functions, with those that
        closed loops need; bodies float wherever a joint's `velocity_twist` is `name`.
     3. Every function agrees with the others: what one gives, the others take.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -10,8 +10,9 @@ import numpy as np
 
 __all__ = ["EnergyWatch", "in_order"]
 
-#: Part of the largest energy that moves which the balance may miss.
-PART = 0.01
+#: Part of the peak kinetic energy which the balance may miss; and of the largest energy that moves,
+#: where that is far more: what creeps under load has hardly any kinetic energy.
+PART, PART_OF_MOVING = 0.01, 1e-4
 
 #: Part of the potential energies that may be rounding: a body a thousand kilometres up.
 ROUNDED = 1e-9
@@ -47,6 +48,7 @@ class EnergyWatch:
     least: float = 0.0
     missing: float = 0.0  # the most that the balance missed, and when. [J], [s]
     at: float = 0.0
+    kinetic: float = 0.0  # the peak kinetic energy. [J]
     moving: float = 0.0  # the largest energy that moved. [J]
     # from when on the balance missed too much, by what had moved until then; None if it does not at
     # the end. [s]
@@ -70,12 +72,14 @@ class EnergyWatch:
             moved = np.maximum(energies[0], np.abs(changes[1:]).max(axis=0))
         gap[np.isnan(gap)] = np.inf
         moved = np.maximum(np.maximum.accumulate(moved), self.moving)
+        kinetic = np.maximum(np.maximum.accumulate(energies[0]), self.kinetic)
         sizes = np.maximum(np.maximum.accumulate(np.abs(energies[1])), self._potential)
-        self._note_when(times, gap > self._allowed(moved, sizes))
+        self._note_when(times, gap > self._allowed(kinetic, moved, sizes))
         worst = int(np.argmax(gap))
         if gap[worst] > self.missing:
             self.missing, self.at = float(gap[worst]), float(times[worst])
-        self.moving, self._potential = float(moved[-1]), float(sizes[-1])
+        self.kinetic, self.moving = float(kinetic[-1]), float(moved[-1])
+        self._potential = float(sizes[-1])
 
     def _note_when(self, t: Any, too_much: Any) -> None:
         """Keep since when the balance misses too much, and when it did so first."""
@@ -88,28 +92,41 @@ class EnergyWatch:
         elif self.since is None:
             self.since = float(t[0])
 
-    def _allowed(self, moved: Any, potential: Any) -> Any:
-        return np.maximum(PART * moved, self.least + ROUNDED * potential)
+    def _allowed(self, kinetic: Any, moved: Any, potential: Any) -> Any:
+        part = np.maximum(PART * kinetic, PART_OF_MOVING * moved)
+        return np.maximum(part, self.least + ROUNDED * potential)
 
     @property
     def exceeds(self) -> bool:
         """Whether the balance missed too much, by all that has moved."""
-        return bool(self.missing > self._allowed(self.moving, self._potential))
+        return bool(self.missing > self._allowed(self.kinetic, self.moving, self._potential))
 
-    def finding(self, options: Mapping[str, Any]) -> str:
-        """Return what to say of a run with a result's options, "" where the balance is kept."""
+    def finding(self, options: Mapping[str, Any], told: Iterable[str] = ()) -> str:
+        """Return what to say of a run with a result's options, "" where the balance is kept.
+
+        `told` is what else was found: a prescribed motion that jumps is reason enough.
+        """
         if not self.exceeds:
             return ""
         if self.since is not None:
             when = f"from t = {self.since:.6g} s on"
         else:
             when = f"first at t = {self.at if self.first is None else self.first:.6g} s"
-        share = self.missing / self.moving if self.moving > 0.0 else np.inf
+        is_kinetic = PART * self.kinetic >= PART_OF_MOVING * self.moving
+        largest = self.kinetic if is_kinetic else self.moving
+        what = "peak kinetic energy" if is_kinetic else "largest energy that moved"
+        share = self.missing / largest if largest > 0.0 else np.inf
+        driven = any(text.startswith("The prescribed motion") for text in told)
+        remedy = _OF_MOTION if driven else _remedy(options)
         said = f"{100.0 * share:.3g} %" if share < 10.0 else f"{share:.3g} times"
         return (
             f"The balance of energies misses up to {self.missing:.3g} J, {when}: at "
-            f"t = {self.at:.6g} s {said} of the largest energy that moved. {_remedy(options)}"
+            f"t = {self.at:.6g} s {said} of the {what}. {remedy}"
         )
+
+
+#: The remedy where a prescribed motion jumps, has a kink or is too fast.
+_OF_MOTION = "First mend the prescribed motion that another warning names: it alone may do this."
 
 
 def _remedy(options: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import final
 
 import attrs
@@ -194,3 +195,6 @@ class Diagnosis:
 
     def __str__(self) -> str:
         return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(text_of(self))}</pre>"

@@ -70,7 +70,9 @@ def _values(sizes: FloatArray) -> str:
 
 def _posture(diagnosis: Diagnosis) -> list[str]:
     if not diagnosis.is_singular:
-        return ["Posture: regular."]
+        held = " with its prescribed joints held" if diagnosis.prescribed else ""
+        locked = f" Mobility 0: the mechanism cannot move{held}."
+        return [_wrapped(f"Posture: regular.{locked if diagnosis.mobility == 0 else ''}", 2)]
     if not diagnosis.branches:
         return [
             _wrapped(

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
 from mbkit.errors import ShapeError, UsageError
+from mbkit.results.columns import columns_of
 from mbkit.results.event_log import EventLog
+from mbkit.results.facts import as_html, as_text
 from mbkit.results.result import Result
+from mbkit.results.summary import ensemble_facts
+from mbkit.results.tidy import columns_of_ensemble, to_frame
+from mbkit.results.values import plain, writable
 
-__all__ = ["Ensemble", "Origins"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+__all__ = ["ROWS", "Ensemble", "Models", "Origins"]
 
 Floats = npt.NDArray[np.float64]
 
 #: What makes the text of the model of a run, and its origin, by the number of the run.
 Origins = Callable[[int], tuple[str, Any]]
 
-_ROWS = (
+#: The arrays over the instants, by the names of a `Result`.
+ROWS = (
     "t", "q", "v", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy",
     "multipliers", "residuals",
 )  # fmt: skip
@@ -30,6 +41,10 @@ _ROWS = (
 def _frozen(array: Any) -> Any:
     array.flags.writeable = False
     return array
+
+
+def _all_frozen(arrays: Mapping[str, Any]) -> Any:
+    return {name: _frozen(array) for name, array in arrays.items()}
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -62,6 +77,8 @@ class Ensemble:
         Why each run ended.
     parameters : mapping of str to ndarray, shape (..., shape of the parameter)
         The parameters that were given, by name.
+    outputs : mapping of str to ndarray, shape (..., k, shape of the output)
+        What `simulate` was asked for by ``outputs=``, by name; not a number where one failed.
     options, versions, labels : mapping
         What the runs share: how they were computed, by what, and the names of a `Result`.
 
@@ -76,12 +93,15 @@ class Ensemble:
     >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
     >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
     >>> runs = mb.simulate(mech.assemble(), (0.0, 1.0), 1e-2, q=[[0.1], [0.2], [0.3]])
-    >>> runs
-    <Ensemble: 3 runs, 101 instants from 0 s to 1 s, nq = 1, nv = 1, 3 completed>
-    >>> runs.q.shape
-    (3, 101, 1)
-    >>> runs[2]
-    <Result: 101 instants from 0 s to 1 s, nq = 1, nv = 1, completed>
+    >>> runs  # doctest: +ELLIPSIS
+    <Ensemble: 3 runs, 101 instants from 0 s to 1 s, nq = 1, nv = 1, 3 completed
+      integrator  RungeKuttaMuntheKaas(tableau=Tableau(name='rk4', order=4)), h = 0.01 s
+      work        300 steps, 1200 evaluations, 0 rejected steps, in ... s
+      energies    change by at most ... of the peak kinetic energy>
+    >>> runs.q.shape, runs.positions("hinge").shape
+    ((3, 101, 1), (3, 101))
+    >>> bool((runs[2]["hinge"] == runs.positions("hinge")[2]).all())
+    True
     """
 
     t: Floats = attrs.field(converter=_frozen)
@@ -101,9 +121,10 @@ class Ensemble:
     failed: npt.NDArray[np.bool_] = attrs.field(converter=_frozen)
     messages: npt.NDArray[np.str_] = attrs.field(converter=_frozen)
     parameters: Mapping[str, Floats]
-    options: Mapping[str, Any]
-    versions: Mapping[str, str]
+    options: Mapping[str, Any] = attrs.field(converter=plain)
+    versions: Mapping[str, str] = attrs.field(converter=plain)
     labels: Mapping[str, tuple[str, ...]]
+    outputs: Mapping[str, Floats] = attrs.field(factory=dict, converter=_all_frozen)
     _warnings: Mapping[int, tuple[str, ...]]
     _events: Mapping[int, EventLog]
     _origins: Origins
@@ -138,7 +159,8 @@ class Ensemble:
         if number in self._events:
             further["events"] = self._events[number]
         return Result(
-            **{name: getattr(self, name)[place][rows] for name in _ROWS},
+            **{name: getattr(self, name)[place][rows] for name in ROWS},
+            outputs={name: array[place][rows] for name, array in self.outputs.items()},
             model=model, options=options, versions=self.versions, origin=origin,
             completed=bool(self.completed[place]), message=str(self.messages[place]),
             warnings=self._warnings.get(number, ()), **further,
@@ -182,6 +204,21 @@ class Ensemble:
             tuple(int(k) for k in place): self._warnings[number] for number, place in places.items()
         }
 
+    def positions(self, name: str) -> Floats:
+        """Return the positions of a joint, or of a component such as ``"ball[2]"``, by its name.
+
+        Shape (..., k), or (..., k, n) of a joint with n of them; as ``runs[i][name]`` of one run.
+        NameUnknownError if there is none.
+        """
+        return self.q[..., self._columns(name, "position_names", "runs.positions")]
+
+    def velocities(self, name: str) -> Floats:
+        """Return the velocities of a joint by its name, as `positions`. [rad/s], [m/s]."""
+        return self.v[..., self._columns(name, "velocity_names", "runs.velocities")]
+
+    def _columns(self, name: str, labels: str, who: str) -> Any:
+        return columns_of(name, self.labels[labels], self.labels["joint_names"], self.options, who)
+
     @property
     def energy(self) -> Floats:
         """Kinetic plus potential energy, shape (..., k). [J]."""
@@ -191,55 +228,93 @@ class Ensemble:
     def _places(which: Any) -> list[tuple[int, ...]]:
         return [tuple(int(k) for k in place) for place in np.argwhere(which)]
 
-    def __repr__(self) -> str:
-        size = len(self)
-        axes = (
-            f"{size} runs" if len(self.shape) == 1 else f"{' x '.join(map(str, self.shape))} runs"
-        )
-        counts = {
-            "completed": int(self.completed.sum()),
-            "failed": int(self.failed.sum()),
-            "interrupted": size - int((self.completed | self.failed).sum()),
-            "with warnings": len(self._warnings),
-        }
-        ends = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        nq, nv = self.q.shape[-1], self.v.shape[-1]
-        return (
-            f"<Ensemble: {axes}, {self.t.shape[-1]} instants from {np.nanmin(self.t):g} s to "
-            f"{np.nanmax(self.t):g} s, nq = {nq}, nv = {nv}, {ends}>"
-        )
+    def to_dataframe(self) -> DataFrame:
+        """Return all runs as one data frame of pandas, a row for each instant of each run.
 
-    def __str__(self) -> str:
-        first = [f"Sample {place}: {text}" for place, text in list(self.failures.items())[:5]]
-        return "\n".join([repr(self), *first])
+        Columns are those of `Result.to_dataframe`, after ``sample`` (``sample[0]``, ``sample[1]``
+        where there are more axes) and the parameters that were given, by name.
+        """
+        return to_frame(columns_of_ensemble(self))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all runs to a file, by its suffix as `Result.save` says.
+
+        `mbkit.load_ensemble` reads what is netCDF.
+        """
+        from mbkit.io.results.saving import save_result
+
+        save_result(self, path)
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        panels: Iterable[str] | str | None = None,
+        phase: Iterable[str] | str | None = None,
+    ) -> Figure:
+        """Draw all runs over time, a panel a column, or their phase portraits; see `mbkit.plot`.
+
+        Of more than 100 runs, 100 evenly chosen ones.
+        """
+        from mbkit.viz.plotting import plot
+
+        return plot(self, path, panels=panels, phase=phase)
+
+    def __repr__(self) -> str:
+        return as_text(*ensemble_facts(self))
+
+    def _repr_html_(self) -> str:
+        return as_html(*ensemble_facts(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {
             each.name.lstrip("_"): getattr(self, each.name) for each in attrs.fields(type(self))
         }
-        models = [self._origins(k)[0] for k in range(len(self) if self.parameters else 1)]
-        return _from_fields, (fields | {"origins": None}, models)
+        fields |= {name: writable(fields[name]) for name in ("options", "versions")}
+        return _from_fields, (fields | {"origins": None}, self.models)
+
+    @property
+    def models(self) -> list[str]:
+        """The texts of the models: one for each run if there are parameters, else one for all."""
+        return [self._origins(k)[0] for k in range(len(self) if self.parameters else 1)]
 
     def __attrs_post_init__(self) -> None:
         count = self.t.shape[-1]
-        for name in _ROWS:
-            found = getattr(self, name).shape[: len(self.shape) + 1]
+        for name, array in {**{name: getattr(self, name) for name in ROWS}, **self.outputs}.items():
+            found = array.shape[: len(self.shape) + 1]
             if found != (*self.shape, count):
                 raise ShapeError(
                     f"Ensemble: {name} begins with the axes {found}; {(*self.shape, count)} are "
                     f"those of the samples and of the instants."
                 )
+        widths = {
+            "q": len(self.labels["position_names"]), "v": len(self.labels["velocity_names"]),
+            "multipliers": len(self.labels["constraint_names"]), "residuals": 3,
+        }  # fmt: skip
+        for name, width in widths.items():
+            if (found := getattr(self, name).shape[len(self.shape) + 1 :]) != (width,):
+                raise ShapeError(
+                    f"Ensemble: {name} ends with the axes {found}; it must be {width}."
+                )
+        alike = (self.steps_taken, self.wall_times, self.completed, self.failed, self.messages)
+        for array in (*alike, *self.counts.values()):
+            if array.shape != self.shape:
+                raise ShapeError(
+                    f"Ensemble: an array with a number for each run has the axes {array.shape}; "
+                    f"the samples have {self.shape}."
+                )
 
 
 def _from_fields(fields: dict[str, Any], models: list[str]) -> Ensemble:
-    return Ensemble(**fields | {"origins": _Models(models)})
+    return Ensemble(**fields | {"origins": Models(models)})
 
 
 @attrs.frozen
-class _Models:
+class Models:
     """The texts of the models, one a run or one for all, where nothing else is left of them."""
 
     texts: list[str]
 
     def __call__(self, number: int) -> tuple[str, Any]:
+        """Return the text of one run, and no origin."""
         return self.texts[number if len(self.texts) > 1 else 0], None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mbkit.errors import UsageError
@@ -67,7 +67,18 @@ def attributes(run: Result) -> dict[str, Any]:
         "versions": to_json(run.versions),
         "position_units": to_json(run.position_units),
         "warnings": to_json(run.warnings),
+        "outputs": to_json(list(run.outputs)),
     }
+
+
+def output_variables(run: Result) -> Iterator[tuple[tuple[str, str], tuple[str, ...], Any]]:
+    """Go through outputs: the name of the variable and that of the user, dimensions, array.
+
+    Names of users may have what names of variables may not.
+    """
+    for k, (name, array) in enumerate(run.outputs.items()):
+        axes = (f"output_{k}_axis_{j}" for j in range(1, array.ndim))
+        yield (f"output_{k}", name), ("time", *axes), array
 
 
 def to_json(value: Any) -> str:
@@ -101,4 +112,6 @@ def to_dataset(run: Result) -> Dataset:
         for name, (field, dims, about) in EVENT_VARIABLES.items():
             value = getattr(run.events, field)
             data[name] = (dims, list(value) if field == "names" else value, about)
+    for (variable, label), dims, array in output_variables(run):
+        data[variable] = (dims, array, {"long_name": label})
     return xr.Dataset(data, coords, attributes(run))

@@ -3,49 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from mbkit.errors import ShapeError
+from mbkit.results.columns import columns_of, velocity_units
 from mbkit.results.event_log import EventLog
+from mbkit.results.facts import as_html, as_text
+from mbkit.results.summary import result_facts
+from mbkit.results.tidy import columns_of_result, to_frame
+from mbkit.results.values import Floats, names, plain, read_only, read_only_arrays, writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
     from xarray import Dataset
-
-Floats = npt.NDArray[np.float64]
-
-
-def _read_only(value: npt.ArrayLike) -> Floats:
-    # Taken over without a copy where nobody can write to it any more.
-    kept = isinstance(value, np.ndarray) and value.dtype in (np.float64, np.float32)
-    if kept and not value.flags.writeable:  # type: ignore[union-attr]
-        return value  # type: ignore[return-value]
-    array = np.array(value, dtype=value.dtype if kept else np.float64)  # type: ignore[union-attr]
-    array.setflags(write=False)
-    return array
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    return tuple(str(name) for name in value)
-
-
-def _plain(value: Any) -> Any:
-    """Return `value` built of tuples, mappings and Python numbers, as a file gives it back."""
-    if isinstance(value, Mapping):
-        return MappingProxyType({str(key): _plain(item) for key, item in value.items()})
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return tuple(_plain(item) for item in value)
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return str(value)
 
 
 def _none_yet(run: Result) -> Floats:
@@ -111,7 +86,8 @@ class Result:
     residuals : ndarray, shape (k, 3)
         How well the constraints hold: the largest entry of their residual, of its rate, and of its
         acceleration; with `Baumgarte` that of its law, which pulls. [m], [m/s], [m/s^2]
-
+    outputs : mapping of str to ndarray, shape (k, ...)
+        What `simulate` was asked for by ``outputs=``, by name.
     origin : object
         What `simulate` was given, for `mbkit.sensitivities` and `mbkit.gradient`; None in results
         of files, of other processes, and of runs that were written to a directory.
@@ -138,41 +114,45 @@ class Result:
     ...     velocity_names=("axle",),
     ... )
     >>> run
-    <Result: 2 instants from 0 s to 1 s, nq = 1, nv = 1, completed>
+    <Result: 2 instants from 0 s to 1 s, nq = 1, nv = 1, completed
+      energies    change by at most 0.5 J, 5.0e-01 of the peak kinetic energy>
+    >>> run["axle"], run.velocity("axle")
+    (array([0. , 0.5]), array([0.5, 0.5]))
     >>> run.energy
     array([3. , 2.5])
     """
 
-    t: Floats = attrs.field(converter=_read_only)
-    q: Floats = attrs.field(converter=_read_only)
-    v: Floats = attrs.field(converter=_read_only)
-    kinetic_energy: Floats = attrs.field(converter=_read_only)
-    potential_energy: Floats = attrs.field(converter=_read_only)
-    body_names: tuple[str, ...] = attrs.field(converter=_names)
-    joint_names: tuple[str, ...] = attrs.field(converter=_names)
-    position_names: tuple[str, ...] = attrs.field(converter=_names)
-    velocity_names: tuple[str, ...] = attrs.field(converter=_names)
+    t: Floats = attrs.field(converter=read_only)
+    q: Floats = attrs.field(converter=read_only)
+    v: Floats = attrs.field(converter=read_only)
+    kinetic_energy: Floats = attrs.field(converter=read_only)
+    potential_energy: Floats = attrs.field(converter=read_only)
+    body_names: tuple[str, ...] = attrs.field(converter=names)
+    joint_names: tuple[str, ...] = attrs.field(converter=names)
+    position_names: tuple[str, ...] = attrs.field(converter=names)
+    velocity_names: tuple[str, ...] = attrs.field(converter=names)
     dissipated_energy: Floats = attrs.field(
-        default=attrs.Factory(_none_yet, takes_self=True), converter=_read_only
+        default=attrs.Factory(_none_yet, takes_self=True), converter=read_only
     )
     supplied_energy: Floats = attrs.field(
-        default=attrs.Factory(_none_yet, takes_self=True), converter=_read_only
+        default=attrs.Factory(_none_yet, takes_self=True), converter=read_only
     )
-    position_units: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    position_units: tuple[str, ...] = attrs.field(default=(), converter=names)
     model: str = ""
-    options: Mapping[str, Any] = attrs.field(factory=dict, converter=_plain)
-    versions: Mapping[str, str] = attrs.field(factory=dict, converter=_plain)
+    options: Mapping[str, Any] = attrs.field(factory=dict, converter=plain)
+    versions: Mapping[str, str] = attrs.field(factory=dict, converter=plain)
     completed: bool = attrs.field(default=True, converter=bool)
     message: str = ""
-    warnings: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    warnings: tuple[str, ...] = attrs.field(default=(), converter=names)
     events: EventLog = attrs.field(default=attrs.Factory(_no_events, takes_self=True))
-    constraint_names: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    constraint_names: tuple[str, ...] = attrs.field(default=(), converter=names)
     multipliers: Floats = attrs.field(
-        default=attrs.Factory(_no_multipliers, takes_self=True), converter=_read_only
+        default=attrs.Factory(_no_multipliers, takes_self=True), converter=read_only
     )
     residuals: Floats = attrs.field(
-        default=attrs.Factory(_no_residuals, takes_self=True), converter=_read_only
+        default=attrs.Factory(_no_residuals, takes_self=True), converter=read_only
     )
+    outputs: Mapping[str, Floats] = attrs.field(factory=dict, converter=read_only_arrays)
     origin: Any = None
 
     def __attrs_post_init__(self) -> None:
@@ -199,6 +179,12 @@ class Result:
                     f"{len(self.position_names)} position names, {len(self.velocity_names)} "
                     f"velocity names and {len(self.constraint_names)} constraint names it must be "
                     f"{shape}."
+                )
+        for name, array in self.outputs.items():
+            if array.shape[:1] != (count,):
+                raise ShapeError(
+                    f"Result: output '{name}' has shape {array.shape}; for {count} instants it "
+                    f"must be ({count}, ...)."
                 )
         if self.position_units and len(self.position_units) != len(self.position_names):
             raise ShapeError(
@@ -230,22 +216,74 @@ class Result:
         balance = self.energy + self.dissipated_energy - self.supplied_energy
         return balance - balance[:1]
 
-    def __repr__(self) -> str:
-        end = "completed" if self.completed else "not completed"
-        if self.warnings:
-            end += f", {len(self.warnings)} warning{'s' * (len(self.warnings) > 1)}"
-        return (
-            f"<Result: {self.t.size} instants from {self.t[0]:g} s to {self.t[-1]:g} s, "
-            f"nq = {len(self.position_names)}, nv = {len(self.velocity_names)}, {end}>"
-        )
+    def __getitem__(self, name: str) -> Floats:
+        """Return the positions of a joint, or an output, over time, by its name.
 
-    def __str__(self) -> str:
-        return "\n".join([repr(self), *(f"Warning: {each}" for each in self.warnings)])
+        Parameters
+        ----------
+        name : str
+            A joint, one of its components, such as ``"ball[2]"``, or one of `outputs`.
+
+        Returns
+        -------
+        ndarray, shape (k,) or (k, n)
+            Of a joint with one coordinate, and of a component, a vector over time; of others the
+            columns of `q`. In the units of `position_units`.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such joint, or it closes a loop and has no coordinates.
+
+        Examples
+        --------
+        Of a run of a double pendulum, ``run["elbow"].max()`` is the largest angle of the elbow.
+        """
+        if isinstance(name, str) and name in self.outputs:
+            return self.outputs[name]
+        labels = (*self.position_names, *self.outputs)
+        column = columns_of(name, labels, self.joint_names, self.options, "run", self.body_names)
+        return self.q[:, column]
+
+    def velocity(self, name: str) -> Floats:
+        """Return the velocities of a joint over time, by its name, as ``run[name]`` its positions.
+
+        Parameters
+        ----------
+        name : str
+            A joint, or one of its components.
+
+        Returns
+        -------
+        ndarray, shape (k,) or (k, n)
+            Columns of `v`. [rad/s], [m/s]
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such joint, or it closes a loop and has no coordinates.
+        """
+        column = columns_of(
+            name, self.velocity_names, self.joint_names, self.options, "run.velocity",
+            self.body_names,
+        )  # fmt: skip
+        return self.v[:, column]
+
+    @property
+    def velocity_units(self) -> tuple[str, ...]:
+        """Unit of each column of `v`; empty where it does not follow from `position_units`."""
+        return tuple(velocity_units(self.position_names, self.position_units, self.velocity_names))
+
+    def __repr__(self) -> str:
+        return as_text(*result_facts(self))
+
+    def _repr_html_(self) -> str:
+        return as_html(*result_facts(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mapping proxies cannot be pickled, and unpickled arrays would be writable.
         fields = attrs.asdict(self, recurse=False) | {"origin": None}
-        return _from_fields, (fields | {key: _writable(fields[key]) for key in _MAPPINGS},)
+        return _from_fields, (fields | {key: writable(fields[key]) for key in _MAPPINGS},)
 
     def to_xarray(self) -> Dataset:
         """Return the result as a labelled data set (needs the extra ``xarray``).
@@ -266,8 +304,31 @@ class Result:
 
         return to_dataset(self)
 
+    def to_dataframe(self) -> DataFrame:
+        """Return the result as a data frame of pandas, a row for each instant.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``time``, ``q.JOINT`` and ``v.JOINT`` (with components such as ``q.ball[0]``),
+            the energies, and of systems with constraints ``multiplier.ROW`` and
+            ``residual.position``, ``.velocity`` and ``.acceleration``; ``output.NAME``. The
+            units are in ``attrs["units"]``, by column; empty where there are none.
+
+        Raises
+        ------
+        UsageError
+            If pandas is not installed; the extra ``xarray`` has it.
+
+        Examples
+        --------
+        ``run.to_dataframe().set_index("time")["q.elbow"].plot()`` draws one joint over time, and
+        ``run.save("run.xlsx")`` makes a spreadsheet where openpyxl is installed.
+        """
+        return to_frame(columns_of_result(self))
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a netCDF file; see `mbkit.io.results.netcdf.save_result`.
+        """Write the result to a file: netCDF, CSV, Excel or MAT; see `mbkit.io.results.saving`.
 
         An existing file of this name is replaced, at the end and at once: whatever happens
         meanwhile, the name stands for the whole old file or for the whole new one.
@@ -275,8 +336,11 @@ class Result:
         Parameters
         ----------
         path : str or path
-            Where to; its folder must exist, and its name must end in ``.nc`` (or ``.nc4``,
-            ``.h5``, ``.hdf5``).
+            Where to; its folder must exist. A name in ``.nc`` (or ``.nc4``, ``.h5``, ``.hdf5``) is
+            netCDF, with all that a result has, which `mbkit.load_result` reads. ``.csv`` has the
+            columns of `to_dataframe` with units in their heads, and so has ``.xlsx``, for which
+            openpyxl must be installed; ``.mat`` arrays and names for MATLAB; none of these is read
+            again.
 
         Raises
         ------
@@ -285,34 +349,49 @@ class Result:
         ResultFileError
             If it cannot be written there.
         """
-        from mbkit.io.results.netcdf import save_result
+        from mbkit.io.results.saving import save_result
 
         save_result(self, path)
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw positions, velocities and energies over time; see `mbkit.viz.plot.plot_result`.
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        panels: Iterable[str] | str | None = None,
+        phase: Iterable[str] | str | None = None,
+    ) -> Figure:
+        """Draw the run over time, a panel a unit; see `mbkit.plot`, which also compares runs.
 
         Parameters
         ----------
         path : str or path, optional
             Where to write the picture; the suffix says in which format. Without it, the figure is
             one of pyplot's, and ``matplotlib.pyplot.show()`` opens it.
+        panels : sequence of str, optional
+            What to draw: kinds of panels such as "energies", joints and outputs.
+        phase : sequence of str, optional
+            Joints whose velocity is drawn over their position instead.
 
         Returns
         -------
         matplotlib.figure.Figure
             The figure, to be changed or saved further.
         """
-        from mbkit.viz.plot import plot_result
+        from mbkit.viz.plotting import plot
 
-        return plot_result(self, path)
+        return plot(self, path, panels=panels, phase=phase)
+
+    def animate(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write a film of the motion to a file, such as ``run.html``: the suffix says what.
+
+        See `mbkit.viz.animate.animate`, with its options `speed`, `frame_rate` and others.
+        """
+        from mbkit.viz.animate import animate
+
+        animate(self, path, **options)
 
 
-_MAPPINGS = ("options", "versions")
-
-
-def _writable(value: Any) -> Any:
-    return {k: _writable(v) for k, v in value.items()} if isinstance(value, Mapping) else value
+_MAPPINGS = ("options", "versions", "outputs")
 
 
 def _from_fields(fields: dict[str, Any]) -> Result:

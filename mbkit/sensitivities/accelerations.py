@@ -106,7 +106,7 @@ def prescribed(system: System) -> Any:
 
 def changes(point: Point, names: Sequence[str]) -> Mapping[str, Change]:
     """Return what inputs other than the state at the start change, by name."""
-    found = dict(changes_by_places(point, names))
+    found = dict(changes_by_places(point, names, scaled=False))
     for name in names:
         if name == "tau":
             found[name] = change_by_input(point, name)

@@ -29,6 +29,7 @@ from mbkit.sensitivities.accelerations import prescribed
 from mbkit.sensitivities.charts import Charts
 from mbkit.sensitivities.constraint_rows import ConstraintRows, RowChange, by_row
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.constraints import kept_rows
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -124,7 +125,7 @@ class Equations(NamedTuple):
         closed = None
         if system.num_velocity_constraints:
             size = np.diagonal(M, 0, 1, 2).max(axis=-1)
-            closed = _Closed.of(system, ends, size, T, G, stabilised)
+            closed = _Closed.of(system, ends, size, (T, G), stabilised)
             S, W = closed.bordered(gains, P, S, W)
         fixed = np.flatnonzero(prescribed(system))
         if fixed.size:
@@ -207,22 +208,21 @@ class _Closed(NamedTuple):
         system: System,
         ends: Ends,
         size: Floats,
-        T: Floats | None,
-        G: Floats | None,
+        retraction: tuple[Floats | None, Floats | None],
         stabilised: bool,
     ) -> _Closed:
-        """Return the rows of constraints."""  # fmt: skip
+        """Return the rows of constraints; T and G are those of the retraction."""
         free = ~prescribed(system)
         rows = ConstraintRows.of(system, ends.t, ends.q, ends.v)
         with_g = by_row(system, np.ones(system.num_position_constraints)) > 0.0
-        kept = system.solved(ends.q, ends.v, t=ends.t)[2] != 0.0
+        kept = kept_rows(system, ends.q, ends.v, ends.t) != 0.0
         scaled = (kept * size[:, None])[..., None]
         of_g, of_rate = scaled * with_g[:, None], scaled * ~with_g[:, None]
         A_n = E = None
         if stabilised and with_g.any():
             A_n = system.constraint_jacobian(ends.q_n, ends.t_n) * free * (of_g != 0.0)
             E = system.constraint_force_derivative(ends.q_n, ends.eta, ends.t_n) * free[:, None]
-        return cls(*rows, of_g, of_rate, A_n, E, T, G)
+        return cls(*rows, of_g, of_rate, A_n, E, *retraction)
 
     def bordered(self, gains: Gains, P: Floats, S: Floats, W: Floats) -> tuple[Floats, Floats]:
         """Return S and W with the rows of constraints, and with the columns of multipliers."""

@@ -45,7 +45,7 @@ def changes_by_inputs(
         eta = None if equations.E is None else (ends.t_n, ends.q_n, ends.eta)
         rows = row_changes(system, parameters, ends.t, ends.q, ends.v, eta)
     point = _point(system, ends)
-    places = changes_by_places(point, parameters)
+    places = changes_by_places(point, parameters, scaled=False)
     count, nv = ends.v.shape
     free = ~prescribed(system)[:, None]
     found = {}

@@ -4,7 +4,8 @@
     q' = retract(q, x),    x = s v + s^2 vdot / 2,    v' = v + s vdot,    t' = t + s,
 
 with F forward dynamics and s a small part of the step: see ``begin`` in
-`mbkit.kernels.time_loops.generalized_alpha`.
+`mbkit.kernels.time_loops.generalized_alpha`. A velocity that is off the constraints, as the ends of
+steps in index 3 are, is brought to them before, by the least change by kinetic energy.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha
-from mbkit.sensitivities.accelerations import Accelerations, States
+from mbkit.sensitivities.accelerations import Accelerations, States, prescribed
 from mbkit.sensitivities.alpha_equations import blocks_of, times
+from mbkit.sensitivities.corrections import Corrections, independent_rows
 from mbkit.systems.calls.arguments import Floats
 
 if TYPE_CHECKING:
@@ -36,11 +38,17 @@ class Start(NamedTuple):
         By vdot, and by F(q', v', t'), as inputs other than the state change them.
     accelerations : Accelerations
         Both, linear about their states.
+    closing : Corrections, optional
+        What has brought the velocity to the constraints.
+    by_closed : ndarray, shape (4 nv, 2 nv), optional
+        By q and v behind that.
     """
 
     by_state: Floats
     by_rates: Floats
     accelerations: Accelerations
+    closing: Corrections | None = None
+    by_closed: Floats | None = None
 
     @classmethod
     def of(
@@ -73,14 +81,36 @@ class Start(NamedTuple):
         second = np.concatenate([none, none, lag * one, none])
         return cls(by_state, np.stack([first, second]), accelerations)
 
+    @classmethod
+    def of_open(
+        cls, system: System, method: GeneralizedAlpha, h: float, t: float, state: Sequence[Floats]
+    ) -> Start:
+        """Return the same where the velocity is off the constraints."""
+        q, v, tau = state
+        at = np.array([t]), q[None], v[None]
+        closing = Corrections.of_velocity(system, *at, independent_rows(system, *at))
+        start = cls.of(system, method, h, t, (q, closing.end[1][0], tau))
+        free = np.tile(~prescribed(system), 2)[:, None]
+        by_state = start.by_state @ (closing.matrices[0] * free)
+        return start._replace(by_state=by_state, closing=closing, by_closed=start.by_state * free.T)
+
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return the derivatives (4 nv, k) by inputs other than the state, by name."""
         driven = self.accelerations.by_inputs(names)
-        return {name: np.einsum("sij,sjk->ik", self.by_rates, P) for name, P in driven.items()}
+        found = {name: np.einsum("sij,sjk->ik", self.by_rates, P) for name, P in driven.items()}
+        if self.closing is not None and self.by_closed is not None:
+            for name, each in self.closing.by_inputs(names).items():
+                found[name] = found[name] + self.by_closed @ each[0]
+        return found
 
     def contracted(self, adjoint: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return an adjoint (4 nv,) times `by_inputs`, (k,)."""
-        return self.accelerations.contracted(adjoint @ self.by_rates, names)
+        found = dict(self.accelerations.contracted(adjoint @ self.by_rates, names))
+        if self.closing is not None and self.by_closed is not None:
+            closed = (adjoint @ self.by_closed)[None]
+            for name, each in self.closing.contracted(closed, names).items():
+                found[name] = found[name] + each
+        return found
 
 
 def _rates(system: System, t: float, q: Floats, v: Floats, tau: Floats) -> tuple[Floats, Floats]:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbkit.closed_loops.loops import position_rows
+from mbkit.kinematics.loops import position_rows
 from mbkit.sensitivities.accelerations import prescribed
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
 from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.numeric_changes import best_rate
-from mbkit.systems.derivatives.parameter_changes import moves_of
+from mbkit.systems.derivatives.parameter_changes import changed_by, moves_of
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -90,12 +90,14 @@ def row_changes(
     found = {}
     for name in names:
         kind, field = name.partition(".")[0], name.rpartition(".")[2]
-        if kind in ("gravity", "forces") or (kind == "bodies" and field != "com"):
+        if kind in ("gravity", "forces") or (
+            kind == "bodies" and field in ("mass", "moment_about_com")
+        ):
             continue
         start, moves = moves_of(system, name)
 
-        def parts(e: float, move: Any, name: str = name) -> Floats:
-            other = system.with_parameters({name: move(e)})
+        def parts(e: float, k: int, name: str = name) -> Floats:
+            other = changed_by(system, name, k, e)
             g = by_row(other, other.constraint_residual(q, t))
             found = [g, other.constraint_velocity(q, v, t) / speed]
             if eta is not None:
@@ -103,7 +105,7 @@ def row_changes(
                 found.append(np.einsum("nmv,nm->nv", A, eta[2] / force))
             return np.concatenate(found, axis=-1)
 
-        rates = [best_rate(lambda e, m=move: parts(e, m), start) for move in moves]  # type: ignore[misc]
+        rates = [best_rate(lambda e, k=k: parts(e, k), start) for k in range(len(moves))]  # type: ignore[misc]
         g, rate, forces = np.split(np.stack(rates, axis=-1), [m, 2 * m], axis=1)
         by_eta = 0.0 if eta is None else forces * force * free[:, None]
         found[name] = RowChange(g, rate * speed[..., None], by_eta)

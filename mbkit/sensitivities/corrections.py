@@ -12,7 +12,7 @@ of changes of E1, R1, g, E2 and R2 by those of dq and dv.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
 
 import attrs
@@ -24,10 +24,13 @@ from mbkit.sensitivities.constraint_rows import by_row
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.evaluation_states import Point
+from mbkit.systems.constraints import kept_rows
+from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.numeric_changes import best_rate
 from mbkit.systems.derivatives.parameter_changes import (
+    Loosened,
+    changed_by,
     field_of_inertia,
     inertial_changes,
     moves_of,
@@ -91,6 +94,14 @@ class Corrections:
         return cls(first, velocity, (q, v), found, by_first, by_residual, by_velocity)
 
     @classmethod
+    def of_velocity(cls, system: System, t: Floats, q: Floats, v: Floats, rank: Any) -> Corrections:
+        """Return those of states (q, v) whose loops are closed, but whose velocities are not."""
+        point = _correction(system, t, q, np.zeros(v.shape), rank)
+        rows = system.constraint_velocity(q, v, t)[..., None]
+        w = point.solution.solve(Change(rows=rows))["vdot"][..., 0]
+        return cls.at(system, t, (q, v), (q, v + w), rank)
+
+    @classmethod
     def at_start(cls, run: Prepared) -> Corrections | None:
         """Return what closes the loops of a run at its start, where there are constraints."""
         system, problem = run.system, run.problem
@@ -104,56 +115,88 @@ class Corrections:
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return what inputs do to (dq, dv), (N, size, k) by name, where they do something."""
         return {
-            name: np.asarray(sum(_T(x) @ change for x, change in self._terms(name)))
-            for name in names
-            if _kind(name) not in _NOT_OF_MASS
+            name: np.asarray(sum(_T(x) @ change for x, change in terms))
+            for name, terms in self._terms(names)
         }
 
     def contracted(self, adjoints: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return sums of adjoints (N, size) times `by_inputs`, (k,)."""
-        found = {}
-        for name in names:
-            if _kind(name) not in _NOT_OF_MASS:
-                terms = self._terms(name)
-                found[name] = np.asarray(
-                    sum(np.einsum("nij,nj,nik->k", x, adjoints, change) for x, change in terms)
-                )
-        return found
-
-    def _terms(self, name: str) -> list[tuple[Floats, Floats]]:
-        """Return adjoints and the changes of E1, E2, R1, g and R2 by an input."""
-        terms = [
-            (self._by_first[0], _change_of_mass(self.first, name)),
-            (self._by_velocity[0], _change_of_mass(self.velocity, name)),
-        ]
-        if _kind(name) in _NOT_OF_ROWS:
-            return terms
-        first, velocity, (q, v) = self.first, self.velocity, self.end
-        start, moves = moves_of(first.system, name)
-
-        def rows(system: System) -> Floats:
-            at_first = (system.constraint_jacobian(first.q, first.t) @ first.vdot[..., None])[
-                ..., 0
-            ]
-            at_first = at_first + by_row(system, system.constraint_residual(first.q, first.t))
-            residual = by_row(system, system.constraint_residual(q, first.t))
-            return np.stack([at_first, residual, system.constraint_velocity(q, v, first.t)])
-
-        def rate(move: Callable[[float], Any]) -> Floats:
-            return best_rate(
-                lambda e: rows(velocity.system.with_parameters({name: move(e)})), start
+        return {
+            name: np.asarray(
+                sum(np.einsum("nij,nj,nik->k", x, adjoints, change) for x, change in terms)
             )
+            for name, terms in self._terms(names)
+        }
 
-        by_rows = np.stack([rate(move) for move in moves], axis=-1)
-        adjoints = (self._by_first[1], self._by_residual, self._by_velocity[1])
-        return [*terms, *zip(adjoints, by_rows, strict=True)]
+    def _terms(self, names: Sequence[str]) -> Iterator[tuple[str, list[tuple[Floats, Floats]]]]:
+        """Give each input that does something, with adjoints, and changes of E1, E2, R1, g, R2."""
+        adjoints = (
+            self._by_first[0], self._by_velocity[0],
+            self._by_first[1], self._by_residual, self._by_velocity[1],
+        )  # fmt: skip
+        places = self._by_places(names)
+        for name in names:
+            if name in places:
+                yield name, list(zip(adjoints, places[name], strict=True))
+            elif _kind(name) not in _NOT_OF_MASS:
+                mass = [_change_of_mass(each, name) for each in (self.first, self.velocity)]
+                rows = () if _kind(name) in _NOT_OF_ROWS else self._by_rows(name)
+                yield name, list(zip(adjoints, [*mass, *rows], strict=False))
+
+    def _by_rows(self, name: str) -> Floats:
+        """Return the changes of R1, g and R2 by a parameter, (3, N, m, k)."""
+        first, system, (q, v) = self.first, self.first.system, self.end
+        start, moves = moves_of(system, name)
+
+        def rows(other: System) -> Floats:
+            at_first = (other.constraint_jacobian(first.q, first.t) @ first.vdot[..., None])[..., 0]
+            at_first = at_first + by_row(other, other.constraint_residual(first.q, first.t))
+            residual = by_row(other, other.constraint_residual(q, first.t))
+            return np.stack([at_first, residual, other.constraint_velocity(q, v, first.t)])
+
+        rates = [
+            best_rate(lambda e, k=k: rows(changed_by(system, name, k, e)), start)  # type: ignore[misc]
+            for k in range(len(moves))
+        ]
+        return np.stack(rates, axis=-1)
+
+    def _by_places(self, names: Sequence[str]) -> Mapping[str, list[Floats]]:
+        """Return the changes by places of joints, along free joints there, as of `_terms`.
+
+        The length that scales rows depends on places too, and changes nothing: rows that vanish
+        are scaled.
+        """
+        system = self.first.system
+        loosened = Loosened.of(system, names)
+        if loosened is None:
+            return {}
+        loose, nv = loosened.system, system.nv
+        first, velocity = (loosened.at(each) for each in (self.first, self.velocity))
+        v = np.concatenate([self.end[1], velocity.v[:, nv:]], axis=-1)
+        with_g = by_row(system, np.ones(system.num_position_constraints))[:, None]
+        rates = [loose.constraint_jacobian(each.q, each.t) * with_g for each in (first, velocity)]
+        # of a free joint at rest the velocities are the rates of its steps
+        by_g = [np.concatenate([0.0 * x[..., : system.ndx], x[..., nv:]], axis=-1) for x in rates]
+        at_first = loose.constraint_jacobian_velocity_derivative(first.q, first.vdot, first.t)
+        by_rate = rate_along_steps(
+            loose, velocity.q, loose.constraint_velocity, v, velocity.t, moving=loosened.moving
+        )
+        changes = [
+            *(_efforts(each)[:, :nv] for each in (first, velocity)),
+            at_first + by_g[0], by_g[1], by_rate,
+        ]  # fmt: skip
+        found = {}
+        for name, steps in loosened.steps.items():
+            own = steps[loosened.moving]
+            found[name] = [x @ (own if x is by_rate else steps) for x in changes]
+        return found
 
 
 def independent_rows(system: System, t: Floats, q: Floats, v: Floats) -> Any:
     """Return how many rows of constraints are independent at each state, (N,)."""
     if not system.num_velocity_constraints:
         return np.zeros(len(t), dtype=np.int64)
-    return (system.solved(q, v, t=t)[2] != 0.0).sum(axis=-1)
+    return (kept_rows(system, q, v, t) != 0.0).sum(axis=-1)
 
 
 def _kind(name: str) -> str:
@@ -201,7 +244,8 @@ def _change_of_mass(point: Point, name: str) -> Floats:
         A = other.constraint_jacobian(point.q, point.t)
         return (found - _T(A) @ point.multipliers[..., None])[..., 0]
 
-    def rate(move: Callable[[float], Any]) -> Floats:
-        return best_rate(lambda e: efforts(system.with_parameters({name: move(e)})), start)
-
-    return np.stack([rate(move) for move in moves], axis=-1)
+    rates = [
+        best_rate(lambda e, k=k: efforts(changed_by(system, name, k, e)), start)  # type: ignore[misc]
+        for k in range(len(moves))
+    ]
+    return np.stack(rates, axis=-1)

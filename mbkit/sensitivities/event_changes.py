@@ -19,7 +19,7 @@ from mbkit.sensitivities.linear_steps import Linearisation, shape_of_input, size
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.numeric_changes import best_rate
-from mbkit.systems.derivatives.parameter_changes import moves_of
+from mbkit.systems.derivatives.parameter_changes import changed_by, moves_of
 
 __all__ = ["Change", "Jump", "Place", "crossing_of", "jump_of", "state_of"]
 
@@ -162,7 +162,7 @@ def _differences(
             start, entries = moves_of(system, name)
 
             def by(e: float, k: int, name: str = name) -> Any:
-                return run.changed(name, k, e), t, q, v
+                return changed_by(system, name, k, e), t, q, v
 
             moved = [lambda e, k=k, by=by: by(e, k) for k in range(len(entries))]
             by_inputs[name] = rates(moved, start)

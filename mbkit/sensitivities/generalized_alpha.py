@@ -47,13 +47,20 @@ class Steps(Linearisation):
         self.gains = Gains.of(self.method.numbers, self.problem.h)
         advance: Any = self.method.prepare(self.problem)
         self._records = advance.records  # known by address, and kept for as long as this
+        self.begins_open = False
+
+    def of_part(self, run: Prepared) -> Steps:
+        """See `Linearisation`; in index 3 velocities where steps begin are off the constraints."""
+        part = Steps(run)
+        part.begins_open = not self.stabilised and self.system.num_velocity_constraints > 0
+        return part
 
     @property
     def size(self) -> int:
         """Entries of (q, v, a, vdot)."""
         return 4 * self.system.nv
 
-    def numbers(self, *, matrices: bool) -> int:
+    def numbers(self, *, matrices: bool, evaluations: float) -> int:
         """Numbers of a step: its matrices, and as many again while they are made."""
         nv, m = self.system.nv, self.system.num_velocity_constraints
         return 2 * (nv + 2 * m) * (nv + 2 * m) + 10 * nv * (nv + 2 * m)
@@ -99,17 +106,11 @@ def _check(run: Prepared, method: GeneralizedAlpha) -> None:
     """Raise UsageError for runs whose steps have no derivatives."""
     perturbed = method.formulation == "index3" and method.start == "second order"
     closed = run.system.num_velocity_constraints > 0
-    # its parts of steps are stabilised, and begin where velocities are not closed
-    parts = method.formulation == "index3" and (
-        bool(run.course.events) or run.course.times is not None
-    )
     refuse(
         {
             "its steps are of adaptive size: leave out rtol and atol": method.adaptive,
             "its first velocity is perturbed: take start='plain', or "
             "formulation='stabilized_index2'": perturbed and closed,
-            "it has loops in index 3, and events or output times: take "
-            "formulation='stabilized_index2'": parts and closed,
         },
     )
 
@@ -154,7 +155,9 @@ class AlphaSteps(LinearSteps):
 
     def _start(self) -> Start:
         run, state = self.run, (self.q[0], self.v[0], self.tau)
-        return Start.of(run.system, run.method, self.gains.h, float(self.t[0]), state)
+        t = float(self.t[0])
+        make = Start.of_open if run.begins_open else Start.of
+        return make(run.system, run.method, self.gains.h, t, state)
 
     def _changes(self, names: Sequence[str]) -> Mapping[str, Change]:
         return changes_by_inputs(self.run.system, self.gains, self.ends, self.equations, names)

@@ -30,7 +30,7 @@ from mbkit.errors import NameUnknownError, UsageError, several, suggestion
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.parameter_changes import moves_of, shape_of_parameter
+from mbkit.systems.derivatives.parameter_changes import shape_of_parameter
 
 __all__ = [
     "STATE_INPUTS",
@@ -43,9 +43,6 @@ __all__ = [
     "shape_of_input",
 ]
 
-#: Systems with other parameters that are kept, for one event after another.
-MOST_SYSTEMS = 1024
-
 #: Inputs besides parameters: the state at the start, and constant efforts.
 STATE_INPUTS = ("q", "v", "tau")
 
@@ -57,11 +54,18 @@ class LinearSteps(abc.ABC):
     ----------
     t, q, v : ndarray, shape (N + 1,), (N + 1, nq), (N + 1, nv)
         Where the N steps begin and end.
+    fractions : ndarray, shape (n,)
+        The sizes of those n steps that the first one is made of, by its own.
     """
 
     t: Floats
     q: Floats
     v: Floats
+
+    @property
+    def fractions(self) -> Floats:
+        """A step of constant size is one."""
+        return np.ones(1)
 
     @abc.abstractmethod
     def matrices(self) -> Floats:
@@ -116,17 +120,6 @@ class Linearisation(abc.ABC):
         self.run = run
         self.system: System = run.system
         self.problem = run.problem
-        self._changed: dict[tuple[str, int, float], System] = {}
-
-    def changed(self, name: str, entry: int, e: float) -> System:
-        """Return the system with an entry of a parameter moved; the last ones are kept."""
-        key = name, entry, e
-        if key not in self._changed:
-            if len(self._changed) >= MOST_SYSTEMS:
-                self._changed.clear()
-            value = moves_of(self.system, name)[1][entry](e)
-            self._changed[key] = self.system.with_parameters({name: value})
-        return self._changed[key]
 
     def with_constant_efforts(self, first: int, count: int) -> Iterator[tuple[int, int]]:
         """Give the steps over which efforts are constant, which act there, from `first` on."""
@@ -137,16 +130,21 @@ class Linearisation(abc.ABC):
             yield begin, size
             begin += size
 
+    def of_part(self, run: Prepared) -> Linearisation:
+        """Return a part of one of the steps: see `mbkit.sensitivities.parts`."""
+        return type(self)(run)
+
     @property
     def size(self) -> int:
         """How many entries the tangent has: those of q, of v, and of what is remembered."""
         return self.system.ndx + self.system.nv
 
     @abc.abstractmethod
-    def numbers(self, *, matrices: bool) -> int:
+    def numbers(self, *, matrices: bool, evaluations: float) -> int:
         """Return how many numbers `LinearSteps` hold for a step.
 
-        With its matrices, or for `LinearSteps.reverse`. Says how many steps are taken at once.
+        With its matrices, or for `LinearSteps.reverse`. Says how many steps are taken at once. A
+        step of the run has so many evaluations of the equations of motion, on average; 0: unknown.
         """
 
     @abc.abstractmethod

@@ -20,6 +20,7 @@ import numpy as np
 
 from mbkit.integrators import RungeKuttaMuntheKaas
 from mbkit.sensitivities.accelerations import Accelerations, States, contracted
+from mbkit.sensitivities.accepted_steps import AcceptedSteps
 from mbkit.sensitivities.charts import Charts, Differentials
 from mbkit.sensitivities.corrections import Corrections, independent_rows
 from mbkit.sensitivities.linear_steps import (
@@ -30,6 +31,7 @@ from mbkit.sensitivities.linear_steps import (
     shape_of_input,
     size_of,
 )
+from mbkit.sensitivities.springs import by_springs, called_forces, spring_parameters
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.failures import failure
@@ -50,6 +52,9 @@ class Steps(Linearisation):
         self.method = run.integrator
         _check(run)
         tableau, problem = self.method.tableau, self.problem
+        if self.method.adaptive:
+            prepared: Any = self.method.prepare(problem)
+            self.records = prepared.records  # which choose the steps
         self._scheme = scheme_of(problem, tableau, None, tableau.num_stages)
         self._stages = stages_of(problem, tableau.b.size)
         self._state = state_of(problem)
@@ -60,11 +65,12 @@ class Steps(Linearisation):
         """Whether steps are brought back to the constraints at their ends."""
         return bool(self.run.workspace.record[0]["project"])
 
-    def numbers(self, *, matrices: bool) -> int:
+    def numbers(self, *, matrices: bool, evaluations: float) -> int:
         """See `Linearisation`; a tree without forces needs none of its matrices to go back."""
         system, n = self.system, self.system.nv + self.system.ndx
-        bare = not (system.forces or system.motions or system.num_velocity_constraints)
-        return int(self.method.tableau.num_stages * n * (8 if bare and not matrices else 8 + 4 * n))
+        dense = called_forces(system) or system.motions or system.num_velocity_constraints
+        stages = max(self.method.tableau.num_stages, evaluations)
+        return int(stages * n * (8 + 4 * n if dense or matrices else 8))
 
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """See `Linearisation`; prescribed joints start as they are prescribed to."""
@@ -80,37 +86,41 @@ class Steps(Linearisation):
         free = moving(system)
         return {name: free[:, None] * found[name] for name in names}
 
-    def take(self, first: int, count: int) -> ExplicitSteps:
+    def take(self, first: int, count: int) -> LinearSteps:
         """See `Linearisation`."""
-        from mbkit.kernels.sensitivities.recorded_steps import History, record
+        if self.method.adaptive:
+            return AcceptedSteps.taken(self, first, count)
+        from mbkit.kernels.sensitivities.recorded_steps import record
         from mbkit.kernels.time_loops.records import Grid
+
+        problem, history = self.problem, self.history(count)
+        start = problem.t0 + first * problem.h, problem.q.copy(), problem.v.copy()
+        tau = np.empty((count, problem.nv))
+        for begin, size in self.with_constant_efforts(first, count):
+            tau[begin : begin + size] = self.run.workspace.tau
+            part = type(history)(*(x[begin : begin + size] for x in history))
+            grid = Grid(problem.t0, problem.h, first + begin, size, problem.save_every)
+            status = record(problem.space, self._scheme, self._state, self._stages, grid, part)
+            assert status == 0, "the steps of a run that was completed"
+        return self.kept(history, start, tau)
+
+    def kept(self, history: Any, start: tuple[float, Floats, Floats], tau: Floats) -> ExplicitSteps:
+        """Return steps that were kept, from t, q and v at the start on."""
+        ends = history.t, history.end_q, history.end_v
+        t, q, v = (np.concatenate([[a], b]) for a, b in zip(start, ends, strict=True))
+        return ExplicitSteps(self, history, t, q, v, tau)
+
+    def history(self, count: int) -> Any:
+        """Return memory for so many steps, with their stages."""
+        from mbkit.kernels.sensitivities.recorded_steps import History
 
         problem, stages = self.problem, self.method.tableau.num_stages
         nq, nv, d = problem.nq, problem.nv, problem.ndx
         sizes = [
-            (2,),
-            (stages + 1, d),
-            (stages, nq),
-            (stages, nv),
-            (stages, nv),
-            (nq,),
-            (nv,),
-            (),
-            (nq,),
-            (nv,),
-        ]
-        history: Any = History(*(np.empty((count, *size)) for size in sizes))
-        start = problem.t0 + first * problem.h, problem.q.copy(), problem.v.copy()
-        tau = np.empty((count, nv))
-        for begin, size in self.with_constant_efforts(first, count):
-            tau[begin : begin + size] = self.run.workspace.tau
-            part: Any = History(*(x[begin : begin + size] for x in history))
-            grid = Grid(problem.t0, problem.h, first + begin, size, problem.save_every)
-            status = record(problem.space, self._scheme, self._state, self._stages, grid, part)
-            assert status == 0, "the steps of a run that was completed"
-        ends = history.t, history.end_q, history.end_v
-        t, q, v = (np.concatenate([[a], b]) for a, b in zip(start, ends, strict=True))
-        return ExplicitSteps(self, history, t, q, v, tau)
+            (2,), (stages + 1, d), (stages, nq), (stages, nv), (stages, nv), (nq,), (nv,), (),
+            (nq,), (nv,),
+        ]  # fmt: skip
+        return History(*(np.empty((count, *size)) for size in sizes))
 
 
 def _check(run: Prepared) -> None:
@@ -123,7 +133,6 @@ def _check(run: Prepared) -> None:
     refuse(
         {
             "its equations are Hamilton's: simulate the system itself": run.momenta is not None,
-            "its steps are of adaptive size: leave out rtol and atol": method.adaptive,
             "its inverse differentials are a series: leave out truncation": series,
             "its loops are closed by mbkit.Baumgarte: leave out stabilisation": baumgarte,
             "it has loops, and joints with fewer velocities than directions": rolling,
@@ -217,16 +226,18 @@ class ExplicitSteps(LinearSteps):
             closing=np.zeros((0, size, size)) if closing is None else closing.matrices,
         )
         inertial = any(field_of_inertia(system, name) for name in names)
-        found = self._adjoint(adjoint, seeds, inertial)
+        pulled = spring_parameters(system, names) if self.accelerations.of_tree else {}
+        found = self._adjoint(adjoint, seeds, inertial, bool(pulled))
         workspace = steps.run.workspace
         status = reverse(workspace.address, method, self.history, linear, found)
         if status != 0:
             state = {"q": self.q[0], "v": self.v[0]}
             raise failure(system.evaluator, status, workspace, state)
         if self.accelerations.of_tree:
-            none = np.zeros((len(found.efforts), 0))
-            regressor = found.sums.regressor[1:]
-            return found.now, contracted(point, found.efforts, none, names, regressor)
+            none, sums = np.zeros((len(found.efforts), 0)), found.sums
+            others = [name for name in names if name not in pulled]
+            by_others = contracted(point, found.efforts, none, others, sums.regressor[1:])
+            return found.now, {**by_others, **by_springs(system, sums.springs, pulled)}
         total = dict(self.accelerations.contracted(found.efforts, names))
         if closing is not None:
             ends = found.ends * moving(system)
@@ -241,13 +252,14 @@ class ExplicitSteps(LinearSteps):
         if not self.accelerations.of_tree:
             by_q, by_v = self.accelerations.by_state
             return np.ascontiguousarray(by_q), np.ascontiguousarray(by_v)
-        if system.forces:
-            by_q, by_v = system.force_derivatives(point.q, point.v, point.t)
+        others = called_forces(system)
+        if others:
+            by_q, by_v = others.force_derivatives(point.q, point.v, point.t)
             return -by_q, -by_v
         return np.zeros((0, system.nv, system.ndx)), np.zeros((0, system.nv, system.nv))
 
-    def _adjoint(self, end: Floats, seeds: Floats, inertial: bool) -> Any:
-        """Return the arrays of the adjoint; with the regressor or without."""
+    def _adjoint(self, end: Floats, seeds: Floats, inertial: bool, pulled: bool) -> Any:
+        """Return the arrays of the adjoint; with or without the regressor, and that of springs."""
         from mbkit.kernels.sensitivities.adjoint import Adjoint
         from mbkit.kernels.sensitivities.weighted_dynamics import Sums
 
@@ -258,8 +270,11 @@ class ExplicitSteps(LinearSteps):
         sums = Sums(
             twists=np.zeros((rows, 6)),
             momenta=np.zeros((rows, 6)),
-            turns=np.zeros((rows, 3)),
+            turns=np.zeros((rows, 6)),
+            pushes=np.zeros((rows, 6)),
+            origins=np.zeros((rows, 3)),
             regressor=np.zeros((len(system.arrays.frames) if inertial else 0, 10)),
+            springs=np.zeros((len(system.arrays.forces.springs) if pulled else 0, 9)),
         )
         return Adjoint(
             now=np.array(end, dtype=np.float64),

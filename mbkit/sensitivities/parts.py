@@ -4,6 +4,8 @@ A part of size h from x at time s ends at y = Phi(s, x, h). Where its beginning 
 ds and dT, h = T - s,
 
     dy = A dx + B dp + (Phi_s - Phi_h) ds + Phi_h dT.
+
+The steps that a pair has chosen for a part keep their sizes by that of the part.
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ class Part:
         (t, q, v, _), h = self.segment
         if h <= 0.0:
             return None
-        return type(self.whole)(self._run(t, q, v, h)).take(0, 1)
+        return self.whole.of_part(self._run(t, q, v, h)).take(0, 1)
 
     def _run(self, t: float, q: Floats, v: Floats, h: float) -> Prepared:
         if self.whole.run.held is not None:
@@ -103,16 +105,21 @@ class Part:
         return np.asarray(_WEIGHTS @ ends / h)
 
     def _moved(self, t: float, q: Floats, v: Floats, h: float) -> tuple[Floats, Floats]:
-        if h == 0.0:
-            return q, v
-        part = self._run(t, q, v, h)
-        status, *_ = part.integrator.prepare(part.problem)(0, 1, _NO_ROWS)
-        if status != 0:
-            raise UsageError(
-                f"There are no derivatives of this run, since a step beside that of an event at "
-                f"t = {t:.9g} s cannot be taken."
-            )
-        return part.problem.q, part.problem.v
+        for fraction in np.ones(1) if self.steps is None else self.steps.fractions:
+            if h == 0.0:
+                break
+            part = self._run(t, q, v, h * float(fraction))
+            method = part.integrator
+            if method.adaptive:
+                method = attrs.evolve(method, rtol=None, atol=None)  # type: ignore[misc]
+            status, *_ = method.prepare(part.problem)(0, 1, _NO_ROWS)
+            if status != 0:
+                raise UsageError(
+                    f"There are no derivatives of this run, since a step beside that of an event "
+                    f"at t = {t:.9g} s cannot be taken."
+                )
+            t, q, v = t + h * float(fraction), part.problem.q, part.problem.v
+        return q, v
 
     def forward(self, x: Floats, inputs: Inputs) -> Floats:
         """Return A dx + B dp (ndx + nv, k) of columns x, those of the inputs in a row."""

@@ -21,10 +21,12 @@ from mbkit.sensitivities.parts import Part
 from mbkit.sensitivities.passages import Branch, PassageSteps, Piece, stops_of
 from mbkit.simulation.in_memory import run_in_memory
 from mbkit.simulation.origin import Origin
-from mbkit.simulation.piecewise_efforts import PiecewiseEfforts
+from mbkit.simulation.piecewise_efforts import HeldEfforts, PiecewiseEfforts
+from mbkit.simulation.sampled import Sampled
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.simulation.stepping.within_step import Passage, Segment, State
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.parameter_changes import keeping_changed
 
 __all__ = ["RecordedRun"]
 
@@ -127,6 +129,11 @@ class RecordedRun:
         if system.nv == 0:
             raise UsageError(f"System '{system.name}' cannot move: its runs have no derivatives.")
         tau = origin.arguments["tau"]
+        if isinstance(tau, Sampled):
+            raise UsageError(
+                "A run with a controller that is Sampled has no derivatives: what it answers is "
+                "not differentiated; give its answers as mbkit.PiecewiseEfforts."
+            )
         held = isinstance(tau, PiecewiseEfforts)
         if "tau" in inputs.shapes and callable(tau) and not held:
             raise UsageError(
@@ -138,12 +145,13 @@ class RecordedRun:
             changed = {"system": with_efforts(system, tau), "tau": None}
             origin = attrs.evolve(origin, arguments={**origin.arguments, **changed})
         prepared = origin.prepared()
+        prepared = attrs.evolve(prepared, system=keeping_changed(prepared.system))
         if not run.completed:
             raise UsageError(f"The run is not complete, and has no derivatives: {run.message}")
         passages = _passages(origin) if origin.arguments["events"] else {}
         ended = [step + 1 for step, passage in passages.items() if passage.terminal is not None]
         count = ended[0] if ended else prepared.steps
-        if prepared.held is not None:
+        if isinstance(prepared.held, HeldEfforts):
             shapes = dict(inputs.shapes)
             shapes |= {"tau": tau.values.shape} if "tau" in shapes else {}
             inputs = Inputs(shapes, prepared.held.interval)
@@ -185,7 +193,9 @@ class RecordedRun:
 
         matrices: see `Linearisation.numbers`.
         """
-        numbers = self.linear.numbers(matrices=matrices)
+        options = self.run.options
+        evaluations = options["counts"].get("evaluations", 0) / max(1, options["steps_taken"])
+        numbers = self.linear.numbers(matrices=matrices, evaluations=evaluations)
         size = int(max(1, min(self.count, MOST_NUMBERS // max(1, numbers))))
         cut = [k for k, each in self.passages.items() if len(each.segments) > 1]
         cut = sorted({*cut, *([self.count - 1] if self.ended else [])})

@@ -98,7 +98,7 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
 
     They are the derivatives of what was computed, step by step, not of the exact motion: exact but
     for rounding, and for what `System.derivatives` says of its differences. Steps of adaptive size
-    are those that the run took.
+    are those that the run took, of fixed sizes.
 
     Parameters
     ----------

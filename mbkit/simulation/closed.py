@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mbkit.closed_loops.consistent_velocity import velocity_near
-from mbkit.closed_loops.loops import checked_fixed
 from mbkit.errors import ConstraintError, UsageError
 from mbkit.integrators import Integrator
+from mbkit.kinematics.loops import checked_fixed, closing_advice
 from mbkit.systems import System
 from mbkit.systems.rank import LEFT
 
@@ -53,8 +53,9 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
         g = np.abs(system.constraint_residual(q, t))
         name = closure.position_row_names[int(np.argmax(g))]
         raise ConstraintError(
-            f"The initial q leaves loops open: '{name}' by {g.max():.3g} m. "
-            f"Close them first: q = system.close_loops(q{at}){_or_of_joints(system)}."
+            f"The initial q leaves loops open: '{name}' by {g.max():.3g} m, where "
+            f"angles count by {closure.length:.3g} m. {closing_advice(system, q, at)}; or give "
+            f"joints by name, q={{'joint': value}}, and the others follow{_or_of_joints(system)}."
         )
     if not stays_closed(system, t, q, v):
         rate = np.abs(system.constraint_velocity(q, v, t))
@@ -65,19 +66,24 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
             else f"system.consistent_velocity({{'joint': rate}}, q{at})"
         )
         raise ConstraintError(
-            f"The initial v opens loops: '{closure.row_names[row]}' at {rate[row]:.3g} m/s. Give "
-            f"velocities that go together: v = {remedy}{_or_of_joints(system)}."
+            f"The initial v opens loops: '{closure.row_names[row]}' at {rate[row]:.3g} m/s, "
+            f"where angles count by {closure.length:.3g} m. Give velocities that go together: "
+            f"v = {remedy}{_or_of_joints(system)}."
         )
 
 
 def is_closed(system: System, t: float, q: Any) -> bool:
     """Whether the loops are as closed at q as `check_constraints` asks."""
+    if not system.arrays.closure:
+        return True
     g = np.abs(system.constraint_residual(q, t, on_error="nan"))
     return bool(g.max(initial=0.0) <= _TOLERANCE * system.arrays.closure.length)
 
 
 def stays_closed(system: System, t: float, q: Any, v: Any) -> bool:
     """Whether v opens the loops no faster than `check_constraints` allows."""
+    if not system.arrays.closure:
+        return True
     rate = np.abs(system.constraint_velocity(q, v, t))
     speed = system.constraint_sizes(q, v, t)
     return bool((rate <= LEFT * max(speed.max(initial=0.0), system.arrays.closure.length)).all())
@@ -109,8 +115,8 @@ def closed_again(system: System, t: float, before: Any, q: Any, v: Any, event: s
         row = int(np.argmax(opened))
         raise ConstraintError(
             f"Event '{event}': its reset at t = {t:.9g} s opens loops, "
-            f"'{closure.position_row_names[row]}' by {g[row]:.3g} m. Let it close them: "
-            f"q = system.close_loops(q, t=t)."
+            f"'{closure.position_row_names[row]}' by {g[row]:.3g} m, where angles "
+            f"count by {closure.length:.3g} m. Let it close them: q = system.close_loops(q, t=t)."
         )
     who = f"Event '{event}': after its reset at t = {t:.9g} s"
     return q, velocity_near(system, q, v, checked_fixed(system, (), who), t, who)

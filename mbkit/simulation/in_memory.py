@@ -15,6 +15,7 @@ from mbkit.simulation.momenta import with_velocities
 from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
 from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.origin import Origin
+from mbkit.simulation.outputs import check_at_start, evaluated
 from mbkit.simulation.preparation import Prepared, versions
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.start import empty_rows
@@ -25,6 +26,7 @@ from mbkit.simulation.stepping.failed_step import explain
 
 def run_in_memory(run: Prepared, *, progress: bool) -> Result:
     """Take all steps; return the result, or raise what has stopped them, with it."""
+    check_at_start(run)
     problem, course = run.problem, run.course
     m = problem.multipliers.size
     rows = empty_rows(course.num_rows(run.steps), problem.nq, problem.nv, m)
@@ -49,7 +51,8 @@ def run_in_memory(run: Prepared, *, progress: bool) -> Result:
         written += 1
     options = {**run.options, "steps_taken": taken, "wall_time": wall_time}
     options["counts"] = problem.counted()
-    result, error = _result(run, Rows(*(part[:written] for part in rows)), error, options)
+    saved = Rows(*(part[:written] for part in rows))
+    result, error = _result(run, saved, error, options)
     tell(result, error, run.course.findings)
     if error is None or isinstance(error, KeyboardInterrupt):
         return result
@@ -59,7 +62,10 @@ def run_in_memory(run: Prepared, *, progress: bool) -> Result:
 
 
 def _result(
-    run: Prepared, rows: Rows, error: BaseException | None, options: dict[str, Any]
+    run: Prepared,
+    rows: Rows,
+    error: BaseException | None,
+    options: dict[str, Any],
 ) -> tuple[Result, BaseException | None]:
     """Return the result, and the first thing that went wrong: energies may fail as well."""
     system, course = run.system, run.course
@@ -73,6 +79,8 @@ def _result(
     if find is not None:
         closed["multipliers"], closed["residuals"], failed = find(rows)
         error = failed if error is None else error
+    values, failed = evaluated(run, rows)
+    error = failed if error is None else error
     found = _found(run, (t, kinetic, potential, dissipated, supplied), options)
     for array in (t, q, v, kinetic, potential, dissipated, supplied, *closed.values()):
         array.setflags(write=False)  # or the result would copy them
@@ -94,7 +102,7 @@ def _result(
         position_names=system.position_names, velocity_names=system.velocity_names,
         position_units=system.position_units, model=system.model_text, options=options,
         versions=versions(), completed=error is None, message=message, warnings=found, events=log,
-        constraint_names=system.constraint_names, origin=Origin.of(run), **closed,
+        constraint_names=system.constraint_names, origin=Origin.of(run), outputs=values, **closed,
     )  # fmt: skip
     return result, error
 
@@ -122,4 +130,4 @@ def balance_finding(
     if watch.exceeds:  # forces are asked once more for that alone
         watch = EnergyWatch(least_energy(run.system, run.problem.t0, run.start[0]))
         watch.look(*rows)
-    return watch.finding(options)
+    return watch.finding(options, run.course.findings)

@@ -27,13 +27,14 @@ def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, Base
 
     They are those of the state alone, by the equations of the run, with the pull of
     `mbkit.Baumgarte` where it has one; forces are evaluated anew, a callable tau is called once for
-    each row. Multipliers that the integrator has found itself are taken as they are.
+    each row, and of a sampled one what acted is taken. Multipliers that the integrator has found
+    itself are taken as they are.
     """
     system, t = run.system, rows.t
     residuals = np.full((t.size, 3), np.nan)
     multipliers = np.full((t.size, system.num_velocity_constraints), np.nan)
     try:
-        tau = _efforts(run, rows)
+        tau = efforts_of(run, rows)
         vdot, multipliers, kept = system.solved(
             rows.q, rows.v, tau, t=t, pull=_pull(run), on_error="nan"
         )
@@ -80,11 +81,13 @@ def _pull(run: Prepared) -> tuple[float, float]:
     return float(record["stiffness"]), float(record["damping"])
 
 
-def _efforts(run: Prepared, rows: Rows) -> Any:
+def efforts_of(run: Prepared, rows: Rows) -> Any:
     """Return the efforts that the run was given, at all rows, (k, nv)."""
     system = run.system
     tau = np.zeros((rows.t.size, system.nv))
-    if callable(run.tau):
+    if run.held is not None:
+        tau[:] = [run.held.at(float(t)) for t in rows.t]
+    elif callable(run.tau):
         for row, (t, q, v) in enumerate(zip(rows.t, rows.q, rows.v, strict=True)):
             tau[row] = run.tau(float(t), q.copy(), v.copy())
     elif run.tau is not None:

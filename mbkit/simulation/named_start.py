@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbkit.errors import UsageError, check_kind, suggestion
+from mbkit.errors import UsageError
 from mbkit.simulation.closed import is_closed, stays_closed
+from mbkit.systems.calls.by_name import fill_all
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from mbkit.systems import System
 
-__all__ = ["Start", "entries_of", "fill", "start_of"]
+__all__ = ["Start", "start_of"]
 
 #: By how much a joint is elsewhere than it was put, in radians or metres and per second, where it
 #: is said to have been solved for.
@@ -101,66 +99,10 @@ def _moved(system: System, change: Any, place: Callable[[str], slice]) -> list[s
 
 def _fill(system: System, vector: Any, given: Mapping[str, Any], name: str) -> None:
     """Write numbers by names into a vector of positions or velocities, in place."""
-    for key in given:
-        check_kind(f"{name}: the name of a joint or entry", key, str, "text")
     for joint in system.prescribed_joints:
-        if any(key == joint or key.startswith(f"{joint}[") for key in given):
+        if any(key == joint or str(key).startswith(f"{joint}[") for key in given):
             raise UsageError(
                 f"{name}: joint '{joint}' is prescribed, its state is a function of time; leave it "
                 f"out."
             )
-    for key, value in given.items():
-        plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-        try:
-            fill(system, vector, name, key, plain)
-        except UsageError as error:
-            raise UsageError(f"{name}: {error}") from error
-
-
-def fill(system: System, vector: npt.NDArray[np.float64], kind: str, name: str, value: Any) -> None:
-    """Write the value of a joint, or of one of its entries, into a vector, in place.
-
-    The vector is of positions, "q", or of velocities, "v". Entries are called ``joint``, or
-    ``joint[k]`` where a joint has several. UsageError if there is no such name, or the value does
-    not fit.
-    """
-    numbers = value if isinstance(value, list | tuple) else [value]
-    for number in numbers:
-        if type(number) not in (int, float) or not _is_finite(number):
-            raise UsageError(f"must be a finite number, or an array of them, got {value!r}.")
-    entries = entries_of(system, kind, name)
-    count = entries.stop - entries.start
-    if count == 0:
-        raise UsageError(f"joint '{name}' takes no numbers; leave it out.")
-    if len(numbers) != count:
-        raise UsageError(f"'{name}' takes {count} number{'s' * (count > 1)}; got {len(numbers)}.")
-    vector[entries] = numbers
-
-
-def _is_finite(number: float) -> bool:
-    """Return whether a number is one of double precision; integers may be larger."""
-    try:
-        return math.isfinite(number)
-    except OverflowError:
-        return False
-
-
-def entries_of(system: System, kind: str, name: str) -> slice:
-    """Return where the numbers of a joint, or of one of its entries, are; or raise UsageError."""
-    names = system.position_names if kind == "q" else system.velocity_names
-    place = system.position_slice if kind == "q" else system.velocity_slice
-    joints = system.joint_names
-    if name in joints:
-        return place(name)
-    if name in names:
-        position = names.index(name)
-        return slice(position, position + 1)
-    joint, bracket, _ = name.partition("[")
-    if not bracket:
-        raise UsageError(f"there is no joint '{name}'; {suggestion(name, joints)}")
-    if joint not in joints:
-        raise UsageError(f"there is no entry '{name}'; {suggestion(name, names)}")
-    own = names[place(joint)]
-    known = f"joint '{joint}' has none" if not own else f"joint '{joint}' has {', '.join(own)}"
-    remedy = f"; '{joint}' alone stands for all of them" if len(own) > 1 else ""
-    raise UsageError(f"there is no entry '{name}'; {known}{remedy}.")
+    fill_all(system, vector, given, name, name)

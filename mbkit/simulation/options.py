@@ -10,6 +10,7 @@ from mbkit.events import Event
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem
+from mbkit.simulation.sampled import Sampled
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.solvers import described as described_solver
 from mbkit.systems import System
@@ -45,6 +46,13 @@ def options_of(
     coordinates = described_coordinates(system.coordinates)
     if coordinates is not None:
         options["coordinates"] = coordinates
+    if isinstance(tau, Sampled):
+        sizes = {name: getattr(tau, name) for name in ("quantum", "resolution")}
+        options["sampled"] = {
+            "period": tau.period,
+            "delay": tau.delay,
+            **{name: size.tolist() for name, size in sizes.items() if size.any()},
+        }
     if times is not None:
         options["save_at"] = f"{times.times.size} times"
     if events:

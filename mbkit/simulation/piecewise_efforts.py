@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 
 from mbkit.errors import NotFiniteError, ShapeError, UsageError
-from mbkit.integrators.integrator import Advance, Rows
 from mbkit.lie.arrays import as_floats
+from mbkit.simulation.held_efforts import EffortsInSteps, Held, Stretch
 from mbkit.spatial.arrays import EQUAL
 
 
@@ -31,7 +31,7 @@ def _span(span: Any) -> tuple[float, float]:
 
 @final
 @attrs.frozen
-class PiecewiseEfforts:
+class PiecewiseEfforts(EffortsInSteps):
     """Generalized forces for `simulate` that are constant over each of m equal parts of a run.
 
     They change between steps and not within one, as those of a controller do that acts from time to
@@ -94,50 +94,39 @@ class PiecewiseEfforts:
         part = np.floor((t - start) / (end - start) * len(self.values) + 1e-9)
         return self.values[int(np.clip(part, 0, len(self.values) - 1))]
 
+    def held(self, run: Stretch) -> HeldEfforts:
+        """Return what lets them act in a run, for `simulate`; raise where they do not fit it."""
+        (m, nv), span = self.values.shape, run.t_span
+        if nv != run.tau.size:
+            raise ShapeError(
+                f"PiecewiseEfforts: values must have {run.tau.size} entries in each row, one a "
+                f"velocity; got shape {self.values.shape}."
+            )
+        if run.steps % m or not np.allclose(self.t_span, span, rtol=1e-12, atol=0.0):
+            raise UsageError(
+                f"PiecewiseEfforts: {m} parts of ({self.t_span[0]:g}, {self.t_span[1]:g}) do not "
+                f"fit {run.steps} steps of a run over ({span[0]:g}, {span[1]:g}); take the same "
+                f"span, and a number of steps that is a multiple of that of the parts."
+            )
+        run.tau[:] = self.values[0]
+        return HeldEfforts(self, run.steps // m, run.tau)
+
 
 @final
 @attrs.frozen(eq=False)
-class HeldEfforts:
+class HeldEfforts(Held):
     """Piecewise efforts of a run: which of them act in a step."""
 
-    values: Any  # (m, nv)
+    efforts: PiecewiseEfforts
     interval: int  # steps over which a row acts
     tau: Any  # (nv,), where the equations of motion of the run take them from
 
-    @classmethod
-    def of(cls, efforts: PiecewiseEfforts, span: tuple[float, float], steps: int, tau: Any) -> Any:
-        """Return those of a run of so many steps; raise where they do not fit it."""
-        m, nv = efforts.values.shape
-        if nv != tau.size:
-            raise ShapeError(
-                f"PiecewiseEfforts: values must have {tau.size} entries in each row, one a "
-                f"velocity; got shape {efforts.values.shape}."
-            )
-        if steps % m or not np.allclose(efforts.t_span, span, rtol=1e-12, atol=0.0):
-            raise UsageError(
-                f"PiecewiseEfforts: {m} parts of ({efforts.t_span[0]:g}, {efforts.t_span[1]:g}) do "
-                f"not fit {steps} steps of a run over ({span[0]:g}, {span[1]:g}); take the same "
-                f"span, and a number of steps that is a multiple of that of the parts."
-            )
-        tau[:] = efforts.values[0]
-        return cls(efforts.values, steps // m, tau)
-
     def set(self, step: int) -> int:
         """Let those of a step act; return for how many steps, from this one on."""
-        row = min(step // self.interval, len(self.values) - 1)
-        self.tau[:] = self.values[row]
+        values = self.efforts.values
+        self.tau[:] = values[min(step // self.interval, len(values) - 1)]
         return self.interval - step % self.interval
 
-    def in_steps(self, advance: Advance) -> Advance:
-        """Return what takes steps with these efforts."""
-
-        def advance_with_efforts(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-            taken = saved = status = 0
-            while taken < steps and status == 0:
-                size = min(steps - taken, self.set(first + taken))
-                rest = Rows(*(part[saved:] for part in rows))
-                status, done, wrote = advance(first + taken, size, rest)
-                taken, saved = taken + done, saved + wrote
-            return status, taken, saved
-
-        return advance_with_efforts
+    def at(self, t: float) -> Any:
+        """Return the efforts at the time of a row."""
+        return self.efforts(t, None, None)

@@ -7,7 +7,7 @@ import importlib.metadata
 import platform
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -22,12 +22,15 @@ from mbkit.lie.arrays import as_floats
 from mbkit.simulation import momenta as momentum_runs
 from mbkit.simulation.closed import check_constraints, check_joints
 from mbkit.simulation.conservative import check_forces
+from mbkit.simulation.held_efforts import EffortsInSteps, Held, Stretch
 from mbkit.simulation.monitors.jumps import Jumps
 from mbkit.simulation.monitors.locked import check_velocity_kept, locked
+from mbkit.simulation.monitors.passed_limits import PassedLimits
+from mbkit.simulation.monitors.stiffness import Stiffness
 from mbkit.simulation.named_start import Start
 from mbkit.simulation.options import options_of
-from mbkit.simulation.piecewise_efforts import HeldEfforts, PiecewiseEfforts
-from mbkit.simulation.python_force import WHAT, PythonForce
+from mbkit.simulation.own_steps import check_own_steps, default_integrator
+from mbkit.simulation.python_force import WHAT, PythonForce, check_takes_states
 from mbkit.simulation.samples import Samples
 from mbkit.simulation.stabilisation import (
     BY_INTEGRATOR,
@@ -50,6 +53,9 @@ from mbkit.systems.memory.drive import Drive
 from mbkit.systems.memory.workspace import Workspace
 from mbkit.systems.momentum_form import MomentaInLoops
 
+if TYPE_CHECKING:
+    from mbkit.simulation.outputs import Output
+
 __all__ = [
     "GeneralizedForces",
     "Prepared",
@@ -62,7 +68,7 @@ __all__ = [
 
 #: A vector, or numbers by the names of joints.
 StateByName = ArrayLike | Mapping[str, ArrayLike]
-GeneralizedForces = ArrayLike | Callable[[float, Any, Any], ArrayLike]
+GeneralizedForces = ArrayLike | EffortsInSteps | Callable[[float, Any, Any], ArrayLike]
 
 
 @attrs.frozen(eq=False)
@@ -70,7 +76,8 @@ class Prepared:
     """A run whose arguments are checked, before its first step.
 
     `start` is the state at the start; None where the run goes on from another one's end. `momenta`
-    are those of a run in them, where v of the problem and its rows stands for them.
+    are those of a run in them, where v of the problem and its rows stands for them. `outputs` are
+    what it records besides.
     """
 
     system: System
@@ -85,14 +92,15 @@ class Prepared:
     options: dict[str, Any]
     start: tuple[Any, Any] | None
     momenta: MomentaInLoops | None = None
-    held: HeldEfforts | None = None
+    held: Held | None = None
+    outputs: tuple[Output, ...] = ()
 
 
 def prepare(
     system: System,
     integrator: Integrator,
     t_span: tuple[float, float],
-    h: float,
+    h: float | None,
     *,
     q: StateByName | None,
     v: StateByName | None,
@@ -121,10 +129,7 @@ def prepare(
         system, integrator, float(t_span[0]), tau, None if continued else (q, v)
     )
     keeping = _keeping(integrator, stabilisation)
-    workspace = Workspace(system.arrays, system.evaluator)
-    workspace.record[0]["forward_dynamics"] = system.evaluator.function(system.equations)
-    workspace.stabilise(project=True)
-    held = _held(tau, t_span, steps, workspace)
+    workspace = _workspace(system)
     force = _install_forces(system, workspace, tau)
     drive = _install_drive(system, integrator, workspace)
     problem = _problem(
@@ -132,6 +137,9 @@ def prepare(
         save_every=save_every, tau=_tau(tau, workspace),
         multipliers=np.full(_num_multipliers(system, integrator), np.nan),
     )  # fmt: skip
+    momenta = momentum_runs.install(system, workspace, problem, force) if in_momenta else None
+    stretch = Stretch(t_span, steps, problem, workspace.tau, momenta)
+    held = tau.held(stretch) if isinstance(tau, EffortsInSteps) else None
     found = () if continued else _close(system, problem, workspace, t_span)
     if system.num_velocity_constraints and not integrator.keeps_constraints:
         workspace.stabilise(**_law(stabilisation))
@@ -139,17 +147,25 @@ def prepare(
         system, integrator, t_span, problem,
         steps=steps, tau=tau, forces=further, events=watched, times=times, keeping=keeping,
     )  # fmt: skip
-    if any(solved.values()):
-        options["solved"] = solved
-    momenta = momentum_runs.install(system, workspace, problem, force) if in_momenta else None
+    options |= {"solved": solved} if any(solved.values()) else {}
     watch = Watch(watched, system, workspace, momenta) if watched else None
     samples = Samples(problem, steps, momenta) if save_every > 1 else None  # rows may be few
-    jumps = _jumps(drive, integrator)
-    course = Course(system, integrator, problem, watch, times, samples, jumps, found, held)
+    stiffness = Stiffness.of(system, integrator, problem, momenta, tau=force is not None)
+    looking = _jumps(drive, integrator), stiffness, PassedLimits(system, watched)
+    monitors = tuple(each for each in looking if each is not None)
+    course = Course(system, integrator, problem, watch, times, samples, found, held, monitors)
     return Prepared(
         system, integrator, tau, problem, course, steps, workspace, force, drive, options,
         start=None if continued else (q_start, v_start), momenta=momenta, held=held,
     )  # fmt: skip
+
+
+def _workspace(system: System) -> Workspace:
+    """Return memory for the equations of motion of a run."""
+    workspace = Workspace(system.arrays, system.evaluator)
+    workspace.record[0]["forward_dynamics"] = system.evaluator.function(system.equations)
+    workspace.stabilise(project=True)
+    return workspace
 
 
 def _checked_start(
@@ -293,38 +309,33 @@ def _jumps(drive: Drive | None, integrator: Integrator) -> Jumps | None:
     if drive is None:
         return None
     jumps = Jumps(drive.motions, adaptive=integrator.adaptive)
-    drive.listener = jumps.look
+    drive.listener = jumps.hear
     return jumps
 
 
-def checked_parts(system: System, integrator: Integrator) -> Integrator:
-    """Return the integrator; UsageError where it or the system is of another kind."""
+def checked_parts(system: System, integrator: Integrator | None, h: float | None) -> Integrator:
+    """Return the integrator; UsageError where it or the system is of another kind.
+
+    It is that of runs with steps of one size, or, without h, of their own.
+    """
     if not isinstance(system, System):
         raise UsageError(
             f"simulate needs an mbkit.System, got {system!r}; a mechanism becomes one by "
             f"mechanism.assemble()."
         )
+    integrator = default_integrator(h) if integrator is None else integrator
     if not isinstance(integrator, Integrator):
         raise UsageError(
             f"The integrator must be an mbkit.Integrator, got {integrator!r}; for example "
             f"mbkit.RungeKuttaMuntheKaas(tableau=mbkit.tableaus.RK4)."
         )
+    check_own_steps(integrator, h)
     return integrator
-
-
-def _held(
-    tau: Any, t_span: tuple[float, float], steps: int, workspace: Workspace
-) -> HeldEfforts | None:
-    """Return what holds efforts that are constant over parts of a run, where they are."""
-    if not isinstance(tau, PiecewiseEfforts):
-        return None
-    held: HeldEfforts = HeldEfforts.of(tau, t_span, steps, workspace.tau)
-    return held
 
 
 def _tau(tau: GeneralizedForces | None, workspace: Workspace) -> Callable[[float, Any, Any], Any]:
     """Return the forces of a run as a function, whatever was given."""
-    if callable(tau) and not isinstance(tau, PiecewiseEfforts):
+    if callable(tau) and not isinstance(tau, EffortsInSteps):
         return lambda t, q, v: as_floats(tau(t, q.copy(), v.copy()), WHAT)
     return lambda t, q, v: workspace.tau
 
@@ -334,9 +345,10 @@ def _install_forces(
 ) -> PythonForce | None:
     if isinstance(tau, type):
         raise UsageError(f"tau must be a function tau(t, q, v) or an array, got {tau!r}.")
-    if isinstance(tau, PiecewiseEfforts):
+    if isinstance(tau, EffortsInSteps):
         return None
     if callable(tau):
+        check_takes_states(tau, "The forces tau")
         force = PythonForce(tau, system.nq, system.nv)
         force.install(workspace)
         return force

@@ -21,22 +21,33 @@ LINE_INTERVAL = 10.0
 class ProgressDisplay:
     """Shows how far a simulation has come between two times, on the standard error stream.
 
-    Or how many things are done of so many, where it is told what is `counted`.
+    Or how many things are done of so many, where it is told what is `counted`; `title` says by
+    what. Work that goes on has been done up to `since`, which is no measure of its pace.
 
     Used as a context manager; `update` is called between chunks of steps. By time, not by step: a
     short run shows nothing, and a call costs less than a microsecond.
     """
 
     def __init__(
-        self, start: float, end: float, *, enabled: bool = True, counted: str = ""
+        self,
+        start: float,
+        end: float,
+        *,
+        since: float | None = None,
+        enabled: bool = True,
+        counted: str = "",
+        title: str = "simulate",
     ) -> None:
         check_switch("progress", enabled)
+        self._title = title
         self._start = start
         self._end = end
+        self._since = start if since is None else since
         self._enabled = enabled
         self._counted = counted
         self._began = time.monotonic()
         self._shown = self._began
+        self._first: tuple[float, float] | None = None  # when the first was done, and how many
         self._bar: Any = None
         self._task: Any = None
 
@@ -55,6 +66,9 @@ class ProgressDisplay:
     def update(self, t: float) -> None:
         """Show that the simulation has reached the time t [s]."""
         now = time.monotonic()
+        if self._first is None:
+            # of things that are counted, what comes before the first one is not of their pace
+            self._first = (now, t) if self._counted else (self._began, self._since)
         if not self._enabled or now - self._began < PATIENCE:
             return
         if sys.stderr.isatty():
@@ -62,9 +76,11 @@ class ProgressDisplay:
         elif self._shown == self._began or now - self._shown >= LINE_INTERVAL:
             self._shown = now
             done = (t - self._start) / (self._end - self._start)
-            left = (now - self._began) * (1.0 - done) / max(done, 1e-9)
+            since, before = self._first
+            left = (now - since) * (self._end - t) / (t - before) if t > before else -1.0
+            about = f", about {left:.0f} s left" * (left >= 0.0)
             print(
-                f"simulate: {self._text(t)} ({100 * done:.0f} %), about {left:.0f} s left",
+                f"{self._title}: {self._text(t)} ({100 * done:.0f} %){about}",
                 file=sys.stderr,
                 flush=True,
             )
@@ -80,7 +96,7 @@ class ProgressDisplay:
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
             self._bar = Progress(
-                TextColumn("simulate"),
+                TextColumn(self._title),
                 BarColumn(),
                 TextColumn("{task.fields[text]}"),
                 TimeRemainingColumn(),
@@ -88,6 +104,8 @@ class ProgressDisplay:
                 transient=True,
             )
             span = self._end - self._start
-            self._task = self._bar.add_task("", total=span, text=self._text(t))
+            self._task = self._bar.add_task(
+                "", total=span, completed=self._since - self._start, text=self._text(t)
+            )
             self._bar.start()
         self._bar.update(self._task, completed=t - self._start, text=self._text(t))

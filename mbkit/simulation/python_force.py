@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mbkit.errors import ShapeError
+from mbkit.errors import ShapeError, UsageError, printable
 from mbkit.kernels import layout
 from mbkit.lie.arrays import as_floats
 from mbkit.systems.memory.callbacks import callback_address, register
@@ -16,6 +17,22 @@ from mbkit.systems.memory.workspace import Workspace
 
 #: What messages call what a function of the user returned.
 WHAT = "A run: what tau(t, q, v) returns"
+
+
+def check_takes_states(function: Callable[..., Any], who: str) -> None:
+    """Raise UsageError, which begins with `who`, unless a function may be called by (t, q, v)."""
+    try:
+        signature = inspect.signature(function)
+    except Exception:  # of what is compiled, or says something else of itself
+        return
+    try:
+        signature.bind(0.0, None, None)
+    except TypeError as error:
+        name = getattr(function, "__qualname__", type(function).__qualname__)
+        raise UsageError(
+            f"{who} must take three arguments, (t, q, v); {printable(name)}{signature} does not: "
+            f"{error}."
+        ) from None
 
 
 class PythonForce:

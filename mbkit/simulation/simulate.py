@@ -6,20 +6,29 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import attrs
 from numpy.typing import ArrayLike
 
 from mbkit.events import Event
 from mbkit.forces import Force
-from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
+from mbkit.integrators import Integrator
 from mbkit.results import Result
 from mbkit.simulation.ensembles.ensemble import check_in_memory, fixed, run_ensemble
 from mbkit.simulation.ensembles.members import Members, has_samples, with_all_forces
 from mbkit.simulation.in_memory import run_in_memory
 from mbkit.simulation.long_runs.long_run import begin
 from mbkit.simulation.momenta import check_run
+from mbkit.simulation.outputs import Outputs, checked_outputs
 from mbkit.simulation.preparation import GeneralizedForces, StateByName, checked_parts, prepare
+from mbkit.simulation.sampled import Sampled
 from mbkit.simulation.stabilisation import PROJECTION, Stabilisation
-from mbkit.simulation.start import SAVED, check_kept_whole, checked_notes
+from mbkit.simulation.start import (
+    SAVED,
+    check_kept_whole,
+    checked_notes,
+    number_of_steps,
+    saving_interval,
+)
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems import MomentumForm, System
 
@@ -29,7 +38,7 @@ __all__ = ["simulate"]
 def simulate(
     system: System | MomentumForm,
     t_span: tuple[float, float],
-    h: float,
+    h: float | None = None,
     *,
     integrator: Integrator | None = None,
     q: StateByName | None = None,
@@ -42,6 +51,7 @@ def simulate(
     save_at: ArrayLike | None = None,
     stabilisation: Stabilisation = PROJECTION,
     constraint_solver: ConstraintSolver | None = None,
+    outputs: Outputs | None = None,
     output: str | os.PathLike[str] | None = None,
     save: Sequence[str] = SAVED,
     dtype: str = "float64",
@@ -56,10 +66,13 @@ def simulate(
         What moves; with a `MomentumForm` in momenta.
     t_span : tuple of two floats
         Start and end. [s]
-    h : float
-        Step; the span must be a whole number of steps. [s]
+    h : float, optional
+        Step; the span must be a whole number of steps. If left out, the integrator chooses its
+        steps by a tolerance, and 1001 states are saved, evenly spaced in time; the result's
+        ``options["h"]`` is their distance. [s]
     integrator : Integrator, optional
-        `RungeKuttaMuntheKaas` of order 4 if left out.
+        If left out, `RungeKuttaMuntheKaas` of order 4, and without h that of order 5 by Dormand and
+        Prince, with ``rtol=1e-8``. Without h an integrator must have a tolerance itself.
     q : array_like, shape (nq,) or (..., nq), or mapping of str to array_like, optional
         Configuration at the start, or positions by the names of joints, such as ``{"main": 0.5}``.
         What is not named starts at the reference configuration, and loops are closed from there;
@@ -69,8 +82,9 @@ def simulate(
     v : array_like, shape (nv,) or (..., nv), or mapping of str to array_like, optional
         Velocity at the start, likewise; at rest if left out, but for what prescribed joints move.
     tau : array_like, shape (nv,) or (..., nv), or callable, optional
-        Generalized forces, constant, as `PiecewiseEfforts` or as ``tau(t, q, v)``; zero if left
-        out. They are added to the forces of the system. [N m], [N]
+        Generalized forces, constant, as `PiecewiseEfforts`, as a controller that is `Sampled`, or
+        as ``tau(t, q, v)``; zero if left out. They are added to the forces of the system.
+        [N m], [N]
     parameters : mapping of str to array_like, optional
         Other values of parameters, by the names of `System.parameters`, with leading axes for an
         ensemble.
@@ -79,7 +93,8 @@ def simulate(
     events : iterable of Event, optional
         What is looked for on the way, and what it does; the result's ``events`` say what happened.
     save_every : int
-        Steps between saved states; the first and the last state are always saved.
+        Steps between saved states, without h thousandths of the span; the first and
+        the last state are always saved.
     save_at : array_like, shape (k,), optional
         Times of the saved states, increasing, in any distance; instead of `save_every`. The state
         at a time between two steps is that of a step of the integrator to it: as exact as those at
@@ -91,6 +106,9 @@ def simulate(
     constraint_solver : ConstraintSolver, optional
         How the multipliers of constraints are found; that of the system if left out. The result's
         ``options["constraint_solver"]`` say which it was.
+    outputs : sequence of str, or mapping of str to str or callable, optional
+        What the result shall have besides, by name: ``"hand.position"`` and other quantities of
+        bodies, frames and joints, or functions of t, q and v; see docs/results.md.
     output : str or path, optional
         A new directory, to which the run is written while it goes, for `resume` to continue it
         whatever happens; see docs/long-runs.md. Memory then stays flat: the arrays of the result
@@ -136,10 +154,16 @@ def simulate(
     Warns
     -----
     EnergyBalanceWarning
-        After the run, if its balance of energies misses more than a hundredth of the largest energy
-        that moved; see docs/integrators.md. It stands in the result's ``warnings``.
+        After the run, if its balance of energies misses more than a hundredth of the peak kinetic
+        energy; see docs/integrators.md. It stands in the result's ``warnings``.
+    StiffnessWarning
+        Once, if steps of adaptive size are kept small by the stability of an explicit method, and
+        not by accuracy; likewise.
     JumpWarning
-        Once, if a prescribed motion jumps, or is faster than the steps follow; likewise.
+        Once, if a prescribed motion jumps, has a kink, or is faster than the steps; likewise.
+    LimitsNotAppliedWarning
+        Once, if a joint passes a limit of its position, has no `LimitStop`, and no event watches
+        it; likewise. `Mechanism.add_limit_stops` adds stops.
     LockedMechanismWarning
         If the constraints leave no motion at the start; it names the loops that hold the mechanism,
         and stands in the result's ``warnings``.
@@ -160,16 +184,24 @@ def simulate(
     >>> run = mb.simulate(mech.assemble(), t_span=(0.0, 1.0), h=0.1)
     >>> round(float(run.q[-1, 0]), 9)
     -4.905
+
+    With steps of adaptive size:
+
+    >>> run = mb.simulate(mech.assemble(), t_span=(0.0, 1.0))
+    >>> len(run.t), round(float(run.q[-1, 0]), 9)
+    (1001, -4.905)
     """
-    integrator = RungeKuttaMuntheKaas() if integrator is None else integrator
-    in_momenta = isinstance(system, MomentumForm)
-    if isinstance(system, MomentumForm):
-        check_run(system, integrator, output)
-        system = system.system
-    integrator = checked_parts(system, integrator)
+    system, integrator, in_momenta = _parts(system, integrator, h, output)
+    if h is None and isinstance(tau, Sampled):
+        t_span, _, _ = number_of_steps(t_span, None)
+        h, save_every = tau.grid(t_span, saving_interval(save_every) if save_at is None else 1)
+    elif isinstance(tau, Sampled):
+        tau.check_step(t_span, h)
     about: dict[str, Any] = {"form": "momentum"} if in_momenta else {}
-    if notes is not None:
-        about["notes"] = checked_notes(notes)
+    about |= {} if notes is None else {"notes": checked_notes(notes)}
+    recorded = checked_outputs(system, outputs)
+    if recorded:
+        about["output_units"] = {each.label: each.units(system) for each in recorded}
     common: dict[str, Any] = {
         "events": events, "save_every": save_every, "save_at": save_at,
         "stabilisation": stabilisation, "in_momenta": in_momenta,
@@ -181,15 +213,27 @@ def simulate(
         if members.axes:
             check_in_memory(output, save, dtype)
             common = fixed(common, integrator, t_span, h)
-            ensemble: Any = run_ensemble(members, common, about, progress=progress)
+            ensemble: Any = run_ensemble(members, common, about, recorded, progress=progress)
             return ensemble  # type: ignore[no-any-return]
         system = members.system_of(0)
     run = prepare(
         system, integrator, t_span, h, q=q, v=v, tau=tau, forces=forces,
         constraint_solver=constraint_solver, **common,
     )  # fmt: skip
+    run = attrs.evolve(run, outputs=recorded)
     run.options.update(about)
     if output is not None:
         return begin(run, output, save=save, dtype=dtype, progress=progress)
     check_kept_whole(save, dtype)
     return run_in_memory(run, progress=progress)
+
+
+def _parts(
+    system: System | MomentumForm, integrator: Integrator | None, h: float | None, output: Any
+) -> tuple[System, Integrator, bool]:
+    """Return the system and the integrator of a run, and whether it is one in momenta."""
+    if not isinstance(system, MomentumForm):
+        return system, checked_parts(system, integrator, h), False
+    integrator = checked_parts(system.system, integrator, h)
+    check_run(system, integrator, output)
+    return system.system, integrator, True

@@ -12,6 +12,7 @@ from mbkit.errors import NotFiniteError, UsageError, several, suggestion
 from mbkit.integrators.integrator import Rows
 from mbkit.memory import NoMemoryError, check_memory
 from mbkit.simulation.named_start import Start, start_of
+from mbkit.simulation.own_steps import INTERVALS
 from mbkit.systems import System
 
 __all__ = [
@@ -34,14 +35,17 @@ SAVED = ("q", "v", "energies", "constraints")
 
 
 def number_of_steps(t_span: Any, h: Any) -> tuple[tuple[float, float], float, int]:
-    """Return span, step, and how many steps that is; UsageError unless it is a whole number."""
+    """Return span, step, and how many steps that is; UsageError unless it is a whole number.
+
+    Without h, for integrators that choose their steps, it is the distance of saved states.
+    """
     try:
         start, end = (float(t) for t in t_span)
-        h = float(h)
+        h = (end - start) / INTERVALS if h is None else float(h)
     except Exception:  # whatever it raises that is to be a number
-        raise UsageError(
-            f"t_span must be two times and h a number; got t_span={t_span!r}, h={h!r}."
-        ) from None
+        h_too = " and h a number" if h is not None else ", such as (0.0, 1.0)"
+        got = f"t_span={t_span!r}" + ("" if h is None else f", h={h!r}")
+        raise UsageError(f"t_span must be two times{h_too}; got {got}.") from None
     if not (np.isfinite([start, end, h]).all() and h > 0.0 and end > start):
         raise UsageError(
             f"t_span must go forward in time and h must be positive; got t_span=({start}, {end}), "

@@ -26,8 +26,8 @@ from mbkit.spatial.inertial_parameters import (
 class SpatialInertia:
     """How a body resists acceleration: mass, centre of mass and moment of inertia, in one frame.
 
-    Make it by `from_com`, `from_origin`, `box`, `cylinder`, `sphere`, `capsule` or `zero`; there
-    is no telling what a bare moment would be taken about.
+    Make it by `from_com`, `from_origin`, `box`, `cylinder`, `sphere`, `capsule`, `ellipsoid` or
+    `zero`; there is no telling what a bare moment would be taken about.
 
     Attributes
     ----------
@@ -187,7 +187,6 @@ class SpatialInertia:
 
         Examples
         --------
-        >>> from mbkit.spatial import SpatialInertia
         >>> SpatialInertia.box(12.0, size=(1, 2, 3)).moment_about_com.diagonal()
         array([13., 10.,  5.])
         """
@@ -208,7 +207,6 @@ class SpatialInertia:
 
         Examples
         --------
-        >>> from mbkit.spatial import SpatialInertia
         >>> SpatialInertia.cylinder(12.0, radius=1.0, length=3.0).moment_about_com.diagonal()
         array([12., 12.,  6.])
         """
@@ -224,7 +222,6 @@ class SpatialInertia:
 
         Examples
         --------
-        >>> from mbkit.spatial import SpatialInertia
         >>> SpatialInertia.sphere(2.5, radius=1.0).moment_about_com[0, 0]
         np.float64(1.0)
         """
@@ -246,12 +243,27 @@ class SpatialInertia:
 
         Examples
         --------
-        >>> from mbkit.spatial import SpatialInertia
         >>> ball = SpatialInertia.capsule(2.5, radius=1.0, length=0.0)
         >>> float(ball.moment_about_com[0, 0].round(12))
         1.0
         """
         return cls._of_shape(shapes.capsule(radius, length), mass, density)
+
+    @classmethod
+    def ellipsoid(
+        cls, mass: float | None = None, *, radii: ArrayLike, density: float | None = None
+    ) -> SpatialInertia:
+        """Return the inertia of a homogeneous ellipsoid about the origin.
+
+        By its half axes along x, y, z, shape (3,) [m]; mass, density, place and errors are as for
+        `box`.
+
+        Examples
+        --------
+        >>> SpatialInertia.ellipsoid(5.0, radii=(1, 2, 3)).moment_about_com.diagonal()
+        array([13., 10.,  5.])
+        """
+        return cls._of_shape(shapes.ellipsoid(radii), mass, density)
 
     @classmethod
     def _of_shape(

@@ -12,7 +12,16 @@ from numpy.typing import ArrayLike
 from mbkit.errors import InertiaError
 from mbkit.spatial.arrays import EQUAL, FloatArray, check_array, frozen_array, with_key
 
-__all__ = ["UnitDensity", "box", "capsule", "check_positive", "cylinder", "point_moment", "sphere"]
+__all__ = [
+    "UnitDensity",
+    "box",
+    "capsule",
+    "check_positive",
+    "cylinder",
+    "ellipsoid",
+    "point_moment",
+    "sphere",
+]
 
 #: The largest length of a shape: its fifth power is a number. [m]
 _LONGEST = 1e60
@@ -83,6 +92,17 @@ def capsule(radius: float, length: float) -> UnitDensity:
     lateral += ball * (0.4 * radius**2 + length**2 / 4.0 + 3.0 * length * radius / 8.0)
     gyration = np.array([lateral, lateral, axial]) / (tube + ball)
     return UnitDensity("capsule", tube + ball, gyration)
+
+
+def ellipsoid(radii: ArrayLike) -> UnitDensity:
+    """Ellipsoid with half axes a, b, c along x, y, z: Ixx = m (b^2 + c^2) / 5."""
+    halves = frozen_array(radii)
+    with_key("radii", check_array, halves, (3,), "Inertia: radii", error=InertiaError)
+    for half in halves.tolist():
+        with_key("radii", check_length, half, "Inertia: each of the radii")
+    a, b, c = halves**2
+    volume = 4.0 / 3.0 * math.pi * float(np.prod(halves))
+    return UnitDensity("ellipsoid", volume, np.array([b + c, c + a, a + b]) / 5.0)
 
 
 def check_positive(value: Any, what: str, unit: str = "m", *, or_zero: bool = False) -> None:

@@ -12,7 +12,10 @@ import numpy as np
 from mbkit.errors import ModelFileError, StudyFileError, UsageError
 from mbkit.io.toml.document import read_document
 
-__all__ = ["STUDY_KEYS", "Changed", "changed_document", "flattened", "parsed_change"]
+__all__ = [
+    "STUDY_KEYS", "Changed", "changed_document", "flattened", "parsed_change", "parsed_values",
+    "several_values",
+]  # fmt: skip
 
 #: Keys of a study file that hold one value.
 STUDY_KEYS = (
@@ -31,13 +34,73 @@ _CHANGE = re.compile(r"""((?:"[^"]*"|'[^']*'|[^=])*?)=(.*)""", re.DOTALL)
 # A whole key in quotes.
 _QUOTED = re.compile(r"""(?:(?<=\.)|^)[ ]*("(?:[^"\\]|\\.)*"|'[^']*')[ ]*(?=\.|$)""")
 
+# Values at equal distances: start, stop, count.
+_RANGE = re.compile(r"([^:]+):([^:]+):([^:]+)")
+
+# Two numbers of a range whose count is not there.
+_NO_COUNT = re.compile(r"[-+.\deE]+:[-+.\deE]+")
+
 Path = tuple[str, ...]
 
 #: Paths within the document that were changed, with the change as the user wrote it.
 Changed = dict[Path, str]
 
 
-def parsed_change(text: str) -> tuple[str, Any]:
+def parsed_values(text: str) -> tuple[str, list[Any]]:
+    """Return path and values of ``PATH=START:STOP:COUNT``, or of values separated by commas.
+
+    UsageError if there are none.
+
+    Examples
+    --------
+    >>> parsed_values("bodies.rod.mass=1:2:5")
+    ('bodies.rod.mass', [1.0, 1.25, 1.5, 1.75, 2.0])
+    >>> parsed_values("integrator.tableau=heun, rk4")
+    ('integrator.tableau', ['heun', 'rk4'])
+    >>> parsed_values("initial.q.arm=[1, 2], [3, 4]")
+    ('initial.q.arm', [[1, 2], [3, 4]])
+    """
+    path, value = parsed_change(text, "--vary", "bodies.rod.mass=1:2:11")
+    return path, several_values(value, f"--vary {text}")
+
+
+def several_values(value: Any, said: str) -> list[Any]:
+    """Return the values of a list, of START:STOP:COUNT, or of words with commas between.
+
+    UsageError, with what the user `said`, if there are none.
+
+    Examples
+    --------
+    >>> several_values("0:1:3", "--vary q.hinge=0:1:3")
+    [0.0, 0.5, 1.0]
+    """
+    match = _RANGE.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        if isinstance(value, str) and _NO_COUNT.fullmatch(value):
+            raise UsageError(
+                f"{said}: how many values? Write START:STOP:COUNT, such as {value}:11, or "
+                "values separated by commas."
+            )
+        if isinstance(value, str) and "," in value:
+            return [part.strip() for part in value.split(",") if part.strip()]
+        return value if isinstance(value, list) else [value]
+    try:
+        start, stop, count = float(match[1]), float(match[2]), int(match[3])
+    except ValueError:
+        raise UsageError(
+            f"{said}: START:STOP:COUNT are two numbers and how many values there are, such "
+            "as 1:2:11."
+        ) from None
+    if not (np.isfinite([start, stop]).all() and count >= 1):
+        raise UsageError(f"{said}: START and STOP must be finite, and COUNT 1 or more.")
+    values: list[Any] = np.linspace(start, stop, count).tolist()
+    words = match[1] + match[2]
+    if not set(words) & set(".eE") and all(each.is_integer() for each in values):
+        values = [int(each) for each in values]  # of keys that count something
+    return values
+
+
+def parsed_change(text: str, option: str = "--set", example: str = "h=1e-4") -> tuple[str, Any]:
     """Return path and value of ``PATH=VALUE``; UsageError if there is no path or no value.
 
     The value is TOML; numbers separated by commas are an array, and a word that is no TOML is a
@@ -53,7 +116,7 @@ def parsed_change(text: str) -> tuple[str, Any]:
     match = _CHANGE.fullmatch(text)
     path, value = ("", "") if match is None else (part.strip() for part in match.groups())
     if not (path and value):
-        raise UsageError(f"--set {text}: write it as PATH=VALUE, such as h=1e-4.")
+        raise UsageError(f"{option} {text}: write it as PATH=VALUE, such as {example}.")
     for attempt in (value, f"[{value}]" if "," in value else value):
         try:
             document = read_document(f"x = {attempt}", "", "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pathlib
 import shutil
-import subprocess
 from typing import Any
 
 __all__ = ["commit_of"]
@@ -46,6 +45,8 @@ def commit_of(folder: pathlib.Path) -> dict[str, Any]:
 
 def _answer(git: str, folder: pathlib.Path, *arguments: str) -> str | None:
     """Return what git says in a folder; None where it fails, as it does to say no."""
+    import subprocess  # which `import mbkit` would load otherwise
+
     # No hooks, no monitor and no locks: a look that changes nothing and starts nothing else.
     command = (
         git, "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",

@@ -6,6 +6,7 @@ import os
 import pathlib
 
 from mbkit.errors import UsageError, suggestion
+from mbkit.io.robots import is_robot, model_file
 
 __all__ = ["RESULTS", "model_path", "output_path"]
 
@@ -44,7 +45,9 @@ def output_path(root: pathlib.Path, study: pathlib.Path, text: str) -> tuple[pat
 
 
 def model_path(study: pathlib.Path, text: str) -> pathlib.Path:
-    """Return the model file of a study, relative to its folder; UsageError for none."""
+    """Return the model file of a study, as seen from its folder, or that of a robot."""
+    if is_robot(text):
+        return model_file(text, "model")
     path = study.parent / text
     if not os.path.isfile(path):  # also where the name is too long, or has null characters
         if os.path.exists(path):

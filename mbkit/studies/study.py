@@ -14,10 +14,12 @@ from mbkit.errors import PluginWarning, UsageError, listed, printable
 from mbkit.io.model_file import parse_model
 from mbkit.io.results.run_directory import RunDirectory
 from mbkit.simulation.long_runs.resume import resume
+from mbkit.simulation.own_steps import INTERVALS
 from mbkit.simulation.simulate import simulate
 from mbkit.studies.commit import commit_of
 from mbkit.studies.laboratory.compare import compare
 from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.tasks import executor_of
 from mbkit.studies.sources import changed_sources
 
 if TYPE_CHECKING:
@@ -29,13 +31,20 @@ if TYPE_CHECKING:
     from mbkit.results import Result
     from mbkit.systems import System
 
-__all__ = ["COMPARED", "Study"]
+__all__ = ["COMPARED", "SWEPT", "Study", "parted"]
+
+#: Keys of the tables ``compare`` and ``sweep`` that say where their cases run.
+WHERE = ("executor", "workers", "scheduler", "time_limit")
 
 #: Keys of the table ``compare`` of a study.
 COMPARED = (
     "coordinates", "representations", "body_frames", "loop_joints", "integrators",
     "constraint_solvers", "stabilisations", "h", "reference", "length", "samples", "repeats",
+    "operations", *WHERE,
 )  # fmt: skip
+
+#: Keys of the table ``sweep``.
+SWEPT = ("vary", "outputs", *WHERE)
 
 
 @final
@@ -55,8 +64,8 @@ class Study:
         The method.
     t_span : tuple of two floats
         Start and end. [s]
-    h : float
-        Step. [s]
+    h : float or None
+        Step; None for an integrator that chooses its steps. [s]
     q, v : ndarray, shape (nq,), (nv,)
         State at the start.
     events : tuple of Event
@@ -74,11 +83,16 @@ class Study:
     is_directory : bool
         Whether `output` is a run directory and not a file.
     settings : mapping
-        The tables of the file, with changes: what results carry.
+        The tables of the file, with changes: what decides on results.
     plugin : str
         Name and version of the project's plugin; empty where there is none.
+    about : str
+        The description in the file.
     comparison : mapping
-        The table ``compare`` of the file, if there is one: arguments of `mbkit.studies.compare`.
+        The table ``compare`` of the file, if there is one: arguments of `mbkit.studies.compare`,
+        with ``workers`` and ``scheduler`` of the executor.
+    swept : mapping
+        Likewise the table ``sweep``, of `mbkit.studies.sweep`.
     """
 
     path: pathlib.Path
@@ -86,7 +100,7 @@ class Study:
     system: System
     integrator: Integrator
     t_span: tuple[float, float]
-    h: float
+    h: float | None
     q: npt.NDArray[np.float64]
     v: npt.NDArray[np.float64]
     events: tuple[Event, ...]
@@ -98,10 +112,13 @@ class Study:
     is_directory: bool
     settings: Mapping[str, Any]
     plugin: str
+    about: str = ""
     comparison: Mapping[str, Any] = attrs.field(factory=dict)
+    swept: Mapping[str, Any] = attrs.field(factory=dict)
 
     def __repr__(self) -> str:
-        return f"<Study '{self.path}': {self.t_span} s by {self.h} s, {self.system!r}>"
+        by = "" if self.h is None else f" by {self.h} s"
+        return f"<Study '{self.path}': {self.t_span} s{by}, {self.system!r}>"
 
     @property
     def name(self) -> str:
@@ -154,11 +171,13 @@ class Study:
         Findings
             As of `mbkit.studies.compare`.
         """
-        given = dict(self.comparison)
+        given, where = parted(self.comparison)
         given.setdefault("integrators", self.integrator)
         if "coordinates" not in given:
             given["coordinates"] = self.system.coordinates
         h = given.pop("h", self.h)
+        if h is None:  # the interval between the states that a run without h saves
+            h = (self.t_span[1] - self.t_span[0]) / INTERVALS
         if isinstance(given.get("reference"), str):
             given["reference"] = self.path.parent / given["reference"]
         mechanism = parse_model(self.system.model_text)
@@ -169,8 +188,9 @@ class Study:
             q, v = self.system.close_loops(q, v, fixed=list(dict.fromkeys(named)))
         q, v = base.state_of(self.system, q, v)
         return compare(
-            mechanism, self.t_span, h, q=q, v=v, directory=directory, progress=progress, **given
-        )
+            mechanism, self.t_span, h, q=q, v=v, events=self.events, directory=directory,
+            progress=progress, **given, **where,
+        )  # fmt: skip
 
     def resume(
         self,
@@ -201,7 +221,8 @@ class Study:
         """
         place = RunDirectory(self.output if output is None else output)
         notes = place.read_manifest()["options"].get("notes", {})
-        changed = _changed(notes.get("settings", {}), self.settings)
+        before = {key: x for key, x in notes.get("settings", {}).items() if key != "about"}
+        changed = _changed(before, self.settings)
         if changed:
             raise UsageError(
                 f"The run in '{place.path}' began with other settings than study '{self.name}' has "
@@ -220,12 +241,13 @@ class Study:
         Returns
         -------
         dict
-            ``study``, ``settings``, ``plugin`` where the project has one, and what `commit_of`
-            tells. Where files of the project have changed since its plugin was loaded, their names
-            are under ``changed_since_loaded`` and there is no commit, for the code that runs may be
-            that of none; a `PluginWarning` says so.
+            ``study``, ``settings`` with the description, ``plugin`` where the project has one, and
+            what `commit_of` tells. Where files of the project have changed since its plugin was
+            loaded, their names are under ``changed_since_loaded`` and there is no commit, for the
+            code that runs may be that of none; a `PluginWarning` says so.
         """
-        notes: dict[str, Any] = {"study": self.name, "settings": dict(self.settings)}
+        settings = ({"about": self.about} if self.about else {}) | dict(self.settings)
+        notes: dict[str, Any] = {"study": self.name, "settings": settings}
         if not self.plugin:
             return notes | commit_of(self.root)
         notes["plugin"] = self.plugin
@@ -240,6 +262,14 @@ class Study:
             stacklevel=3,
         )
         return notes | {"changed_since_loaded": changed}
+
+
+def parted(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a table of a study asks for, and where it runs: executor and time limit."""
+    given = {name: value for name, value in table.items() if name not in WHERE}
+    options = {name: table.get(name) for name in ("workers", "scheduler")}
+    executor = executor_of(table.get("executor"), **options)
+    return given, {"executor": executor, "time_limit": table.get("time_limit")}
 
 
 def _changed(before: Any, now: Any, path: str = "") -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from mbkit.studies.study import Study
 if TYPE_CHECKING:
     from mbkit.io.tables.faults import Faults
 
-__all__ = ["FORMAT_VERSION", "load_study"]
+__all__ = ["FORMAT_VERSION", "changed_study", "load_study"]
 
 #: Version of the format, the value of the key ``mbkit_study``.
 FORMAT_VERSION = 1
@@ -65,8 +66,6 @@ def load_study(path: str | os.PathLike[str], changes: Mapping[str, Any] | None =
     >>> run.options["notes"]["study"], float(run.t[-1])
     ('studies/swing.toml', 0.5)
     """
-    from mbkit.studies.study_tables import read_study
-
     source = checked_path(path, "load_study").absolute()
     what, name = f"Study file '{printable(path)}'", printable(source.name)
     try:
@@ -75,7 +74,44 @@ def load_study(path: str | os.PathLike[str], changes: Mapping[str, Any] | None =
         check_format(document, "mbkit_study", FORMAT_VERSION, text, what, name)
     except ModelFileError as error:
         raise StudyFileError(str(error)) from error
-    document, changed = changed_document(document, changes or {})
+    return _study(source, document, changes or {}, text, what)
+
+
+def changed_study(
+    path: pathlib.Path, settings: Mapping[str, Any], changes: Mapping[str, Any]
+) -> Study:
+    """Return a study with other values; its file is not read again, but that of its model.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+    settings : mapping
+        Its tables: `Study.settings`.
+    changes : mapping of str to value
+        As of `load_study`, which raises the same.
+
+    Returns
+    -------
+    Study
+        The study.
+    """
+    what = f"Study file '{printable(path)}'"
+    return _study(path, {"mbkit_study": FORMAT_VERSION, **settings}, changes, "", what)
+
+
+def _study(
+    source: pathlib.Path,
+    document: Mapping[str, Any],
+    changes: Mapping[str, Any],
+    text: str,
+    what: str,
+) -> Study:
+    """Return the study of a document that stands in a text."""
+    from mbkit.studies.study_tables import read_study
+
+    name = printable(source.name)
+    document, changed = changed_document(document, changes)
     project = find_project(source.parent, source)
     plugin = "" if project is None else _plugin_of(project, what)
     root = source.parent if project is None else project.root

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, cast
 
 import attrs
+import cattrs
 import numpy as np
 
 from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
@@ -20,20 +22,22 @@ from mbkit.io.tables.mechanism import add_force
 from mbkit.model import Mechanism
 from mbkit.plugins import registry
 from mbkit.representations import Representation
-from mbkit.simulation.named_start import fill, start_of
+from mbkit.simulation.named_start import start_of
+from mbkit.simulation.own_steps import check_own_steps, default_integrator
 from mbkit.simulation.start import SAVED, checked_saving, number_of_steps, saving_interval
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.spatial import FloatArray
-from mbkit.studies.changes import STUDY_KEYS, flattened
+from mbkit.studies.changes import STUDY_KEYS, flattened, several_values
 from mbkit.studies.event_tables import read_events
 from mbkit.studies.places import model_path, output_path
-from mbkit.studies.study import COMPARED, Study
+from mbkit.studies.study import COMPARED, SWEPT, Study
 from mbkit.systems import System
+from mbkit.systems.calls.by_name import fill
 
 __all__ = ["read_study"]
 
 #: Keys that say nothing on what is computed.
-_NO_SETTINGS = ("mbkit_study", "about", "output")
+_NO_SETTINGS = ("mbkit_study", "about", "output", "sweep")
 
 
 @attrs.frozen
@@ -51,7 +55,7 @@ class Keys:
     mbkit_study: int
     model: str
     t_span: Annotated[FloatArray, (2,)]
-    h: float
+    h: float | None = None
     about: str = ""
     coordinates: dict[str, Any] = attrs.field(factory=dict)
     representation: str | None = None
@@ -67,6 +71,7 @@ class Keys:
     events: dict[str, Any] = attrs.field(factory=dict)
     parameters: dict[str, Any] = attrs.field(factory=dict)
     compare: dict[str, Any] = attrs.field(factory=dict)
+    sweep: dict[str, Any] = attrs.field(factory=dict)
 
 
 def read_study(
@@ -81,16 +86,27 @@ def read_study(
     keys: Any = None
     with faults.at():
         keys = converter().structure(document, Keys)
+    if keys is None:  # what is known is looked at all the same
+        known = {field.name for field in attrs.fields(Keys)}
+        with contextlib.suppress(cattrs.BaseValidationError, MbkitError, TypeError):
+            keys = converter().structure({k: x for k, x in document.items() if k in known}, Keys)
     if keys is None:
         return None, faults
     settings = {key: value for key, value in document.items() if key not in _NO_SETTINGS}
     given: dict[str, Any] = {"path": source, "root": root, "plugin": plugin, "settings": settings}
+    given["about"] = keys.about
     given |= _numbers(keys, faults)
     given |= _places(keys, source, root, faults)
-    given["integrator"] = _integrator(keys.integrator, faults)
-    given["comparison"] = _comparison(keys, faults)
+    given["integrator"] = _integrator(keys.integrator, keys.h, faults)
+    given["comparison"] = _known(keys.compare, "compare", COMPARED, faults)
+    given["swept"] = _swept(keys.sweep, faults)
     coordinates = _coordinates(keys, faults)
-    mechanism, own = _mechanism(keys, source, faults)
+    try:
+        mechanism, own = _mechanism(keys, source, faults)
+    except MbkitError:
+        if not faults.found:
+            raise
+        return None, faults
     if mechanism is None or coordinates is None or faults.found:
         return None, faults
     system = mechanism.assemble(coordinates)
@@ -105,10 +121,10 @@ def _numbers(keys: Keys, faults: Faults) -> dict[str, Any]:
     """Return span, step, output times, and what is saved."""
     t_span = (float(keys.t_span[0]), float(keys.t_span[1]))
     with faults.at("h"):
-        _, _, steps = number_of_steps(t_span, keys.h)
+        _, h, steps = number_of_steps(t_span, keys.h)
         with faults.at("save_at"):
             if keys.save_at is not None:
-                OutputTimes.checked(keys.save_at, t_span, keys.h, steps)
+                OutputTimes.checked(keys.save_at, t_span, h, steps)
                 if keys.save_every != 1:
                     raise UsageError("is given beside save_every; leave one of them out.")
     with faults.at("save_every"):
@@ -136,18 +152,33 @@ def _places(keys: Keys, source: pathlib.Path, root: pathlib.Path, faults: Faults
     return {"output": output, "is_directory": is_directory}
 
 
-def _comparison(keys: Keys, faults: Faults) -> dict[str, Any]:
-    """Return the factors of a comparison; what they name is looked up when it is run."""
-    for name in keys.compare:
-        if name not in COMPARED:
-            what = "there is no such argument of a comparison"
-            faults.add_unknown(("compare", name), what, name, COMPARED)
-    if keys.compare and keys.events:
-        faults.add(("compare",), "a comparison goes without events; leave one of them out.")
-    return keys.compare
+def _known(
+    table: dict[str, Any], name: str, known: Sequence[str], faults: Faults
+) -> dict[str, Any]:
+    """Return the table of a comparison or a sweep; what it names is looked up when it is run."""
+    for key in table:
+        if key not in known:
+            what = f"there is no such argument of mbkit {name}"
+            faults.add_unknown((name, key), what, key, known)
+    return table
 
 
-def _integrator(table: Mapping[str, Any], faults: Faults) -> Integrator | None:
+def _swept(table: dict[str, Any], faults: Faults) -> dict[str, Any]:
+    """Return the table of a sweep, with lists of values."""
+    given = dict(_known(table, "sweep", SWEPT, faults))
+    vary = given.get("vary", {})
+    if not isinstance(vary, dict):
+        faults.add(("sweep", "vary"), f"must be a table of values by what varies, got {vary!r}.")
+        return given
+    with faults.at("sweep", "vary"):
+        values = flattened(vary).items()
+        given["vary"] = {path: several_values(each, f"{path}={each}") for path, each in values}
+    return given
+
+
+def _integrator(table: Mapping[str, Any], h: float | None, faults: Faults) -> Integrator | None:
+    if not table:
+        return default_integrator(h)
     fields = dict(table)
     name = fields.pop("type", "runge_kutta_munthe_kaas")
     kind = registry().find("integrator", name) if isinstance(name, str) else None
@@ -163,6 +194,9 @@ def _integrator(table: Mapping[str, Any], faults: Faults) -> Integrator | None:
             raise UsageError(f"{kind.__name__} takes no keys, got {', '.join(fields)}.")
         else:
             made = kind()
+    with faults.at("h"):
+        if made is not None:
+            check_own_steps(made, h)
     return cast("Integrator | None", made)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.forces import Force
+from mbkit.shapes import Shape
 from mbkit.solvers import ConstraintSolver
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array
 
@@ -58,6 +59,15 @@ class BodyInertias:
     coms: FloatArray = attrs.field(converter=frozen_array)
     # (bodies + 1, 3, 3): in the axes of the bodies. [kg m^2]
     moments_about_com: FloatArray = attrs.field(converter=frozen_array)
+
+
+@final
+@attrs.frozen
+class BodyFrame:
+    """A named frame on a body."""
+
+    body: str  # the body's name
+    pose: FloatArray = attrs.field(eq=EQUAL, hash=False)  # (4, 4): in the frame of the body
 
 
 @final
@@ -128,6 +138,14 @@ class Blueprint(Protocol):
         """Return the inertias of the bodies of the system."""
         ...
 
+    def frames(self) -> Mapping[str, BodyFrame]:
+        """Return the named frames on the bodies."""
+        ...
+
+    def shapes(self) -> tuple[tuple[int, Shape], ...]:
+        """Return the shapes of the bodies, each with the row of its body."""
+        ...
+
     @property
     def coordinates(self) -> Any:
         """The strategy that made the system."""
@@ -166,6 +184,10 @@ class Blueprint(Protocol):
         """Return the text of a model file."""
         ...
 
+    def system(self) -> System:
+        """Return the system."""
+        ...
+
     def parameters(self) -> Mapping[str, Any]:
         """Return the parameters by name."""
         ...
@@ -176,6 +198,16 @@ class Blueprint(Protocol):
 
     def without_forces(self, names: tuple[str, ...]) -> System:
         """Return the system without some forces."""
+        ...
+
+    def locked_positions(
+        self, values: Mapping[str, Any]
+    ) -> tuple[Mapping[str, FloatArray], tuple[str, ...]]:
+        """Return where joints are locked, and the names of the constraints along them alone."""
+        ...
+
+    def locked(self, positions: Mapping[str, FloatArray]) -> System:
+        """Return the system with fixed joints in place of some."""
         ...
 
     def with_constraint_solver(self, solver: ConstraintSolver | None) -> System:

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError
+from mbkit.errors import NameUnknownError, UsageError, suggestion
 from mbkit.lie import SE3
 from mbkit.lie.arrays import checked, hat
 from mbkit.lie.se3 import require_poses
@@ -17,6 +17,7 @@ from mbkit.representations.arguments import blocks, check_broadcast, times, tran
 from mbkit.representations.conversions import check_representation
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.evaluations import ACCELERATIONS, JACOBIAN, TWISTS
+from mbkit.systems.configurations import is_frame, placed
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -30,17 +31,20 @@ _BODY = BodyFixed()
 @final
 @attrs.frozen
 class _Place:
-    """A frame S on a body i, and the body j from which it is seen; body-fixed throughout."""
+    """A frame S on a body i, and the frame on body j from which it is seen; body-fixed throughout.
+
+    The frames are None where they are those of the bodies.
+    """
 
     row: int
     frame: Floats | None
     base: int
+    base_frame: Floats | None
 
     @classmethod
     def of(cls, system: System, body: str, frame: Any, relative_to: str | None) -> _Place:
-        row = system.body_index(body)
-        base = 0 if relative_to is None else system.body_index(relative_to)
-        return cls(row, frame_on(system, body, frame), base)
+        base = (0, None) if relative_to is None else placed(system, relative_to)
+        return cls(*placed_on(system, body, frame), *base)
 
     @property
     def is_plain(self) -> bool:
@@ -50,7 +54,10 @@ class _Place:
     def pose(self, C: Floats) -> Floats:
         """Return C_ji S from the poses of all bodies (..., bodies + 1, 4, 4)."""
         here = self.in_world(C)
-        return here if self.base == 0 else between(C[..., self.base, :, :], here)
+        if self.base == 0:
+            return here
+        base = C[..., self.base, :, :]
+        return between(base if self.base_frame is None else base @ self.base_frame, here)
 
     def in_world(self, C: Floats) -> Floats:
         """Return C_i S from the poses of all bodies."""
@@ -69,20 +76,42 @@ class _Place:
             check_broadcast("frame, q and v", (self.frame, 2), (columns, 2))
         return _moved_back(self.frame, columns)
 
+    def at_base(self, columns: Floats) -> Floats:
+        """Return columns (..., 6, n) of the body from which it is seen, at the frame there."""
+        return columns if self.base_frame is None else _moved_back(self.base_frame, columns)
+
+
+def placed_on(system: System, body: str, frame: Any) -> tuple[int, Floats | None]:
+    """Return the row of a body, or of that of a named frame, and the pose of a frame on it.
+
+    A further `frame` is one of the body by its name, or a pose in what `body` names. None for the
+    body's own frame.
+    """
+    row, named = placed(system, body)
+    further = frame_on(system, body, frame)
+    if named is None or further is None:
+        return row, further if named is None else named
+    return row, further if isinstance(frame, str) else np.asarray(named @ further)
+
 
 def frame_on(system: System, body: str, frame: Any) -> Floats | None:
     """Return the pose (..., 4, 4) of a frame on a body, in the frame of the body.
 
-    What a frame may be given as is decided here alone.
+    What a frame may be given as is decided here alone: a pose, or the name of a frame of the body.
     """
     if frame is None:
         return None
     who = f"System '{system.name}': frame on body '{body}'"
     if isinstance(frame, str):
-        raise UsageError(
-            f"{who} must be a pose (4, 4) in the frame of the body, got the name {frame!r}; for "
-            f"example mbkit.spatial.translation((0.0, 0.0, 0.1))."
-        )
+        row = placed(system, body)[0]
+        known = {n: f.pose for n, f in system.frames.items() if system.body_index(f.body) == row}
+        if frame not in known:
+            raise NameUnknownError(
+                f"{who}: the body has no frame {frame!r}; {suggestion(frame, known)} Or give a "
+                f"pose (4, 4) in the frame of the body, such as "
+                f"mbkit.spatial.translation((0.0, 0.0, 0.1))."
+            )
+        return known[frame]
     given = checked(frame, (4, 4), who)
     require_poses(given, who)
     return given
@@ -93,7 +122,7 @@ def pose(
     body: str,
     q: ArrayLike,
     *,
-    frame: ArrayLike | None = None,
+    frame: ArrayLike | str | None = None,
     relative_to: str | None = None,
     on_error: str = "raise",
 ) -> Floats:
@@ -108,7 +137,7 @@ def twist(
     q: ArrayLike,
     v: ArrayLike,
     *,
-    frame: ArrayLike | None = None,
+    frame: ArrayLike | str | None = None,
     relative_to: str | None = None,
     representation: Representation | None = None,
     measured_in: str | None = None,
@@ -140,7 +169,7 @@ def acceleration(
     v: ArrayLike,
     vdot: ArrayLike,
     *,
-    frame: ArrayLike | None = None,
+    frame: ArrayLike | str | None = None,
     relative_to: str | None = None,
     representation: Representation | None = None,
     on_error: str = "raise",
@@ -160,7 +189,9 @@ def acceleration(
     V_seen = columns[..., 0]
     if place.base:
         # d/dt (Ad_{C_ji S}^-1 V_j) = Ad^-1 A_j - ad_V Ad^-1 V_j, with V the relative twist
-        base_V, base_A = (_moved_back(seen, X[..., place.base, :, None]) for X in (V, A))
+        base_V, base_A = (
+            _moved_back(seen, place.at_base(X[..., place.base, :, None])) for X in (V, A)
+        )
         rate = rate - base_A + SE3.ad(V_seen) @ base_V
     moving = times(chosen.twist_map_rate(seen, V_seen), V_seen)
     return np.asarray((chosen.twist_map(seen) @ rate)[..., 0] + moving)
@@ -171,14 +202,14 @@ def jacobian(
     body: str,
     q: ArrayLike,
     *,
-    frame: ArrayLike | None = None,
+    frame: ArrayLike | str | None = None,
     relative_to: str | None = None,
     representation: Representation | None = None,
     out: Floats | None = None,
     on_error: str = "raise",
 ) -> Floats:
     """See `System.jacobian`."""
-    if frame is None and relative_to is None:
+    if frame is None and relative_to is None and not is_frame(system, body):
         if representation is not None:
             _checked(system, representation)
         return system.evaluator.compute(
@@ -198,7 +229,7 @@ def jacobian(
     if place.base == 0:
         J = place.at_frame(J)
     else:
-        base = columns_of(place.base)
+        base = place.at_base(columns_of(place.base))
         both = J.any(axis=-2, keepdims=True) & base.any(axis=-2, keepdims=True)
         # joints that carry both bodies: zero, where the difference would leave rounding
         J = np.where(both, 0.0, place.at_frame(J) - _moved_back(seen, base))
@@ -235,17 +266,20 @@ def _seen(place: _Place, C: Floats, V: Floats) -> tuple[Floats, Floats]:
     seen = place.pose(C)
     column = place.at_frame(V[..., place.row, :, None])
     if place.base:
-        column = column - _moved_back(seen, V[..., place.base, :, None])
+        column = column - _moved_back(seen, place.at_base(V[..., place.base, :, None]))
     return seen, column
 
 
 def _pose_of(
     system: System, name: str | None, body: str, place: _Place, C: Floats
 ) -> Floats | None:
-    """Return the pose in the world of the frame that a body's name stands for; None if none."""
+    """Return the pose in the world of the frame that a name stands for; None if none."""
     if name is None:
         return None
-    return place.in_world(C) if name == body else C[..., system.body_index(name), :, :]
+    if name == body:
+        return place.in_world(C)
+    row, frame = placed(system, name)
+    return C[..., row, :, :] if frame is None else C[..., row, :, :] @ frame
 
 
 def _resolved(here: Floats, measured: Floats | None, resolved: Floats | None) -> Floats:
@@ -268,7 +302,7 @@ def _checked(
     """Return the representation, by default the system's; names of frames exclude one."""
     for name in frames:
         if name is not None:
-            system.body_index(name)
+            placed(system, name)
     if representation is None:
         return system.representation
     check_representation(representation, f"System '{system.name}': representation")

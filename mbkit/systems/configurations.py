@@ -15,6 +15,7 @@ from mbkit.errors import (
     NotFiniteError,
     UsageError,
     check_switch,
+    no_coordinates,
     suggestion,
 )
 from mbkit.joints import Joint
@@ -25,7 +26,7 @@ from mbkit.spatial.arrays import frozen_number
 from mbkit.systems.calls.arguments import Floats, common_axes
 
 if TYPE_CHECKING:
-    from mbkit.systems.calls.arguments import Floats
+    from mbkit.systems.calls.arguments import Configuration
     from mbkit.systems.system import System
 
 
@@ -34,9 +35,31 @@ def body_index(system: System, name: str) -> int:
     try:
         return system._body_rows[name]
     except (KeyError, TypeError):
+        if is_frame(system, name):
+            raise NameUnknownError(
+                f"System '{system.name}': '{name}' is a frame on body '{system.frames[name].body}' "
+                f"and no body; name the body here."
+            ) from None
         raise NameUnknownError(
-            f"System '{system.name}' has no body '{name}'; {suggestion(name, system.body_names)}"
+            f"System '{system.name}' has no body '{name}'; "
+            f"{suggestion(name, (*system.body_names, *system.frames))}"
         ) from None
+
+
+def placed(system: System, name: str) -> tuple[int, Floats | None]:
+    """Return the row of a body, named by itself or by a frame on it, and the frame's pose there.
+
+    None for the body's own frame. NameUnknownError if there is no such body or frame.
+    """
+    if is_frame(system, name):
+        frame = system.frames[name]
+        return body_index(system, frame.body), frame.pose
+    return body_index(system, name), None
+
+
+def is_frame(system: System, name: Any) -> bool:
+    """Whether it is the name of a frame on a body."""
+    return isinstance(name, str) and name in system.frames
 
 
 def joint_slice(system: System, slices: dict[str, slice], joint: str) -> slice:
@@ -45,17 +68,15 @@ def joint_slice(system: System, slices: dict[str, slice], joint: str) -> slice:
         raise NameUnknownError(f"A joint must be given by its name, got {joint!r}.")
     if joint not in slices:
         if joint in system._blueprint.loop_joints:
-            raise NameUnknownError(
-                f"Joint '{joint}' closes a loop of system '{system.name}': it has no entries in "
-                f"q and v. Name a joint of the tree, or {system.remedy}."
-            )
+            text = no_coordinates(joint, system.remedy)
+            raise NameUnknownError(f"System '{system.name}': {text}")
         raise NameUnknownError(
             f"System '{system.name}' has no joint '{joint}'; {suggestion(joint, slices)}"
         )
     return slices[joint]
 
 
-def checked(system: System, name: str, value: ArrayLike, *, finite: bool = False) -> Floats:
+def checked(system: System, name: str, value: Configuration, *, finite: bool = False) -> Floats:
     """See `System.checked`."""
     check_switch("finite", finite)
     array = np.array(system.evaluator.arguments.checked(name, value))

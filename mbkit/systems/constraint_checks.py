@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, RedundantConstraintsWarning
+from mbkit.errors import ConstraintError, RedundantConstraintsWarning, users_line
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import broadcast, by_sample, velocity_sizes
 from mbkit.systems.rank import LEFT, Ranked, largest_row
@@ -161,8 +161,11 @@ def _solvable(system: System, q: Any, left: Floats, t: Any, limit: float) -> boo
     return float(np.abs(A @ change + left).max()) <= limit
 
 
-def warn_of_redundant(system: System, kept: Floats) -> None:
-    """Warn, once for the same rows, of those that are not among the kept ones in a sample."""
+def warn_of_redundant(system: System, q: ArrayLike, kept: Floats) -> None:
+    """Warn, once for the same rows, of those that are not among the kept ones in a sample.
+
+    Where the joints of the loops explain their number, the warning says that it is normal.
+    """
     lost = np.flatnonzero((kept.reshape(-1, kept.shape[-1]) == 0.0).any(axis=0))
     key = tuple(lost.tolist())
     if not key or key in system.evaluator.warned:
@@ -171,12 +174,13 @@ def warn_of_redundant(system: System, kept: Floats) -> None:
     labels = system.constraint_names
     names = ", ".join(f"'{labels[row]}'" for row in lost[:12])
     more = f" and {len(lost) - 12} more" if len(lost) > 12 else ""
+    one = np.asarray(q, dtype=np.float64).reshape(-1, system.nq)[0]
     warnings.warn(
-        f"System '{system.name}' has {len(lost)} redundant constraints: {names}{more}. Motion "
-        f"and what is unique among the reactions do not depend on it; multipliers are those of "
-        f"least norm. See System.diagnose.",
+        f"System '{system.name}' has {len(lost)} redundant constraints: {names}{more}. "
+        f"{system._usual_redundancy(one, len(lost))}Motion and what is unique among the reactions "
+        f"do not depend on it; multipliers are those of least norm. See System.diagnose.",
         RedundantConstraintsWarning,
-        stacklevel=4,  # of what called System.solve_dynamics, which calls the function of its name
+        stacklevel=users_line(),
     )
 
 

@@ -18,7 +18,7 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.wrenches import Wrenches, computed
 from mbkit.systems.constraint_checks import check_certain, check_dependent, warn_of_redundant
-from mbkit.systems.forces import applied
+from mbkit.systems.forces import applied, tell_of_missing_time
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -90,6 +90,7 @@ def solve_dynamics(
     on_error: str = "raise",
 ) -> tuple[Floats, Floats]:
     """See `System.solve_dynamics`."""
+    tell_of_missing_time(system, q, t)
     chosen = system if solver is None else system.with_constraint_solver(solver)
     vdot, multipliers, kept = chosen.solved(q, v, tau, wrenches, t=t, on_error=on_error)
     if on_error == "raise" and system.arrays.closure:
@@ -97,7 +98,7 @@ def solve_dynamics(
     if (kept == 0.0).any():
         if on_error == "raise":
             check_dependent(system, q, v, vdot, t)
-        warn_of_redundant(system, kept)
+        warn_of_redundant(system, q, kept)
     return vdot, multipliers
 
 
@@ -126,6 +127,21 @@ def solved(
     m = system.num_velocity_constraints
     vdot, multipliers, kept = np.split(found, [system.nv, system.nv + m], axis=-1)
     return vdot.copy(), multipliers.copy(), kept
+
+
+def kept_rows(system: System, q: Floats, v: Floats, t: Floats) -> Floats:
+    """Return 1.0 for each independent row of constraints, (N, m), with which forces have no part.
+
+    Of states (N, nq), (N, nv) at times (N,).
+    """
+    still = np.zeros((len(q), system.nv))
+    if system.motions:
+        q, v, _ = system.prescribed_rows(t, q, v)
+        known = system.known(still, still, system.prescribed_joints)
+        return system.solve_hybrid(q, v, known, None, t=t, on_error="raise")[3]
+    given = np.concatenate([still, t[:, None], np.zeros((len(q), 2))], axis=-1)
+    found = computed(system, SOLVED_DYNAMICS, q, v, given, wrenches=None, on_error="raise")
+    return found[:, system.nv + system.num_velocity_constraints :]
 
 
 def _solve_driven(

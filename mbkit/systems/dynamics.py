@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +20,9 @@ from mbkit.systems.calls.evaluations import (
     INVERSE_DYNAMICS,
     MOMENTUM,
 )
-from mbkit.systems.calls.wrenches import Wrenches, computed
+from mbkit.systems.calls.wrenches import Wrenches, computed, wrench_rows
 from mbkit.systems.constraint_checks import HOLDS, largest_terms
-from mbkit.systems.forces import added, applied, take_part
+from mbkit.systems.forces import added, applied, take_part, tell_of_missing_time
 from mbkit.systems.rank import Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def forward_dynamics(
         t = times_of(t, on_error)
     timed = system.num_velocity_constraints > 0 and (np.shape(t) != () or np.any(t))
     if system.motions or timed:
+        tell_of_missing_time(system, q, t)
         vdot = _timed_acceleration(system, q, v, tau, wrenches, t=t, on_error=on_error)
         return _written(system, "vdot", vdot, out)
     tau = applied(system, q, v, tau, t, on_error)
@@ -220,16 +221,39 @@ def solve_hybrid(
     # one for all samples, of which there may be none
     mask = (given[..., 2 * nv :] != 0.0).any(axis=tuple(range(given.ndim - 1)))
     if not any(pull):  # what drifted apart and is pulled may contradict itself a little
-        found[~_check_prescribed(system, at, moving, vdot, mask, t=time, on_error=on_error)] = (
-            np.nan
-        )
+
+        def unbound(index: tuple[int, ...]) -> Floats:
+            """Return the accelerations that the same forces give without the constraints."""
+            load = None
+            if wrenches is not None:
+                rows = np.asarray(wrench_rows(system, at[index], wrenches), dtype=np.float64)
+                load = np.broadcast_to(rows, (*time.shape, *rows.shape[-2:]))[index]
+            free = computed(
+                system, HYBRID_DYNAMICS, at[index], moving[index], given[index], wrenches=load,
+                on_error="raise",
+            )  # fmt: skip
+            return free[..., nv:]
+
+        motion = at, moving, vdot, time
+        found[~_check_prescribed(system, motion, mask, unbound, on_error=on_error)] = np.nan
     return vdot.copy(), tau.copy(), multipliers.copy(), kept.copy()
 
 
 def _check_prescribed(
-    system: System, q: Floats, v: Floats, vdot: Floats, mask: Any, *, t: Floats, on_error: str
+    system: System,
+    motion: tuple[Floats, Floats, Floats, Floats],
+    mask: Any,
+    unbound: Callable[[tuple[int, ...]], Floats],
+    *,
+    on_error: str,
 ) -> Any:
-    """Return which samples satisfy the constraints; raise where prescribed ones contradict."""
+    """Return which samples satisfy the constraints; raise where prescribed ones contradict.
+
+    motion: q, v, vdot and t. What is left is compared with the terms of the constraints' rates; at
+    rest these are rounding themselves, of the accelerations that loads give without the
+    constraints, whose forces take them away: `unbound`, which is asked for in that case alone.
+    """
+    q, v, vdot, t = motion
     good: Any = np.array(np.isfinite(vdot).all(axis=-1))
     if not mask.any():
         return good
@@ -241,8 +265,12 @@ def _check_prescribed(
 
     def compute(index: tuple[int, ...]) -> None:
         off = np.abs(left[index])
-        if good[index] and off.max() > limit[index]:
-            good[index] = False
+        if not good[index] or off.max() <= limit[index]:
+            return
+        good[index] = False
+        taken = HOLDS * largest_terms(A[index], unbound(index))
+        good[index] = off.max() <= limit[index] + taken
+        if not good[index]:
             raise ConstraintError(
                 f"System '{system.name}': the accelerations prescribed for "
                 f"{listed(names_of(system, np.flatnonzero(mask)))} contradict the constraints: "

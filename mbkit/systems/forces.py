@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, final
 
@@ -11,7 +12,14 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, ForceError, UsageError, several
+from mbkit.errors import (
+    ConstraintError,
+    ForceError,
+    MissingTimeWarning,
+    UsageError,
+    several,
+    users_line,
+)
 from mbkit.forces import Force
 from mbkit.joints.defaults.differences import extrapolated
 from mbkit.joints.prescribed import JointMotion
@@ -165,12 +173,49 @@ def prescribed_rows(
     return all_q, all_v, vdot
 
 
+#: By how much positions of prescribed joints may be off: results are kept in single precision.
+_SINGLE = 1e-6
+
+
+def tell_of_missing_time(system: System, q: ArrayLike, t: ArrayLike) -> None:
+    """Warn once of states that are not those of t = 0 where no other t is given.
+
+    The entries of prescribed joints are replaced by their motions, so that those of a run with a t
+    that was forgotten are of another time than all others, and loops are open.
+    """
+    if not system.motions or "t" in system.evaluator.warned:
+        return
+    times = times_of(t, "nan")
+    if times.ndim or times != 0.0:
+        return
+    moved = system.prescribed_rows(0.0, q, None, "nan")[0]
+    given = system.evaluator.arguments.with_leading_axes("q", q)
+    off = np.abs(system.difference(moved, given, on_error="nan"))
+    for joint in system.motions:
+        here = off[..., system.step_slice(joint)].max(axis=-1)
+        entries = system.position_slice(joint)
+        far = here > _SINGLE * (1.0 + np.abs(moved[..., entries]).max(axis=-1))
+        if far.any():
+            index = tuple(int(k) for k in np.argwhere(far)[0])
+            shown = [", ".join(f"{x:.6g}" for x in one[index][entries]) for one in (given, moved)]
+            system.evaluator.warned.add("t")
+            warnings.warn(
+                f"System '{system.name}': q has {shown[0]} for the prescribed joint '{joint}', "
+                f"whose motion is at {shown[1]} at t = 0, which is put in its place. Give the "
+                f"time of the states by t=, such as driving_efforts(run.q, run.v, t=run.t).",
+                MissingTimeWarning,
+                stacklevel=users_line(),
+            )
+            return
+
+
 def driving_efforts(
     system: System, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, t: ArrayLike = 0.0
 ) -> Floats:
     """See `System.driving_efforts`."""
     if not system.motions:
         raise UsageError(f"System '{system.name}' has no prescribed joint; see Joint.prescribe.")
+    tell_of_missing_time(system, q, t)
     q, v, vdot = system.prescribed_state(t, q, v)
     checked = system.evaluator.arguments.with_leading_axes
     given = system.evaluator.zero if tau is None else checked("tau", tau)

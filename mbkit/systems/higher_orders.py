@@ -13,6 +13,8 @@ from mbkit.errors import ShapeError, UsageError
 from mbkit.joints.defaults.series import subspace_series
 from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spatial
+from mbkit.representations.arguments import check_broadcast
+from mbkit.systems.body_motion import placed_on
 from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 from mbkit.systems.calls.evaluations import (
     BODY_DERIVATIVES,
@@ -26,6 +28,7 @@ from mbkit.systems.calls.evaluations import (
     Evaluation,
 )
 from mbkit.systems.forces import force_rate
+from mbkit.systems.jacobians.frame_rates import rates_at_frame
 from mbkit.systems.kinematics import checked_choice
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ __all__ = [
     "inverse_dynamics_rate",
     "jacobian_derivatives",
     "jacobian_rate",
+    "jacobian_series",
     "jerks",
     "motion_subspace_rates",
 ]
@@ -46,6 +50,8 @@ HIGHEST_ORDER = 12
 
 #: By the numbers that the kernels have for them.
 _CODES = {BodyFixed: 0, Spatial: 1, Hybrid: 2, Mixed: 3}
+
+_BODY = BodyFixed()
 
 _IN_A_ROW = {
     BODY_DERIVATIVES: ONE_BODY_DERIVATIVES,
@@ -112,13 +118,15 @@ def jacobian_rate(
     q: ArrayLike,
     v: ArrayLike,
     *higher: ArrayLike,
+    frame: ArrayLike | str | None = None,
     representation: Representation | None = None,
     out: Floats | None = None,
     on_error: str = "raise",
 ) -> Floats:
     """See `System.jacobian_rate`."""
     rows = _stacked(system, (v, *higher))
-    return _jacobian_rate(system, body, q, rows, representation, out=out, on_error=on_error)
+    place = placed_on(system, body, frame)
+    return _jacobian_rate(system, place, q, rows, representation, out=out, on_error=on_error)
 
 
 def motion_subspace_rates(
@@ -175,6 +183,7 @@ def jacobian_derivatives(
     q: ArrayLike,
     order: int = 1,
     *,
+    frame: ArrayLike | str | None = None,
     representation: Representation | None = None,
     on_error: str = "raise",
 ) -> Floats:
@@ -212,21 +221,51 @@ def jacobian_derivatives(
     rates = np.zeros((len(directions), order, nv))
     for part, row in directions.items():
         np.add.at(rates[row, 0], list(part), 1.0)
+    row, S = placed_on(system, body, frame)
+    place = row, None if S is None else S[..., None, :, :]
     found = _jacobian_rate(
-        system, body, positions[..., None, :], rates, representation, on_error=on_error
+        system, place, positions[..., None, :], rates, representation, on_error=on_error
     )
     H = np.zeros((*positions.shape[:-1], *[nv] * order, 6, nv))
     for indices, terms in parts.items():
         total = sum(weight * found[..., row, :, :] for row, weight in terms)
         for each in set(itertools.permutations(indices)):
-            place: Any = (..., *each, slice(None), slice(None))
-            H[place] = total
+            entries: Any = (..., *each, slice(None), slice(None))
+            H[entries] = total
     return H
+
+
+def jacobian_series(
+    system: System,
+    place: tuple[int, Floats | None],
+    q: ArrayLike,
+    rates: Any,
+    representation: Representation | None,
+    on_error: str = "raise",
+) -> list[Floats]:
+    """Return J and its derivatives by time for rates (..., k, nv), v first, at a `place` on a body.
+
+    That is the row of a body, and the pose of a frame on it as `placed_on` returns them.
+    """
+    row, S = place
+    _code(system, representation)  # or it is a user's
+    form = checked_choice(system, representation) or system.representation
+    own = form if S is None or isinstance(form, Spatial) else _BODY
+    name = system.body_names[row]
+    series = [system.jacobian(name, q, representation=own, on_error=on_error)]
+    for count in range(1, rates.shape[-2] + 1):
+        part = rates[..., :count, :]
+        series.append(_jacobian_rate(system, (row, None), q, part, own, on_error=on_error))
+    if S is None:
+        return series
+    C = system.poses(q, on_error=on_error)[..., row, :, :]
+    check_broadcast("frame and q", (S, 2), (C, 2))
+    return rates_at_frame(series, rates, C, S, form)
 
 
 def _jacobian_rate(
     system: System,
-    body: str,
+    place: tuple[int, Floats | None],
     q: ArrayLike,
     rates: Any,
     representation: Representation | None,
@@ -234,8 +273,16 @@ def _jacobian_rate(
     on_error: str,
     out: Any = None,
 ) -> Floats:
-    """Return the k-th rate for rates (..., k, nv)."""
-    code, index = _code(system, representation), system.body_index(body)
+    """Return the k-th rate for rates (..., k, nv) at a place as for `jacobian_series`."""
+    index, S = place
+    if S is not None:
+        found = jacobian_series(system, place, q, rates, representation, on_error)[-1]
+        if out is None:
+            return found
+        result = system.evaluator.arguments.output("jacobian", found.shape[:-2], out)
+        result[...] = found
+        return np.asarray(result)
+    code = _code(system, representation)
     count = rates.shape[-2] + 1
     plan = system.arrays.joint_pieces.plan(code, count, index)
     return _compute(system, JACOBIAN_RATE, q, rates, count, plan, out=out, on_error=on_error)

@@ -24,6 +24,7 @@ from mbkit.systems.blueprint import JointPlace
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import broadcast, by_sample, entries_of, velocity_sizes
 from mbkit.systems.calls.wrenches import Wrenches
+from mbkit.systems.forces import tell_of_missing_time
 from mbkit.systems.joint_wrenches import bodies_beyond, body_loads, constraint_loads
 from mbkit.systems.rank import null_space
 
@@ -58,6 +59,8 @@ def reaction(
     """See `System.reaction`."""
     check_switch("reaction: with_effort", with_effort)
     check_switch("reaction: minimum_norm", minimum_norm)
+    if vdot is None:
+        tell_of_missing_time(system, q, t)
     cut = JointCut.of(system, joint, on)
     motion = _motion_of(
         system, q, v, tau, wrenches, vdot=vdot, multipliers=multipliers, t=t, on_error=on_error

@@ -8,17 +8,20 @@ the module of its subject; the imports below list these.
 from __future__ import annotations
 
 import functools
+import os
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, final, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, final, overload
 
 import attrs
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError
 from mbkit.forces import Force
 from mbkit.joints import Joint
 from mbkit.joints.prescribed import JointMotion
 from mbkit.representations import Representation
+from mbkit.results.facts import as_html
+from mbkit.shapes import Shape
 from mbkit.solvers import ConstraintSolver
 from mbkit.spatial import Acceleration, Twist
 from mbkit.systems import (
@@ -29,11 +32,20 @@ from mbkit.systems import (
     dynamics,
     higher_orders,
     kinematics,
+    locking,
     reactions,
 )
 from mbkit.systems import forces as applied_forces
-from mbkit.systems.blueprint import Blueprint, BodyInertias, InertiaTransfer, JointPlace, SplitBody
-from mbkit.systems.calls.arguments import Floats, time_of
+from mbkit.systems.blueprint import (
+    Blueprint,
+    BodyFrame,
+    BodyInertias,
+    InertiaTransfer,
+    JointPlace,
+    SplitBody,
+)
+from mbkit.systems.calls.arguments import Configuration, Floats, time_of
+from mbkit.systems.calls.by_name import argument_of, vector
 from mbkit.systems.calls.evaluations import (
     CANONICAL_FORWARD_DYNAMICS,
     CONSTRAINED_DYNAMICS,
@@ -69,11 +81,13 @@ from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.newton_euler import NewtonEulerEquations, newton_euler
 from mbkit.systems.parameters import geometric_parameters, inertial_parameters
 from mbkit.systems.parameters.base_parameters import BaseParameters
+from mbkit.systems.summary import system_facts
 
 if TYPE_CHECKING:
     from mbkit.linear_models.equilibrium import Equilibrium
     from mbkit.linear_models.linear_model import LinearModel
     from mbkit.results.diagnosis import Diagnosis
+    from mbkit.viz.show import Picture
 
 
 @final
@@ -85,8 +99,9 @@ class System:
     in `forward_dynamics` as in a simulation; `mass_matrix`, `bias_force` and `generalized_forces`
     are the terms of the equations. `without_forces` returns the mechanism without them.
 
-    Made by `Mechanism.assemble`; immutable, and safe to share between threads. Methods take and
-    return plain arrays. Leading axes of arguments are a batch of samples and broadcast; the samples
+    Made by `Mechanism.assemble`; immutable, and safe to share between threads. A pickle of it holds
+    its bodies and joints, from which the other process assembles it again. Methods take and return
+    plain arrays. Leading axes of arguments are a batch of samples and broadcast; the samples
     are computed on all cores, and an error names the index of a failed sample.
 
     Attributes
@@ -121,9 +136,12 @@ class System:
     These arguments have the same meaning in all methods:
 
     q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
-        Configuration, velocity, acceleration.
+        Configuration, velocity, acceleration. One vector may be given by names as well, as by
+        `configuration` and `velocity`: ``{"hinge": 0.5, "ball[2]": 0.1}``, the rest at the
+        reference, or zero.
     tau : array_like, shape (..., nv), optional
-        Generalized forces besides those of the mechanism; zero if left out. [N m], [N]
+        Generalized forces besides those of the mechanism; zero if left out; by names likewise.
+        [N m], [N]
     wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
         Wrenches applied to the bodies at their frames, (moment, force), in the system's
         representation; row 0 is ignored. Or by name of the body: ``{"hand": W}``, W a vector
@@ -176,17 +194,21 @@ class System:
     evaluator: Evaluator
     motions: Mapping[str, JointMotion] = attrs.field(factory=dict)
 
+    def __attrs_post_init__(self) -> None:
+        self.evaluator.takes_names(functools.partial(argument_of, weakref.ref(self)))
+
     def __repr__(self) -> str:
         return (
             f"<System '{self.name}': {len(self.body_names) - 1} bodies, nq={self.nq}, "
             f"nv={self.nv}, {self.representation.name}>"
         )
 
-    def __reduce__(self) -> NoReturn:
-        raise UsageError(
-            f"System '{self.name}' cannot be pickled: it holds addresses of compiled functions. "
-            f"Pickle its mechanism or its model_text, and assemble again."
-        )
+    def _repr_html_(self) -> str:
+        return as_html(*system_facts(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Addresses of compiled functions mean nothing elsewhere: it is assembled again there.
+        return _assembled, (self._blueprint,)
 
     def __copy__(self) -> Self:
         return self  # immutable
@@ -210,6 +232,20 @@ class System:
     def inertias(self) -> BodyInertias:
         """Masses, centres of mass and moments of inertia of the bodies."""
         return self._blueprint.inertias()
+
+    @functools.cached_property
+    def frames(self) -> Mapping[str, BodyFrame]:
+        """Named frames on the bodies: the body of each, and its pose there; see `Body`."""
+        return self._blueprint.frames()
+
+    @functools.cached_property
+    def shapes(self) -> tuple[tuple[int, Shape], ...]:
+        """What the world and the bodies look like: rows in `poses`, and shapes; see `Body`.
+
+        The colour is that of the shape, else that of the body, else None. Those of a body that
+        was cut are on its first part alone.
+        """
+        return self._blueprint.shapes()
 
     @property
     def coordinates(self) -> Any:
@@ -238,7 +274,11 @@ class System:
 
     @functools.cached_property
     def parameters(self) -> Mapping[str, Any]:
-        """The parameters of `System.with_parameters`, by name."""
+        """The parameters of `System.with_parameters`, by name.
+
+        They are independent; for lengths from which points and inertias follow see
+        docs/model-file.md#parameters.
+        """
         return self._blueprint.parameters()
 
     def with_parameters(self, values: Mapping[str, ArrayLike]) -> Self:
@@ -265,7 +305,9 @@ class System:
 
         Notes
         -----
-        The parameters are independent: a new mass does not change centre of mass and moment.
+        The parameters are independent: a new mass does not change centre of mass and moment, and a
+        new point of a joint does not change its bodies. For lengths from which all of them follow
+        see docs/model-file.md#parameters.
 
         Examples
         --------
@@ -334,7 +376,7 @@ class System:
         """Return the slice of a joint's entries in steps; NameUnknownError if there is none."""
         return configurations.joint_slice(self, self._step_slices, joint)
 
-    def checked(self, name: str, value: ArrayLike, *, finite: bool = False) -> Floats:
+    def checked(self, name: str, value: Configuration, *, finite: bool = False) -> Floats:
         """Return a copy of an argument ("q", "v", "tau", ...), or ShapeError if it does not fit.
 
         With `finite`, entries that are not finite raise NotFiniteError.
@@ -345,11 +387,122 @@ class System:
     def _body_rows(self) -> dict[str, int]:
         return {name: row for row, name in enumerate(self.body_names)}
 
+    # ------------------------------------------------------------------------------------- pictures
+
+    def draw(
+        self, q: Configuration | None = None, path: str | os.PathLike[str] | None = None
+    ) -> Picture:
+        """Return a picture of a configuration, which notebooks show and `Picture.save` writes.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to array_like, optional
+            By default the reference configuration. Joints by name, ``{"motor": 0.5}``, are there,
+            the others close the loops near the reference; an array is drawn as it is.
+        path : str or path, optional
+            Where to write it at once; its suffix says how: ``.png``, ``.html`` and others.
+
+        Returns
+        -------
+        Picture
+            See docs/pictures.md.
+
+        Raises
+        ------
+        ShapeError, NotFiniteError
+            If q does not fit.
+        ConstraintError
+            If joints are given by name, and the loops cannot be closed there.
+        UsageError
+            If the picture cannot be written to `path`.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum")
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> mech.assemble().draw([0.3]).film.q
+        array([[0.3]])
+        """
+        from mbkit.viz.show import draw
+
+        picture = draw(self, q)
+        if path is not None:
+            picture.save(path)
+        return picture
+
     # ------------------------------------------------------------------------------- configurations
 
     def reference_configuration(self) -> Floats:
-        """Return the configuration in which every joint is neutral, shape (nq,)."""
+        """Return the configuration in which the mechanism was described, shape (nq,).
+
+        Joints are neutral, but for free ones described in the world: these have `Body.pose`.
+        """
         return self._reference.copy()
+
+    def configuration(self, values: Mapping[str, ArrayLike]) -> Floats:
+        """Return a configuration by the names of joints, the others as at the reference.
+
+        Loops are not closed by it: ``close_loops(configuration, fixed=[...])`` does that.
+
+        Parameters
+        ----------
+        values : mapping of str to array_like
+            A number, or as many as the joint has positions, by joints or by `position_names`, such
+            as ``{"main": 0.5, "ball[2]": 0.1}``. [rad], [m]
+
+        Returns
+        -------
+        ndarray, shape (nq,)
+            The configuration. Quaternions are taken as they are.
+
+        Raises
+        ------
+        UsageError
+            If there is no such name, or it takes other numbers.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("cart", gravity=(0, 0, -9.81))
+        >>> ball = mb.SpatialInertia.sphere(1.0, radius=0.1)
+        >>> cart, bob = (mech.add_body(mb.Body(name, ball)) for name in ("cart", "bob"))
+        >>> slide = mech.add_joint(mb.PrismaticJoint("slide", (1, 0, 0)), mech.world, cart)
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", (0, 1, 0)), cart, bob)
+        >>> system = mech.assemble()
+        >>> system.configuration({"hinge": 0.5}), system.velocity({"slide": 2})
+        (array([0. , 0.5]), array([2., 0.]))
+        """
+        return vector(self, values, "q", self._reference, "configuration")
+
+    def velocity(self, values: Mapping[str, ArrayLike]) -> Floats:
+        """Return a velocity by the names of joints, the others at rest.
+
+        Accelerations and efforts have the same entries. `consistent_velocity` moves the others as
+        the loops say.
+
+        Parameters
+        ----------
+        values : mapping of str to array_like
+            A number, or as many as the joint has velocities, by joints or by `velocity_names`.
+            [rad/s], [m/s]
+
+        Returns
+        -------
+        ndarray, shape (nv,)
+            The velocity.
+
+        Raises
+        ------
+        UsageError
+            If there is no such name, or it takes other numbers.
+
+        Examples
+        --------
+        See `configuration`.
+        """
+        return vector(self, values, "v", self.evaluator.zero, "velocity")
 
     def retract(
         self, q: ArrayLike, dx: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
@@ -762,7 +915,7 @@ class System:
         body: str,
         q: ArrayLike,
         *,
-        frame: ArrayLike | None = None,
+        frame: ArrayLike | str | None = None,
         relative_to: str | None = None,
         on_error: str = "raise",
     ) -> Floats:
@@ -771,11 +924,12 @@ class System:
         Parameters
         ----------
         body : str
-            The body's name.
-        frame : array_like, shape (..., 4, 4), optional
-            Constant pose S of a frame in the frame of the body; the body's own if left out.
+            The body's name, or that of a frame of `Body.frames`, which stands for it.
+        frame : array_like, shape (..., 4, 4), or str, optional
+            Constant pose S of a frame in the frame of the body, or in the frame that `body` names;
+            the name of one of the body's frames; by default what `body` names itself.
         relative_to : str, optional
-            Name of the body from which it is seen; the world if left out.
+            Name of the body, or frame, from which it is seen; the world if left out.
         q, on_error : see `System`
 
         Returns
@@ -786,7 +940,7 @@ class System:
         Raises
         ------
         NameUnknownError
-            If there is no such body.
+            If there is no such body, or frame on the body.
         ShapeError, GeometryError, UsageError
             If `frame` is no pose, or its leading axes do not broadcast.
         """
@@ -800,7 +954,7 @@ class System:
         q: ArrayLike,
         v: ArrayLike,
         *,
-        frame: ArrayLike | None = None,
+        frame: ArrayLike | str | None = None,
         relative_to: str | None = None,
         representation: Representation | None = None,
         measured_in: str | None = None,
@@ -812,16 +966,16 @@ class System:
         Parameters
         ----------
         body : str
-            The body's name.
+            The body's name, or that of a frame of `Body.frames`, which stands for it.
         frame, relative_to
             As for `pose`: the frame whose motion it is, and the body from which it is seen.
         representation : Representation, optional
             Of the twist, with the body `relative_to` in the place of the world; by default that of
             the system. Not together with the following two.
         measured_in, resolved_in : str, optional
-            Names of the bodies at whose origin the linear velocity is measured, and into whose axes
-            both parts are resolved. Measured at the frame itself, for which the name of `body`
-            stands, and resolved where it is measured, if one of them is left out.
+            Names of the bodies, or frames, at whose origin the linear velocity is measured, and
+            into whose axes both parts are resolved. Measured at the frame itself, for which the
+            name of `body` stands, and resolved where it is measured, if one of them is left out.
         q, v, on_error : see `System`
 
         Returns
@@ -871,7 +1025,7 @@ class System:
         v: ArrayLike,
         vdot: ArrayLike,
         *,
-        frame: ArrayLike | None = None,
+        frame: ArrayLike | str | None = None,
         relative_to: str | None = None,
         representation: Representation | None = None,
         on_error: str = "raise",
@@ -881,7 +1035,7 @@ class System:
         Parameters
         ----------
         body : str
-            The body's name.
+            The body's name, or that of a frame of `Body.frames`, which stands for it.
         frame, relative_to, representation
             As for `twist`.
         q, v, vdot, on_error : see `System`
@@ -906,7 +1060,7 @@ class System:
         body: str,
         q: ArrayLike,
         *,
-        frame: ArrayLike | None = None,
+        frame: ArrayLike | str | None = None,
         relative_to: str | None = None,
         representation: Representation | None = None,
         out: Floats | None = None,
@@ -917,7 +1071,7 @@ class System:
         Parameters
         ----------
         body : str
-            The body's name.
+            The body's name, or that of a frame of `Body.frames`, which stands for it.
         frame, relative_to
             As for `pose`: the frame whose twist it is, and the body from which it is seen.
         representation : Representation, optional
@@ -945,6 +1099,7 @@ class System:
         q: ArrayLike,
         v: ArrayLike,
         *higher: ArrayLike,
+        frame: ArrayLike | str | None = None,
         representation: Representation | None = None,
         out: Floats | None = None,
         on_error: str = "raise",
@@ -954,7 +1109,9 @@ class System:
         Parameters
         ----------
         body : str
-            The body's name.
+            The body's name, or that of a frame of `Body.frames`, which stands for it.
+        frame
+            As for `pose`: the frame whose twist it is.
         *higher : array_like, shape (..., nv)
             vdot, vddot, ...: each raises the order of the derivative by one.
         q, v, representation, out, on_error : see `System`
@@ -968,14 +1125,15 @@ class System:
 
         Raises
         ------
-        NameUnknownError
-            If there is no such body.
+        NameUnknownError, ShapeError, GeometryError
+            As for `pose`.
         UsageError
             If the representation is a user's.
 
         Notes
         -----
-        Exact but for rounding; joints in Python as in `body_derivatives`. Cost: O(bodies). Source:
+        Exact but for rounding; joints in Python as in `body_derivatives`. Cost: O(bodies), at a
+        frame once for each order. Source:
         Mueller 2018, (8), (16), (26), (27), (30), (33), corrected.
 
         Examples
@@ -991,8 +1149,9 @@ class System:
         array([[ 0.,  0.,  0., -6.,  0.,  0.]])
         """
         return higher_orders.jacobian_rate(
-            self, body, q, v, *higher, representation=representation, out=out, on_error=on_error
-        )
+            self, body, q, v, *higher, frame=frame, representation=representation, out=out,
+            on_error=on_error,
+        )  # fmt: skip
 
     def jacobian_derivatives(
         self,
@@ -1000,6 +1159,7 @@ class System:
         q: ArrayLike,
         order: int = 1,
         *,
+        frame: ArrayLike | str | None = None,
         representation: Representation | None = None,
         on_error: str = "raise",
     ) -> Floats:
@@ -1007,8 +1167,8 @@ class System:
 
         Parameters
         ----------
-        body : str
-            The body's name.
+        body, frame
+            As for `jacobian_rate`.
         order : int
             Order of the derivatives, at most 12; 1 gives the Hessian of the forward kinematics.
         q, representation, on_error : see `System`
@@ -1024,8 +1184,8 @@ class System:
 
         Raises
         ------
-        NameUnknownError
-            If there is no such body.
+        NameUnknownError, ShapeError, GeometryError
+            As for `pose`.
         UsageError
             If `order` is no positive whole number, or the representation is a user's.
         NoMemoryError
@@ -1058,7 +1218,7 @@ class System:
                [-1.,  0.,  0.]])
         """
         return higher_orders.jacobian_derivatives(
-            self, body, q, order, representation=representation, on_error=on_error
+            self, body, q, order, frame=frame, representation=representation, on_error=on_error
         )
 
     def motion_subspaces(self, q: ArrayLike, *, on_error: str = "raise") -> Floats:
@@ -2037,7 +2197,7 @@ class System:
         body: str,
         q: ArrayLike,
         *,
-        frame: ArrayLike | None = None,
+        frame: ArrayLike | str | None = None,
         representation: Representation | None = None,
         on_error: str = "raise",
     ) -> Floats:
@@ -2054,8 +2214,8 @@ class System:
         ----------
         body : str
             The body's name.
-        frame : array_like, shape (4, 4), optional
-            Pose on the body of the frame that is looked at; the body's own if left out.
+        frame : array_like, shape (4, 4), or str, optional
+            Pose on the body of the frame that is looked at, or its name; as for `pose`.
         representation : Representation, optional
             Of the twists in the columns; by default that of the system.
         q, on_error : see `System`
@@ -2121,7 +2281,7 @@ class System:
         q: ArrayLike | None = None,
         *,
         rows: str = "all",
-        frame: ArrayLike | None = None,
+        frame: ArrayLike | str | None = None,
     ) -> BaseParameters:
         """Return the combinations of geometric parameters that the poses of a body can tell.
 
@@ -2133,8 +2293,8 @@ class System:
             Configurations at which the body is looked at; random ones if left out.
         rows : {"all", "angular", "linear"}
             What is measured: poses, rotations, or positions.
-        frame : array_like, shape (4, 4), optional
-            Pose on the body of the frame that is looked at; the body's own if left out.
+        frame : array_like, shape (4, 4), or str, optional
+            Pose on the body of the frame that is looked at, or its name; as for `pose`.
 
         Returns
         -------
@@ -2369,6 +2529,54 @@ class System:
         See `with_forces`.
         """
         return applied_forces.without_forces(self, names)
+
+    def with_locked(self, joints: Mapping[str, ArrayLike | None] | Iterable[str]) -> Self:
+        """Return a system with some joints locked where they are; this one is not changed.
+
+        Fixed joints of the same names take their place, and the mechanism is assembled anew by the
+        same strategy: the locked joints have no coordinates. `state_of` of either system converts
+        states of the other. Forces and couplings along locked joints alone are left out, since they
+        move nothing.
+
+        Parameters
+        ----------
+        joints : mapping of str to array_like or None, or iterable of str
+            Positions by the names of joints, of all that `Mechanism.joints` has, loop joints
+            included; None, and a name alone, for that at the reference configuration.
+
+        Returns
+        -------
+        System
+            The system of the other joints. Loops are to be closed again where a joint of one is
+            locked elsewhere: `close_loops`.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such joint.
+        ShapeError, NotFiniteError, GeometryError
+            If a position is none of its joint.
+        ForceError, ConstraintError
+            If a force or a constraint is a function of a locked joint and of others; or if one that
+            couples locked joints does not hold.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("arm", gravity=(0, 0, -9.81))
+        >>> rod = mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))
+        >>> for name, before in (("upper", "world"), ("lower", "upper")):
+        ...     _ = mech.add_body(mb.Body(name, rod))
+        ...     hinge = mb.RevoluteJoint(f"{name} hinge", axis=(0, 1, 0))
+        ...     _ = mech.add_joint(hinge, before, name)
+        >>> system = mech.assemble()
+        >>> stiff = system.with_locked({"lower hinge": 0.0})
+        >>> stiff.velocity_names, stiff.mass_matrix([0.3])
+        (('upper hinge',), array([[2.]]))
+        >>> system.state_of(stiff, [0.3], [1.0])
+        (array([0.3, 0. ]), array([1., 0.]))
+        """
+        return locking.with_locked(self, self._blueprint, joints)
 
     # ---------------------------------------------------------------------------- prescribed joints
 
@@ -2643,20 +2851,20 @@ class System:
 
     @overload
     def close_loops(
-        self, q: ArrayLike | None = ..., v: None = ..., fixed: Iterable[str] = ..., *,
+        self, q: Configuration | None = ..., v: None = ..., fixed: Iterable[str] = ..., *,
         branch: ArrayLike | None = ..., t: float = ..., tolerance: float = ...,
     ) -> Floats: ...  # fmt: skip
 
     @overload
     def close_loops(
-        self, q: ArrayLike | None, v: ArrayLike, fixed: Iterable[str] = ..., *,
+        self, q: Configuration | None, v: Configuration, fixed: Iterable[str] = ..., *,
         branch: ArrayLike | None = ..., t: float = ..., tolerance: float = ...,
     ) -> tuple[Floats, Floats]: ...  # fmt: skip
 
     def close_loops(
         self,
-        q: ArrayLike | None = None,
-        v: ArrayLike | None = None,
+        q: Configuration | None = None,
+        v: Configuration | None = None,
         fixed: Iterable[str] = (),
         *,
         branch: ArrayLike | None = None,
@@ -2667,10 +2875,11 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (nq,), optional
-            Start; by default the reference configuration.
-        v : array_like, shape (nv,), optional
-            A velocity to be made consistent.
+        q : array_like, shape (nq,), or mapping of str to array_like, optional
+            Start; by default the reference configuration. Joints by name, ``{"motor": 0.5}``, are
+            fixed there, and the others start at the reference.
+        v : array_like, shape (nv,), or mapping, optional
+            A velocity to be made consistent; of joints by name likewise.
         fixed : iterable of str, optional
             Joints, or single positions such as ``"joint[1]"``, that keep their values in `q` and
             `v`. Prescribed joints are fixed at their positions at `t`.
@@ -2851,6 +3060,11 @@ class System:
         return assembly_modes(
             self, q, fixed, starts=starts, seed=seed, t=time_of(t), tolerance=tolerance
         )
+
+    def _usual_redundancy(self, q: Floats, count: int) -> str:
+        from mbkit.diagnosis.screws import usual_redundancy
+
+        return usual_redundancy(self, q, count)
 
     def diagnose(self, q: ArrayLike | None = None, *, t: float = 0.0) -> Diagnosis:
         """Return the diagnosis of the constraints: mobility, redundant rows, unique reactions.
@@ -3694,13 +3908,13 @@ class System:
 
         Notes
         -----
-        Exact for `JointSpring` and `JointDamper`. All other forces are differentiated by central
-        differences of fourth order with steps of 1e-5: rounding leaves 1e-11 of the greatest force
-        by rad or m, and a force that changes over a width w adds (1e-5/w)^4. Within 2e-5 of a kink
-        it is a mean of both sides.
+        Exact for `JointSpring`, `JointDamper` and `SpringDamper`. Other forces are differentiated
+        by central differences of fourth order with steps of 1e-5: rounding leaves 1e-11 of the
+        greatest force by rad or m, and a force that changes over a width w adds (1e-5/w)^4. Within
+        2e-5 of a kink it is a mean of both sides.
 
-        Cost: O(forces) for springs and dampers in joints; with other forces four force passes for
-        each velocity and each entry of a step.
+        Cost: O(forces) for springs and dampers in joints, O(p^2) for one across p joints; with
+        other forces four force passes for each velocity and each entry of a step.
 
         Examples
         --------
@@ -3780,7 +3994,7 @@ class System:
 
     def equilibrium(
         self,
-        q: ArrayLike | None = None,
+        q: Configuration | None = None,
         *,
         fixed: Iterable[str] = (),
         tau: ArrayLike | Mapping[str, ArrayLike] | None = None,
@@ -3793,8 +4007,9 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (nq,), optional
-            Start, whose loops are closed first; by default the reference configuration.
+        q : array_like, shape (nq,), or mapping of str to array_like, optional
+            Start, whose loops are closed first, in full or by the names of joints; by default the
+            reference configuration.
         fixed : iterable of str
             Joints, or single positions such as ``"joint[1]"``, that keep their values in `q`; the
             result says what holds them. Prescribed joints are fixed at their positions at `t`.
@@ -3854,8 +4069,8 @@ class System:
 
     def linearize(
         self,
-        q: ArrayLike,
-        v: ArrayLike | None = None,
+        q: Configuration,
+        v: Configuration | None = None,
         inputs: Any = None,
         outputs: Any = None,
         *,
@@ -3870,8 +4085,9 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (nq,)
-            Configuration with closed loops, such as ``equilibrium().q``.
+        q : array_like, shape (nq,), or mapping of str to array_like
+            Configuration with closed loops, such as ``equilibrium().q``; joints by name, from
+            which the loops are closed.
         v : array_like, shape (nv,), optional
             Velocity that the constraints allow; by default zero.
         inputs, outputs : sequence or mapping, optional
@@ -3988,3 +4204,7 @@ class System:
     @functools.cached_property
     def _inverse_dynamics_derivatives(self) -> Callable[..., tuple[Floats, Floats]]:
         return dynamics_derivatives.bind_inverse(self)
+
+
+def _assembled(blueprint: Blueprint) -> System:
+    return blueprint.system()

@@ -1,6 +1,8 @@
-"""Tests for authors of joints, forces, constraints, integrators and representations."""
+"""Tests for authors of bodies, joints, forces, constraints, integrators and other parts."""
 
+from mbkit.testing.bodies import check_body as check_body
 from mbkit.testing.constraints import check_constraint as check_constraint
+from mbkit.testing.executors import check_executor as check_executor
 from mbkit.testing.forces import check_force as check_force
 from mbkit.testing.integrators import check_integrator as check_integrator
 from mbkit.testing.joints import check_joint as check_joint
@@ -14,7 +16,9 @@ __all__ = [
     "Checked",
     "Line",
     "Report",
+    "check_body",
     "check_constraint",
+    "check_executor",
     "check_force",
     "check_integrator",
     "check_joint",

@@ -9,11 +9,14 @@ import attrs
 
 from mbkit.constraints import Constraint
 from mbkit.errors import UsageError, suggestion
+from mbkit.executors import Executor
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.joints import Joint
-from mbkit.model import Mechanism
+from mbkit.model import Body, Mechanism
+from mbkit.testing.bodies import check_body
 from mbkit.testing.constraints import check_constraint
+from mbkit.testing.executors import check_executor
 from mbkit.testing.forces import check_force
 from mbkit.testing.integrators import check_integrator
 from mbkit.testing.joints import check_joint
@@ -50,10 +53,11 @@ class Checked:
 def check_plugin(plugin: Plugin | str) -> Iterator[Checked]:
     """Look at what a plugin provides, one after another.
 
-    Joints are looked at by `check_joint`, forces by `check_force`, constraints by
-    `check_constraint`, integrators by `check_integrator` and representations by
-    `check_representation`: the instances that the hook ``mbkit_examples`` returns, or what can be
-    made of a class with a name alone. There is no check of readers and commands.
+    Bodies are looked at by `check_body`, joints by `check_joint`, forces by `check_force`,
+    constraints by `check_constraint`, integrators by `check_integrator`, executors by
+    `check_executor` and representations by `check_representation`: the instances that the hook
+    ``mbkit_examples`` returns, or what can be made of a class with a name alone. There is no check
+    of readers and commands.
 
     Parameters
     ----------
@@ -130,6 +134,10 @@ def _checked(what: str, check: Callable[..., Report], *arguments: Any) -> Checke
     return Checked(what, report.holds, report)
 
 
+def _body(body: Body, mechanism: Mechanism | None) -> Report:
+    return check_body(body)
+
+
 def _joint(joint: Joint, mechanism: Mechanism | None) -> Report:
     return check_joint(joint)
 
@@ -138,11 +146,17 @@ def _integrator(integrator: Integrator, mechanism: Mechanism | None) -> Report:
     return check_integrator(integrator)
 
 
+def _executor(executor: Executor, mechanism: Mechanism | None) -> Report:
+    return check_executor(executor)
+
+
 _CHECKS: dict[str, Callable[[Any, Mechanism | None], Report]] = {
+    "body": _body,
     "joint": _joint,
     "force": check_force,
     "constraint": check_constraint,
     "integrator": _integrator,
+    "executor": _executor,
 }
 
 
@@ -150,7 +164,7 @@ def _of_class(what: str, kind: str, thing: type, examples: list[Any]) -> Iterato
     found = list(_instances(thing, examples))
     if not found:
         try:
-            found = [(thing() if kind == "integrator" else thing("example"), None)]
+            found = [(thing() if kind in ("integrator", "executor") else thing("example"), None)]
         except Exception:
             remark = "not checked: give an example of it in mbkit_examples()"
             yield Checked(what, None, remark=remark)
@@ -165,7 +179,8 @@ def _instances(thing: type, examples: list[Any]) -> Iterator[tuple[Any, Mechanis
         if type(example) is thing:
             yield example, None
         elif isinstance(example, Mechanism):
-            parts: list[Joint | Force | Constraint] = [
+            parts: list[Body | Joint | Force | Constraint] = [
+                *example.bodies.values(),
                 *(connection.joint for connection in example.joints.values()),
                 *example.forces.values(),
                 *example.constraints.values(),

@@ -28,6 +28,7 @@ class Line:
         Where it is missed, or what else was measured.
     undecided : bool
         Whether it was asked, and what was found shows neither that it holds nor that it does not.
+        With ``holds=False`` too little was measured: the check fails all the same.
     """
 
     law: str
@@ -38,7 +39,8 @@ class Line:
     undecided: bool = False
 
     def __str__(self) -> str:
-        mark = {True: "ok  ", False: "FAIL", None: "?   " if self.undecided else "--  "}[self.holds]
+        mark = {True: "ok  ", False: "FAIL", None: "--  "}[self.holds]
+        mark = "?   " if self.undecided else mark
         numbers = "" if self.error is None else f"{self.error:.1e} (at most {self.bound:.0e})"
         if self.undecided:
             numbers = "undecided"
@@ -63,7 +65,7 @@ class Report:
 
     @property
     def holds(self) -> bool:
-        """Whether no law is broken."""
+        """Whether no law is broken, nor any left unmeasured."""
         return not self.failed
 
     @property

@@ -37,12 +37,14 @@ NEAR_FLOOR = 10.0
 class Measured:
     """Errors over numbers of steps, which increase, as far as they are above rounding.
 
-    `rounded` says whether errors have reached rounding; else there were no more steps.
+    `rounded` says whether errors have reached rounding; else there were no more steps. Rounding may
+    be some times larger than its estimate: the first `clear` of the errors are above that too.
     """
 
     counts: Any
     errors: Any
     rounded: bool
+    clear: int
 
     @classmethod
     def above(cls, counts: Any, errors: Any, floors: Any) -> Measured:
@@ -50,12 +52,19 @@ class Measured:
         grown = np.append(False, errors[1:] > errors[:-1])
         rounding = (errors < floors) | (grown & (errors < NEAR_FLOOR * floors))
         end = int(np.argmax(rounding)) if rounding.any() else len(counts)
-        return cls(np.array(counts[:end]), errors[:end], bool(rounding.any()))
+        near = (errors < NEAR_FLOOR * floors)[:end]
+        clear = int(np.argmax(near)) if near.any() else end
+        return cls(np.array(counts[:end]), errors[:end], bool(rounding.any()), clear)
+
+    def without_doubt(self) -> Measured:
+        """Return what is measured of the errors that are clear of rounding."""
+        part = slice(self.clear)
+        return attrs.evolve(self, counts=self.counts[part], errors=self.errors[part])
 
     @classmethod
     def none(cls) -> Measured:
         """Return what is measured where the most steps are fewer than the first."""
-        return cls(np.array([], dtype=int), np.array([]), rounded=False)
+        return cls(np.array([], dtype=int), np.array([]), rounded=False, clear=0)
 
     @property
     def slope(self) -> Slope | None:
@@ -109,18 +118,20 @@ def order_line(law: str, measured: Measured, order: int, most_steps: int) -> Lin
        down to rounding: no term of lower order is then left to be seen.
     2. It fails where the slope is below, unless rounding comes before the slope is clear, or the
        slope rises with smaller steps: that slope, or what it rises to, must then be nearer to the
-       order than to the one below, but for twice its uncertainty where rounding follows. What
+       order than to the one below, but for twice its uncertainty where rounding follows; errors
+       that may have rounding in them refute nothing. What
        counts is the slope of the two smallest steps where that leaves the order, and there are no
        more steps that show whereto.
     3. Else it is undecided, and so it is where fewer than four step sizes are above rounding. Fewer
-       than four up to the most steps fail: nothing was looked at.
+       than four up to the most steps are undecided as well, and fail: nothing was looked at.
     """
     slope = measured.slope
     if slope is None:
         found = f"{len(measured.counts)} step sizes, of {POINTS} that are needed, have errors above"
         if measured.rounded:
             return _undecided(law, f"{found} rounding")
-        return Line(law, False, remark=f"{found} rounding up to most_steps={most_steps}; give more")
+        remark = f"{found} rounding up to most_steps={most_steps}; give more"
+        return attrs.evolve(_undecided(law, remark), holds=False)
     missed, remark = slope.value - order, f"order {slope}"
     first, *_, last = measured.local_slopes
     end = "rounding" if measured.rounded else f"most_steps={most_steps}"
@@ -138,6 +149,8 @@ def order_line(law: str, measured: Measured, order: int, most_steps: int) -> Lin
     nearest = measured.limit if rises else slope.value
     doubt = 2.0 * slope.uncertainty if measured.rounded else 0.0
     if nearest + doubt < order - HALF or not (rises or measured.rounded):
+        if measured.rounded and POINTS <= measured.clear < len(measured.counts):
+            return order_line(law, measured.without_doubt(), order, most_steps)
         return Line(law, False, -missed, ORDER_BOUND, remark)
     more = "" if measured.rounded else "; give more"
     towards = f", and rises to {last:.2f}," if rises else ""

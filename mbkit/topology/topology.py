@@ -166,6 +166,11 @@ class Topology:
         self._check_edges()
         return draw_topology(self, ax)
 
+    def _repr_html_(self) -> str:
+        from mbkit.viz.draw_topology import topology_html
+
+        return topology_html(self)
+
     def _check_edges(self) -> None:
         if len(self.edges) != len(self.tree_joints) + len(self.loop_joints):
             raise UsageError(

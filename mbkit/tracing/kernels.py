@@ -33,7 +33,7 @@ class KernelCopies(Retargeting):
     def __init__(self, mirror: Mirror, maps: ClosedForms) -> None:
         super().__init__()
         from mbkit.kernels import compile as door
-        from mbkit.kernels import lanes, rows
+        from mbkit.kernels import rows, weighted_sums
         from mbkit.kernels.constraints.kinds import loop_joint
         from mbkit.kernels.joints import unit
         from mbkit.kernels.lie import quaternion, series
@@ -48,8 +48,9 @@ class KernelCopies(Retargeting):
             (door.pointer_after, lambda pointer, count: pointer[count:]),
             (door.as_array, lambda pointer, count: pointer[:count]),
             (door.rounded, lambda x: x),
+            (door.of_one, lambda function, arguments: function(*arguments)),
             (rows.multiply, _multiply),
-            (lanes.weigh, lanes.weigh_in_python),
+            (weighted_sums.weigh, weighted_sums.weigh_in_python),
             (unit.normalised, maps.normalised),
             (quaternion.quaternion_exp, maps.quaternion_exp),
             (quaternion.quaternion_log, maps.quaternion_log),
@@ -94,6 +95,10 @@ class ClosedForms:
             (elementary.sqrt, lambda x: apply("sqrt", x)),
             (elementary.sin, lambda x: apply("sin", x)),
             (elementary.cos, lambda x: apply("cos", x)),
+            (elementary.sin_cos, lambda x: (apply("sin", x), apply("cos", x))),
+            (elementary.select, lambda condition, x, y: x if condition else y),
+            (elementary.any_lane, bool),
+            (elementary.all_lanes, bool),
             (elementary.arctan2, lambda y, x: apply("arctan2", y, x)),
             (elementary.isfinite, lambda x: True),
         ]

@@ -1,1 +1,10 @@
-"""Pictures of results and of trees; modules here import matplotlib when they are called."""
+"""Pictures of results, trees and mechanisms; heavy packages are imported when they are drawn."""
+
+from mbkit.viz.film import Arrow as Arrow
+from mbkit.viz.film import Film as Film
+from mbkit.viz.film import Trace as Trace
+from mbkit.viz.scene import Scene as Scene
+from mbkit.viz.scene import scene_of as scene_of
+from mbkit.viz.show import Picture as Picture
+from mbkit.viz.show import show as show
+from mbkit.viz.viewer import Viewer as Viewer

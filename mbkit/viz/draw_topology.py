@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mbkit.viz.figure import new_figure
+from mbkit.results.facts import as_html
+from mbkit.results.palette import COLOURS
+from mbkit.viz.figure import new_figure, svg_of
 from mbkit.viz.tidy_tree import tidy_tree
 
 if TYPE_CHECKING:
@@ -15,16 +18,34 @@ if TYPE_CHECKING:
 
     from mbkit.topology import Topology
 
-__all__ = ["draw_topology"]
+__all__ = ["draw_topology", "topology_html"]
 
 Points = npt.NDArray[np.float64]
 
 _TREE = {"color": "0.3", "linestyle": "-", "label": "tree joint"}
-_REVERSED = {"color": "tab:orange", "linestyle": "-", "label": "tree joint against its direction"}
-_LOOP = {"color": "tab:blue", "linestyle": "--", "label": "loop joint"}
+_REVERSED = {"color": COLOURS[1], "linestyle": "-", "label": "tree joint against its direction"}
+_LOOP = {"color": COLOURS[0], "linestyle": "--", "label": "loop joint"}
 
 _LARGEST = 40.0  # side of a figure of our own [inch]
 _BEND = 0.45  # of a loop joint's line off the straight one, in distances between bodies
+
+
+def topology_html(topology: Topology) -> str:
+    """Return a topology as a table for notebooks, below its picture if it can be drawn."""
+    facts = [
+        (body, f"{'against' if turned else 'by'} '{joint}' from {parent}")
+        for body, parent, joint, turned in topology.tree_edges
+    ]
+    cycles = zip(topology.loop_joints, topology.cycles, strict=False)
+    facts += [(joint, f"closes the loop {', '.join(cycle)}") for joint, cycle in cycles]
+    head = f"Topology: {len(topology.bodies)} bodies, mobility {topology.mobility} by count"
+    table = as_html(head, facts)
+    joints = len(topology.tree_joints) + len(topology.loop_joints)
+    if len(topology.edges) != joints or importlib.util.find_spec("matplotlib") is None:
+        return table
+    figure = new_figure(size=_size(tidy_tree(topology.parent)), of_pyplot=False)
+    draw_topology(topology, figure.add_subplot())
+    return f"<div>{svg_of(figure)}</div>{table}"
 
 
 def draw_topology(topology: Topology, ax: Axes | None = None) -> Axes:
@@ -103,4 +124,7 @@ def _set_limits(ax: Axes, points: Points) -> None:
     ax.set_ylim(low[1], high[1])
     ax.set_axis_off()
     if kinds := {str(line.get_label()): line for line in ax.lines}:
-        ax.legend(handles=list(kinds.values()), loc="best", fontsize="small", frameon=False)
+        ax.legend(
+            handles=list(kinds.values()), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3,
+            fontsize="small", frameon=False,
+        )  # fmt: skip

@@ -42,7 +42,18 @@ def pendulum(tmp_path):
 
 
 def test_every_command_has_help_with_an_example():
-    for name in ("info", "simulate", "plot", "convert", "new", "run", "compare", "report"):
+    for name in (
+        "info",
+        "view",
+        "simulate",
+        "plot",
+        "animate",
+        "convert",
+        "new",
+        "run",
+        "compare",
+        "report",
+    ):
         shown = mbkit(name, "--help")
         assert shown.exit_code == 0
         assert "Example" in shown.output
@@ -60,6 +71,20 @@ def test_unknown_command_is_a_usage_error():
 
 
 # ---------------------------------------------------------------------------------------- info
+
+
+def test_info_shows_which_motions_are_prescribed(tmp_path):
+    mech = mb.Mechanism("shaker")
+    cart = mech.add_body(mb.Body("cart", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("rail").prescribe("0.1*sin(8*t)"), mech.world, cart)
+    mb.save_model(mech, tmp_path / "shaker.toml")
+    shown = " ".join(mbkit("info", tmp_path / "shaker.toml").output.split())
+    assert "PrismaticJoint, prescribed" in shown
+    assert "Of these 1 is prescribed: 'rail'." in shown
+    run = mbkit("simulate", tmp_path / "shaker.toml", "--t-end", "0.1", "-o", tmp_path / "run.nc")
+    assert run.exit_code == 0
+    found = mb.load_result(tmp_path / "run.nc")
+    np.testing.assert_array_equal(found["rail"], 0.1 * np.sin(8.0 * found.t))
 
 
 def test_info_shows_the_model(pendulum):
@@ -342,7 +367,7 @@ def _refuse_in(folder):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--t-end", 0.01], "Completed: 10 steps."),
+        (["--t-end", 0.01, "--h", 1e-3], "Completed: 10 steps."),
         (["--t-end", 1000, "--h", 1, "--tableau", "euler", "--q", "hinge=1", "--v", "hinge=1e3"],
          "The simulation stopped at t = "),
     ],
@@ -370,7 +395,7 @@ def test_results_that_can_be_saved_nowhere_are_reported_lost(pendulum, tmp_path,
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(mb.Result, "save", refuse)
-    failed = mbkit("simulate", pendulum, "-o", tmp_path / "run.nc", "--t-end", "0.01")
+    failed = mbkit("simulate", pendulum, "-o", tmp_path / "run.nc", "--t-end", "0.01", "--h", 1e-3)
     assert failed.exit_code == 1
     assert "The result is lost. Completed: 10 steps." in failed.stderr
 
@@ -451,6 +476,17 @@ def test_plot_draws_a_result(pendulum, tmp_path):
     assert mbkit("plot", tmp_path / "run.nc").exit_code == 2
     assert mbkit("plot", tmp_path / "run.nc", "--force").exit_code == 0
     assert mbkit("plot", tmp_path / "run.nc", "-o", tmp_path / "run.svg").exit_code == 0
+
+
+def test_plot_compares_results_and_draws_phases(pendulum, tmp_path):
+    for name, h in (("fine.nc", 0.01), ("coarse.nc", 0.05)):
+        mbkit("simulate", pendulum, "-o", tmp_path / name, "--t-end", "0.1", "--h", h)
+    both, picture = (tmp_path / "fine.nc", tmp_path / "coarse.nc"), tmp_path / "both.svg"
+    assert mbkit("plot", *both, "--panel", "hinge", "-o", picture).exit_code == 0
+    assert mbkit("plot", *both, "--phase", "hinge", "-o", picture, "--force").exit_code == 0
+    failed = mbkit("plot", *both, "--panel", "henge", "-o", tmp_path / "none.svg")
+    assert "did you mean 'hinge'" in failed.stderr
+    assert not (tmp_path / "none.svg").exists()
 
 
 def test_plot_refuses_what_is_no_result(pendulum):
@@ -584,6 +620,21 @@ def test_info_of_a_urdf_has_notes_and_warnings():
     assert "base  by root_joint (FreeJoint)" in floating.output
 
 
+def test_mobility_of_gears_in_a_ring_is_by_their_rank(tmp_path):
+    """Three gears, of which one follows from the others."""
+    mech = mb.Mechanism("ring")
+    for name in "abc":
+        mech.add_body(mb.Body(name, mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        mech.add_joint(mb.RevoluteJoint(f"axle {name}"), mech.world, name)
+    for driver, driven, ratio in (("a", "b", 2.0), ("b", "c", 4.0), ("c", "a", 0.125)):
+        gear = mb.GearRatio(driver + driven, f"axle {driver}", f"axle {driven}", ratio=ratio)
+        mech.add_constraint(gear)
+    mb.save_model(mech, tmp_path / "ring.toml")
+    shown = " ".join(mbkit("info", tmp_path / "ring.toml").stdout.split())
+    assert np.linalg.matrix_rank(mech.assemble().constraint_jacobian(np.zeros(3))) == 2
+    assert "Mobility: 1 degree of freedom (a tree: the joints' in sum, less 2 by gears)" in shown
+
+
 def test_coupled_joints_are_constraints_unless_they_are_to_move_on_their_own(tmp_path):
     path = tmp_path / "m.urdf"
     path.write_text(
@@ -597,6 +648,7 @@ def test_coupled_joints_are_constraints_unless_they_are_to_move_on_their_own(tmp
     )
     shown = " ".join(mbkit("info", path).stdout.split())
     assert "k mimics j" in shown
+    assert "Mobility: 1 degree of freedom (a tree: the joints' in sum, less 1 by gears)" in shown
     assert "GearRatio" in shown
     assert "move on their own:" not in shown
     assert mbkit("convert", path, tmp_path / "m.toml", "--mimic", "refuse").exit_code == 1
@@ -647,9 +699,9 @@ def test_convert_refuses_what_cannot_be(pendulum, tmp_path):
     failed = mbkit("convert", pendulum, tmp_path / "m.urdf")
     assert failed.exit_code == 1
     assert "joint 'ball' is a SphericalJoint, and a URDF has" in failed.stderr
-    failed = mbkit("convert", pendulum, tmp_path / "m.xml")
+    failed = mbkit("convert", pendulum, tmp_path / "m.yaml")
     assert failed.exit_code == 2
-    assert "must end in .toml or .urdf" in failed.stderr
+    assert "must end in .toml, .urdf" in failed.stderr
     failed = mbkit("convert", pendulum, tmp_path / "m.toml", "--floating")
     assert "--floating is for URDF files" in failed.stderr
 
@@ -677,23 +729,29 @@ def robots(tmp_path, monkeypatch):
     info.mkdir()
     (info / "METADATA").write_text("Name: example-robot-data\nVersion: 1.0\n")
     (info / "RECORD").write_text("".join(f"robots/{name},,\n" for name in names))
-    found = importlib.metadata.Distribution.at(info)
+    found, others = importlib.metadata.Distribution.at(info), importlib.metadata.distribution
 
     def distribution(name):
-        assert name == "example-robot-data"
-        return found
+        return found if name == "example-robot-data" else others(name)
 
     monkeypatch.setattr(importlib.metadata, "distribution", distribution)
     return site
 
 
-def test_robots_are_found_by_name(robots):
+@pytest.mark.filterwarnings("ignore::mbkit.ModelFileWarning")
+def test_robots_are_found_by_name(robots, tmp_path):
     assert "gripper arm" in mbkit("info", "robot:arm").output
     for name in ("robot:leg_a/leg", "robot:leg_b/leg", "robot:arm/arm"):
         assert mbkit("info", name).exit_code == 0
     failed = mbkit("info", "robot:arn")
     assert failed.exit_code == 2
     assert "There is no robot 'arn'; did you mean 'arm'?" in failed.stderr
+    assert mb.load_model("robot:arm").name == mb.load_urdf("robot:leg_a/leg").name == "gripper arm"
+    with pytest.raises(mb.UsageError, match=r"There is no robot 'arn'; did you mean 'arm'\?"):
+        mb.load_model("robot:arn")
+    study = tmp_path / "robot.toml"
+    study.write_text('mbkit_study = 1\nmodel = "robot:arm"\nt_span = [0.0, 0.1]\n')
+    assert mb.load_study(study).system.name == "gripper arm"
     ambiguous = mbkit("info", "robot:leg")
     assert "no robot 'leg'; known are 'leg_a/leg', 'leg_b/leg'." in ambiguous.stderr
 
@@ -710,14 +768,27 @@ def test_robots_that_are_not_installed_are_told_how(monkeypatch):
     assert "pip install example-robot-data" in failed.stderr
 
 
+def test_steps_have_a_size_or_a_tolerance(pendulum, tmp_path):
+    out = tmp_path / "run.nc"
+    done = mbkit("simulate", pendulum, "-o", out, "--t-end", 1, "--rtol", 1e-6)
+    assert done.exit_code == 0, done.output
+    run = mb.load_result(out)
+    np.testing.assert_allclose(run.t, np.linspace(0.0, 1.0, 1001), atol=1e-12)
+    assert "dormand_prince5" in run.options["integrator"]
+    assert "rtol=1e-06" in run.options["integrator"]
+    failed = mbkit("simulate", pendulum, "-o", out, "--force", "--tableau", "rk4")
+    assert failed.exit_code == 2
+    assert "--tableau rk4 does not estimate its error" in failed.stderr
+
+
 def test_simulate_a_urdf(tmp_path):
     """From a file to a result, with the base welded and floating."""
     out = tmp_path / "run.nc"
-    done = mbkit("simulate", GRIPPER, "-o", out, "--t-end", 0.01, "--q", "elbow=0.5")
+    done = mbkit("simulate", GRIPPER, "-o", out, "--t-end", 0.01, "--h", 1e-3, "--q", "elbow=0.5")
     assert done.exit_code == 0, done.output
     assert mb.load_result(out).q.shape == (11, 10)
     done = mbkit("simulate", GRIPPER, "-o", out, "--force", "--t-end", 0.01, "--floating")
-    assert mb.load_result(out).q.shape == (11, 17)
+    assert mb.load_result(out).q.shape == (1001, 17)  # without --h: by a tolerance
 
 
 def test_simulate_in_another_representation(pendulum, tmp_path):
@@ -755,3 +826,21 @@ def test_steps_that_are_too_large_are_a_line(tmp_path):
     assert "Warning: The balance of energies misses" in again.stderr
     fine = mbkit("simulate", tmp_path / "stiff.toml", "-o", tmp_path / "fine.nc", "--h", 1e-3)
     assert "Warning" not in fine.stderr
+
+
+@pytest.mark.parametrize(("axis", "text"), [
+    ((0, 2, 0), "Mobility: 1 degree of freedom by count (joints 4, less 3 for the planar loop; -2"),
+    ((0, 2, 0.1), "Mobility: -2 degrees of freedom by count (joints 4, less 6 for the loop; more"),
+])  # fmt: skip
+def test_info_counts_planar_loops_in_their_plane(tmp_path, axis, text):
+    """A slider-crank, its bodies described turned; with a tilted pin it is in space."""
+    mech = mb.Mechanism("slider-crank")
+    turned = mb.spatial.rotation((1, 2, 3), 0.7)
+    for name in ("crank", "rod", "slider"):
+        mech.add_body(mb.Body(name, inertia=rod(), pose=turned))
+    mech.add_joint(mb.RevoluteJoint("main", (0, 1, 0)), mech.world, "crank")
+    mech.add_joint(mb.RevoluteJoint("pin", (0, -1, 0), point=(0.2, 0, 0)), "crank", "rod")
+    mech.add_joint(mb.RevoluteJoint("wrist", axis, point=(0.8, 0, 0)), "slider", "rod")
+    mech.add_joint(mb.PrismaticJoint("guide", (1, 0, 1)), mech.world, "slider")
+    mb.save_model(mech, tmp_path / "crank.toml")
+    assert text in mbkit("info", tmp_path / "crank.toml").output

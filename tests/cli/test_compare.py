@@ -40,11 +40,35 @@ def test_options_are_those_of_python(model: pathlib.Path) -> None:
     assert [line[4].strip() for line in lines[2:]] == [f"{x:.3g}" for x in found.table["error"]]
 
 
+def test_cases_run_where_options_or_the_table_say(model: pathlib.Path) -> None:
+    """Errors are those of one case after the other, and times are not measured."""
+    given = "compare", model, "--v", "tip=1,0.4,5", "--t-end", 0.1, "--h", "0.02,0.01"
+    one = mbkit(*given, "--repeats", 0)
+    two = mbkit(*given, "--executor", "threads", "--workers", 2)
+    assert (one.exit_code, two.exit_code) == (0, 0), two.output
+    assert one.stdout == two.stdout
+    study = model.with_name("choice.toml")
+    study.write_text(
+        'mbkit_study = 1\nmodel = "top.toml"\nt_span = [0, 0.1]\n[initial.v]\ntip = [1, 0.4, 5]\n'
+        '[compare]\nh = [0.02, 0.01]\nintegrators = "rkmk4"\nexecutor = "threads"\nworkers = 1\n'
+    )
+    found = mb.load_study(study).compare()
+    assert "time" not in found.table.columns
+    assert [f"{x:.3g}" for x in found.table["error"]] == [
+        line.split("|")[2].strip() for line in one.stdout.splitlines()[2:4]
+    ]
+    for more, message in (
+        (("--workers", 2), "takes no workers"), (("--time-limit", 1), "cannot end a task"),
+        (("--executor", "threads", "--repeats", 3), "side by side mean nothing"),
+    ):  # fmt: skip
+        assert message in mbkit(*given, *more).stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--h", "fast"), "--h: 'fast' is no number"),
-        (("--integrators", "rk4"), "none called 'rk4'"),
+        (("--integrators", "rk4"), "did you mean 'rkmk4'"),
         (("--q", "tipp=1"), "there is no joint 'tipp'"),
         (("--loop-joints", "tip"), "tip"),
     ],
@@ -52,6 +76,9 @@ def test_options_are_those_of_python(model: pathlib.Path) -> None:
 def test_what_is_wrong_is_told(
     model: pathlib.Path, arguments: tuple[str, ...], message: str
 ) -> None:
+    study = model.with_name("study.toml")
+    study.write_text('mbkit_study = 1\nmodel = "top.toml"\n')
+    assert "is a study, and no model: run it by 'mbkit run'" in mbkit("compare", study).stderr
     failed = mbkit("compare", model, "--repeats", 0, *arguments)
     assert message in failed.stderr
     assert "Traceback" not in failed.output

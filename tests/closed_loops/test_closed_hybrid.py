@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from tests.constraints.closed_mechanisms import assembled, four_bar
+from tests.constraints.closed_mechanisms import assembled, cycle, four_bar, hinge
 from tests.constraints.driven import driven
 from tests.constraints.loops import consistent, mobile_loops
 from tests.constraints.test_inverse_dynamics import five_bar, moving
 from tests.every_representation import each_representation, representations_in_turn
+from tests.reference.test_nonholonomic_joints import Skate, sleigh
 
 
 def kkt(system, q, v, tau, vdot, mask, wrenches=None):
@@ -105,6 +106,55 @@ def test_accelerations_that_contradict_loops_are_refused():
     assert np.isnan(found).all()
 
 
+def slider_crank(position):
+    """A crank of 0.1 m, whose angle is given, a rod of 0.3 m and a slider, each of 1 kg."""
+    points = [(0, 0, 0), (0.1, 0, 0), (0.4, 0, 0), (0.4, 0, 0)]
+    axis = (0, 1, 0)
+    joints = [hinge(name, p, axis) for name, p in zip(("main", "B", "C"), points, strict=False)]
+    joints[0] = joints[0].prescribe(position)
+    return cycle("slider-crank", points, [*joints, mb.PrismaticJoint("slide", axis=(1, 0, 0))])
+
+
+IN_REST = {
+    "B": mb.RelativeCoordinates(loop_joints=["B"]),
+    "slide": mb.RelativeCoordinates(loop_joints=["slide"], representation=mb.Spatial()),
+    "C": mb.RelativeCoordinates(loop_joints=["C"], representation=mb.Mixed()),
+    "absolute": mb.AbsoluteCoordinates(),
+}
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+@pytest.mark.parametrize("coordinates", IN_REST.values(), ids=IN_REST)
+@pytest.mark.parametrize("start", [0.0, 0.3])
+def test_a_drive_may_hold_a_loop_in_rest(coordinates, start):
+    """Nothing accelerates, and what is left of the rows is rounding of the weights.
+
+    Rod and crank have their centres half as high as the pin between them: the drive's torque is
+    the derivative of their potential energy, 2 m g r / 2 cos(a) about +y.
+    """
+    system = slider_crank(lambda t: start + 0.2 * t**3).assemble(coordinates)
+    run = mb.simulate(system, (0.0, 2e-3), 1e-3, progress=False)
+    q, v = run.q[0], run.v[0]
+    assert not v.any()
+    assert np.abs(system.forward_dynamics(q, v)).max() < 1e-12
+    torque = -2.0 * 9.81 * 0.05 * np.cos(start)
+    main = system.velocity_slice("main")
+    assert system.driving_efforts(q, v)[main] == pytest.approx(torque, abs=1e-10)
+    vdot, tau = system.hybrid_dynamics(
+        np.array([q, q]), v, vdot=v, prescribed=["main"],
+        wrenches=np.zeros((len(system.body_names), 6)),
+    )  # fmt: skip
+    assert np.abs(vdot).max() < 1e-12
+    np.testing.assert_allclose(tau[:, main], torque, atol=1e-10)
+
+
+def test_accelerations_that_contradict_loops_in_rest_are_refused():
+    system = five_bar()
+    q, still = moving(system, ["A", "E"], 3)[0], np.zeros(4)
+    with pytest.raises(mb.ConstraintError, match="'A', 'B', 'E' contradict the constraints"):
+        system.hybrid_dynamics(q, still, vdot=1e-3 * np.eye(4)[1], prescribed=["A", "B", "E"])
+
+
 def test_more_joints_than_freedoms_leave_forces_open():
     """Accelerations that fit are no reason to choose forces in silence."""
     system = five_bar()
@@ -138,6 +188,41 @@ def test_a_prescribed_crank(representation):
     states = system.closed_motion({}, t=times)
     found = system.driving_efforts(states[0], states[1], t=times)
     np.testing.assert_allclose(found[1], expected.efforts, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda system, q, v, **t: system.driving_efforts(q, v, **t),
+        lambda system, q, v, **t: system.forward_dynamics(q, v, **t),
+        lambda system, q, v, **t: system.solve_dynamics(q, v, **t)[0],
+        lambda system, q, v, **t: system.reaction("A", q, v, minimum_norm=True, **t),
+    ],
+)
+def test_states_without_their_times_are_told_of_once(ask):
+    """Those of t = 0, and single precision, are not."""
+    system = assembled(driven(four_bar(), "A", motion), "D")
+    times = np.array([0.0, 0.1, 0.7])
+    q, v, _ = system.closed_motion({}, t=times)
+    ask(system, q, v, t=times)
+    ask(system, q[:1].astype(np.float32), v[:1])
+    said = r"q has 0.118208 for the prescribed joint 'A', whose motion is at 0 at t = 0.*by t="
+    with pytest.warns(mb.MissingTimeWarning, match=said) as caught:
+        ask(system, q, v)
+    assert [each.filename for each in caught] == [__file__]
+    ask(system, q, v)
+
+
+def test_states_beside_a_nonholonomic_joint_are_told_of_by_their_joint():
+    """Steps have more entries than velocities there: those of other joints lie elsewhere."""
+    mech = sleigh(Skate("skate"))
+    rider = mech.add_body(mb.Body("rider", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    rail = mb.PrismaticJoint("rail").prescribe(lambda t: 0.1 + t)
+    mech.add_joint(rail, mech.bodies["sleigh"], rider)
+    system = mech.assemble()
+    with pytest.warns(mb.MissingTimeWarning, match="q has 0.5 for the prescribed joint 'rail'"):
+        system.forward_dynamics([0.0, 0.0, 0.0, 0.5], np.zeros(3))
 
 
 @pytest.mark.long

@@ -208,7 +208,9 @@ def test_a_locked_mechanism_is_told(make, coordinates):
     for joint in mech.joints:
         assert f"'{joint}'" in text
     assert any("cannot move" in each for each in run.warnings)
-    assert system.diagnose().mobility == 0
+    diagnosis = system.diagnose()
+    assert diagnosis.mobility == 0
+    assert "the mechanism cannot move" in str(diagnosis)
     np.testing.assert_allclose(run.v, 0.0, atol=1e-12)
 
 

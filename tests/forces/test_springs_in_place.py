@@ -12,6 +12,7 @@ from mbkit.systems.memory.workspace import Workspace
 from tests.constraints.loops import closed, consistent, random_loops
 from tests.every_representation import each_representation, representations_in_turn
 from tests.forces.cases import tree
+from tests.sensitivities.differences import STEPS, WEIGHTS
 from tests.trees import random_pose, random_state
 
 
@@ -133,6 +134,20 @@ def test_they_go_with_forces_that_are_called(mechanism, representation):
         workspace = memory(forced)
         s = random_state(np.random.default_rng(45), system, 0.7)
         is_what_the_function_says(forced, s, *accelerations(workspace, s))
+
+
+@each_representation
+def test_their_derivatives_are_exact(mechanism, representation):
+    """Against differences of eighth order."""
+    system = mechanism.assemble(mb.RelativeCoordinates(representation))
+    system = system.with_forces(springs(pairs(mechanism)["all"]))
+    s, h = random_state(np.random.default_rng(46), system, 0.7), 2e-3
+    along = [system.retract(s.q, h * STEPS[:, None] * x) for x in np.eye(system.ndx)]
+    d_q = WEIGHTS @ system.generalized_forces(np.stack(along), s.v) / h
+    faster = s.v + h * STEPS[:, None] * np.eye(system.nv)[:, None]
+    d_v = WEIGHTS @ system.generalized_forces(s.q, faster) / h
+    for found, expected in zip(system.force_derivatives(s.q, s.v), (d_q, d_v), strict=True):
+        assert np.abs(found - expected.T).max() < 3e-11 * np.abs(found).max()
 
 
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")

@@ -33,7 +33,7 @@ def noisy(rng, C, turned, shifted):
     return C
 
 
-@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("floating", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_a_tree_of_many_joints_by_poses_of_two_hands(floating):
     """Errors of geometry of degrees and centimetres; then the poses elsewhere are right."""
     rng = np.random.default_rng(130)

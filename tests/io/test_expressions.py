@@ -135,6 +135,88 @@ def test_faults_of_parameters_are_told_with_their_lines():
         mb.load_model("robot.urdf", parameters={"L": 1.0})
 
 
+SHAKER = """
+mbkit_model = 1
+name = "shaker"
+
+[parameters]
+amplitude = 0.1
+w = "2*pi"
+
+[bodies.cart]
+mass = 2.0
+moment_about_com = [1.0, 1.0, 1.0]
+
+[joints.rail]
+type = "prismatic"
+predecessor = "world"
+successor = "cart"
+axis = [1.0, 0.0, 0.0]
+motion = MOTION
+"""
+TIMES = np.linspace(0.0, 1.0, 41)
+TABLE = f"{{times = {TIMES.tolist()}, positions = {(0.3 * TIMES**3 - TIMES).tolist()}}}"
+
+
+@pytest.mark.parametrize(
+    ("motion", "expected"),
+    [
+        ('"amplitude * sin(w*t)"', lambda t: 0.1 * np.sin(2.0 * np.pi * t)),
+        ('"0.3 * t**3 - t"', lambda t: 0.3 * t**3 - t),
+        (TABLE, lambda t: 0.3 * t**3 - t),  # a cubic spline is exact
+    ],
+)
+def test_motions_in_files_are_those_of_functions(motion, expected):
+    mech = mb.parse_model(SHAKER.replace("MOTION", motion))
+    again = to_toml(mb.parse_model(to_toml(mech)))
+    assert again == to_toml(mech)
+    by_hand_of = mb.Mechanism("shaker")
+    cart = mb.Body("cart", mb.SpatialInertia.from_com(2.0, (0.0, 0.0, 0.0), np.eye(3)))
+    rail = mb.PrismaticJoint("rail", axis=(1.0, 0.0, 0.0))
+    by_hand_of.add_joint(rail.prescribe(expected), by_hand_of.world, by_hand_of.add_body(cart))
+    for t in (0.0, 0.2345, 0.9):
+        states = [each.assemble().prescribed_state(t) for each in (mech, by_hand_of)]
+        np.testing.assert_allclose(*states, atol=1e-12)
+
+
+def test_several_positions_have_an_expression_each():
+    turn = ["cos(t/2)", "0", "0", "sin(t/2)"]  # about z, with one radian in a second
+    mech = mb.Mechanism("top")
+    body = mech.add_body(mb.Body("top", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.SphericalJoint("ball").prescribe(turn), mech.world, body)
+    v = mb.parse_model(to_toml(mech)).assemble().prescribed_state(0.7)[1]
+    np.testing.assert_allclose(v, [0.0, 0.0, 1.0], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("motion", "fault"),
+    {
+        '"a*sin(t)"': "there is no 'a' in the expression of a motion; known are",
+        "3.0": "must be an expression of the time t in quotes",
+        '["t", "t"]': "has 1 positions, and 2 expressions",
+        '"log(t)"': "'log(t)' has no value at t = 0",
+        "{times = [0.0, 1.0], positions = [0.0, 1.0]}": "must be 4 or more, increasing",
+        "{times = [0.0, 1.0, 2.0, 3.0], values = [0.0]}": "has times and positions, got",
+        TABLE.replace("-", "", 1).replace("0.0,", "", 1): "must be an array of shape (40,)",
+    }.items(),
+)
+def test_motions_that_are_none_are_refused_by_name(motion, fault):
+    with pytest.raises(mb.ModelFileError) as caught:
+        mb.parse_model(SHAKER.replace("MOTION", motion), source="shaker.toml")
+    assert "joints.rail" in str(caught.value)
+    assert fault in str(caught.value)
+
+
+def test_a_table_ends_at_its_last_time():
+    system = mb.parse_model(SHAKER.replace("MOTION", TABLE)).assemble()
+    mb.simulate(system, (0.0, 1.0), 0.1)
+    with pytest.raises(mb.JointError, match="its table is from 0 s to 1 s"):
+        mb.simulate(system, (0.0, 1.2), 0.1)
+    named = SHAKER.replace("w =", "t =").replace("MOTION", '"sin(t)"')
+    with pytest.raises(mb.ModelFileError, match="has the time t, which is a parameter here"):
+        mb.parse_model(named)
+
+
 def test_parameters_may_stand_in_any_order():
     assert evaluate_all({"c": "b + a", "b": "2*a", "a": 3}, print) == {"a": 3.0, "b": 6.0, "c": 9.0}
 

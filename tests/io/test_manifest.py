@@ -57,8 +57,9 @@ def test_values_of_other_kinds_are_named(stopped, path, value):
         ("3", "must be a table with 'mbkit_run'"),
         ('{"mbkit_run": 1}', "must be a table with 'mbkit_run' and 'options'"),
         ("", "is not the manifest of a run: Expecting value"),
+        ('{"mbkit_study": 1}', r"of a sweep or comparison, not of a run: open report\.html"),
     ],
-    ids=["brackets", "braces", "list", "number", "bare", "empty"],
+    ids=["brackets", "braces", "list", "number", "bare", "empty", "study"],
 )
 def test_what_is_no_manifest_is_refused(stopped, capsys, text, message):
     study, _ = stopped

@@ -174,10 +174,11 @@ def test_the_example_of_the_documentation_is_as_it_says():
         mb.Body("cart", SpatialInertia.from_com(3.0, (0, 0, 0.1), np.diag([0.02, 0.05, 0.06])))
     )
     tube = SpatialInertia.cylinder(density=2700.0, radius=0.01, length=0.8)
-    rod = expected.add_body(
-        mb.Body("rod", tube.transformed(translation((0, 0, -0.4))), translation((0, 0, 0.2)))
-    )
-    bob = expected.add_body(mb.Body("bob", SpatialInertia.sphere(0.5, radius=0.05)))
+    tube = tube.transformed(translation((0, 0, -0.4)))
+    shape = mb.CylinderShape(0.01, 0.8, pose=translation((0, 0, -0.4)))
+    rod = expected.add_body(mb.Body("rod", tube, translation((0, 0, 0.2)), shapes=[shape]))
+    sphere = SpatialInertia.sphere(0.5, radius=0.05)
+    bob = expected.add_body(mb.Body("bob", sphere, shapes=[mb.SphereShape(0.05)]))
     turned = translation((1.0, 0, 0)) @ np.diag([1.0, -1.0, -1.0, 1.0])
     moment = np.diag([1e-4] * 3)
     ball = expected.add_body(
@@ -232,7 +233,7 @@ FAULTS = {
     BODY + "mass = 1\nshape = {}": "bodies.b.shape.type: is missing; known are 'box', 'cylinder'",
     BODY + 'mass = 1\nshape = {type = "box"}': "bodies.b.shape.size: is missing.",
     BODY + 'mass = 1\nshape = {type = "sphere", radius = 0}': (
-        "bodies.b.shape.radius: Inertia: radius of a sphere must be positive"
+        "bodies.b.shape.radius: SphereShape: radius must be positive"
     ),
     BODY + 'shape = {type = "sphere", radius = 1}': (
         "bodies.b: Inertia: a sphere takes either mass or density, got neither"
@@ -419,8 +420,8 @@ def test_arguments_that_are_none_are_refused(tmp_path):
         mb.parse_urdf(b"<robot/>")
     with pytest.raises(mb.UsageError, match=r"files, and 'm\.urdf' is a URDF; leave"):
         load_model("m.urdf", joint_types={})
-    for name in ("m.xml", "m", "m.toml.bak"):
-        with pytest.raises(mb.UsageError, match=r"must end in \.toml or \.urdf, which says what"):
+    for name in ("m.json", "m", "m.toml.bak"):
+        with pytest.raises(mb.UsageError, match=r"must end in \.toml, \.urdf or \.xml, which"):
             mb.save_model(mech, tmp_path / name)
         assert not (tmp_path / name).exists()
 
@@ -429,6 +430,10 @@ def test_arguments_that_are_none_are_refused(tmp_path):
     ("content", "message"),
     [
         (b"mbkit_model = 1\nname = \n", "is no TOML: .*line 2"),
+        (
+            b"[bodies]\nrod = {mass = 1,\n  com = 0}",
+            r"toml:2\). TOML 1.0 has tables in braces in one",
+        ),
         (b'name = "m"', "must say its format; begin it with 'mbkit_model = 1'"),
         (b"mbkit_model = 2", r"has the format mbkit_model = 2 \(arm.toml:1\); this mbkit reads 1"),
         (b"mbkit_model = true", "has the format mbkit_model = True"),

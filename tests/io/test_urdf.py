@@ -54,6 +54,14 @@ def test_angles_of_few_digits_come_back_to_the_last_bit(rpy):
     assert np.array_equal(rotation_from_rpy(rpy_from_rotation(R)), R)
 
 
+SHAPES = {
+    "base": [
+        mb.CylinderShape(0.1, 0.1, pose=mb.spatial.translation((0, 0, 0.05)), color=(0.5, 0.5, 0.5))
+    ],
+    "hand": [mb.BoxShape((0.2, 0.05, 0.05)), mb.SphereShape(0.03)],
+}
+
+
 def test_the_arm_is_what_a_reader_of_the_file_would_build(urdf):
     """The same by hand, number by number: frames, axes, inertias, limits, friction."""
     mech = mb.Mechanism("gripper arm")
@@ -71,7 +79,7 @@ def test_the_arm_is_what_a_reader_of_the_file_would_build(urdf):
         "balloon": mb.SpatialInertia.from_com(0.2, (0, 0, 0), 0.01 * np.eye(3)),
     }
     for name, inertia in inertias.items():
-        mech.add_body(mb.Body(name, inertia))
+        mech.add_body(mb.Body(name, inertia, shapes=SHAPES.get(name, ())))
 
     def frames(xyz, rpy=(0, 0, 0)):
         C = translation(xyz)
@@ -127,8 +135,6 @@ def test_notes_say_what_is_not_read(urdf):
     """Each element and attribute once, with its first line; and moments that no body has."""
     notes = [note.partition(": ") for note in urdf.notes]
     assert [(place, text.split(";")[0]) for place, _, text in notes] == [
-        ("gripper.urdf:4", "robot/material is not read."),
-        ("gripper.urdf:13", "link/visual/material is not read."),
         ("gripper.urdf:40", "joint/safety_controller is not read."),
         ("gripper.urdf:48", "attribute joint/limit@current is not read."),
         (
@@ -137,6 +143,44 @@ def test_notes_say_what_is_not_read(urdf):
         ),
         ("gripper.urdf:81", "robot/gazebo is not read."),
     ]
+
+
+def test_materials_are_colours():
+    """By name, of the robot or of another shape, or of the shape itself; the rest is told."""
+    sphere = "<geometry><sphere radius='1'/></geometry>"
+    text = robot(
+        "<material name='red'><color rgba='1 0 0 0.5'/><texture filename='t.png'/></material>"
+        f"<link name='a'><visual>{sphere}<material name='red'/></visual>"
+        f"<visual>{sphere}<material name='own'><color rgba='0 1 0 1'/></material></visual>"
+        f"<visual>{sphere}<material name='none'/></visual>"
+        f"<visual>{sphere}<material name=''><color rgba='0 255 0 1'/></material></visual>"
+        f"<visual><geometry><box size='1 0 1'/></geometry></visual>"
+        f"<collision>{sphere}</collision></link>"
+        f"<link name='b'><visual>{sphere}<material name='own'/></visual></link>"
+        "<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>"
+    )
+    urdf = mb.parse_urdf(text)
+    mech = urdf.mechanism()
+    colors = [shape.color for shape in mech.bodies["a"].shapes]
+    assert colors == [(1.0, 0.0, 0.0, 0.5), (0.0, 1.0, 0.0, 1.0), None, None]
+    assert mech.bodies["b"].shapes[0].color == (0.0, 1.0, 0.0, 1.0)
+    assert {note.partition(": ")[2] for note in urdf.notes} == {
+        "robot/material/texture is not read.",
+        "attribute link/visual/material/color@rgba is not read.",
+    }
+    assert mb.parse_model(mech.to_toml()) == mech
+
+
+def test_a_root_link_called_world_keeps_its_shapes(tmp_path):
+    sphere = "<visual><geometry><sphere radius='1'/></geometry></visual>"
+    text = robot(
+        f"<link name='world'>{sphere}</link><link name='b'/>"
+        "<joint name='j' type='fixed'><parent link='world'/><child link='b'/></joint>"
+    )
+    mech = mb.parse_urdf(text).mechanism()
+    assert mech.world.shapes == (mb.SphereShape(1.0),)
+    mb.save_urdf(mech, tmp_path / "copy.urdf")
+    assert mb.load_urdf(tmp_path / "copy.urdf") == mech
 
 
 def test_shapes_are_data(urdf):
@@ -381,6 +425,23 @@ def meshes(tmp_path):
         return [str(file.relative_to(tmp_path)) for file in found.values()], caught
 
     return find
+
+
+def test_a_package_of_its_own_is_looked_through(meshes, tmp_path):
+    """Where a package.xml stands above the file; what is not found keeps its name."""
+    for marked in (False, True):
+        if marked:
+            (tmp_path / "share" / "pack" / "package.xml").write_text("<package/>")
+        found, _ = meshes("package://pack/meshes/m.stl")
+        assert found == ["share/pack/meshes/m.stl"] * marked
+        path = tmp_path / "share" / "pack" / "urdf" / "r.urdf"
+        (shape,) = mb.load_urdf(path).bodies["a"].shapes
+        file = str((tmp_path / "share/pack/meshes/m.stl").resolve())
+        assert shape == mb.MeshShape(file=file if marked else "package://pack/meshes/m.stl")
+        mb.save_urdf(mb.load_urdf(path), tmp_path / "copy.urdf")
+        assert mb.load_urdf(tmp_path / "copy.urdf") == mb.load_urdf(path)
+    with pytest.raises(mb.ModelFileError, match=r"package://lost/m\.stl"):
+        mb.MeshShape(file="package://lost/m.stl").mesh()
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,7 @@ def test_compiled_wrenches_do_no_work_and_are_all_there_are(joint, size):
         assert np.linalg.svd(W / np.linalg.norm(W, axis=0))[1][-1] > 0.3
 
 
+@pytest.mark.every_case
 @every_joint
 def test_compiled_wrenches_are_those_of_the_method(joint):
     """Carried over to the canonical frame; column by column where neither is given."""

@@ -1,35 +1,109 @@
-"""Weighted sums of numbers side by side."""
+"""Numbers side by side: what is computed with them has the bits of doubles, lane by lane."""
+
+import math
 
 import numpy as np
 import pytest
 
-from mbkit.kernels.compile import floats, int64, kernel
-from mbkit.kernels.lanes import LANES, weigh
+from mbkit.kernels.compile import call_address, floats, helper, int64, integers, kernel
+from mbkit.kernels.elementary import all_lanes, any_lane, arctan2, select, sin_cos, sqrt
+
+pytestmark = pytest.mark.compiled
+
+#: Numbers that functions and comparisons treat otherwise than others, and numbers of any size.
+SPECIAL = (0.0, -0.0, 1.0, -1.0, math.pi, 1e6, 1.1e6, -3e7, 1e300, 5e-324, math.inf, math.nan)
 
 
-@kernel(int64(floats, floats))
-def _six(blocks, x):
-    weigh(blocks, 3, (x[0], x[1], x[2], x[3], x[4], x[5]), 70)
+def numbers(count):
+    """Return as many of them in any order, and as many again."""
+    rng = np.random.default_rng(8)
+    pool = np.concatenate([SPECIAL, rng.normal(size=40) * 10.0 ** rng.uniform(-8, 8, size=40)])
+    return rng.choice(pool, size=(2, count))
+
+
+def operations(x, y, scale, out):
+    """All that kernels do with numbers; x and y: a pointer to one each, scale: to a double."""
+    a = x[0]
+    b = y[0]
+    s = scale[0]
+    out[0] = a + b
+    out[1] = a - s
+    out[2] = 2 * a * b + s
+    out[3] = a / b
+    out[4] = -a
+    out[5] = abs(b)
+    out[6] = sqrt(abs(a))
+    out[7], out[8] = sin_cos(a)
+    out[9] = arctan2(a, b)
+    out[10] = select(a < b, a, 1.0)
+    out[11] = select((a >= b) | ~(a == s), s, b)
+    out[12] = select((a != b) & (b > 0.0), 1.0, 0.0)
+    total = 0.0
+    for _ in range(3):
+        total += a * b
+    out[13] = total
+    return 1 * any_lane(a > b) + 2 * all_lanes(a > b)
+
+
+RESULTS = 14
+
+
+@kernel(int64(int64, floats, floats, floats, floats))
+def call(function, x, y, scale, out):
+    return call_address(function, (x, y, scale, out))
+
+
+_operations = helper(operations)
+
+
+@kernel(int64(floats, floats, floats, floats, integers))
+def one_by_one(x, y, scale, out, statuses):
+    for j in range(x.shape[0]):
+        statuses[j] = _operations(x[j:], y[j:], scale, out[RESULTS * j :])
     return 0
 
 
-@kernel(int64(floats, floats))
-def _two_into_the_first(blocks, x):
-    weigh(blocks, 3, (x[0], x[1]), 3)
+@pytest.mark.parametrize("width", [2, 4, 8])
+def test_operations_have_the_bits_of_doubles(width):
+    """Of numbers that are none too, and of angles for which the library is asked."""
+    from mbkit.kernels.lanes import Lanes, address_in_lanes
+
+    function = address_in_lanes(operations, "ppcp", Lanes(width))
+    count = 64
+    x, y = numbers(count)
+    scale = np.array([0.7])
+    expected, statuses = np.zeros((count, RESULTS)), np.zeros(count, dtype=np.int64)
+    one_by_one(x, y, scale, expected.reshape(-1), statuses)
+    for s in range(0, count, width):
+        lines = aligned(RESULTS * width), aligned(width), aligned(width)
+        lines[1][:], lines[2][:] = x[s : s + width], y[s : s + width]
+        status = call(function, lines[1], lines[2], scale, lines[0])
+        found = lines[0].reshape((RESULTS, width)).T
+        np.testing.assert_array_equal(found, expected[s : s + width])
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected[s : s + width]))
+        some = [bool(k & 1) for k in statuses[s : s + width]]
+        assert status == 1 * any(some) + 2 * all(some)
+
+
+def aligned(size):
+    """Return zeros that begin where a line of the cache does."""
+    memory = np.zeros(size + 8)
+    first = -(memory.ctypes.data // 8) % 8
+    return memory[first : first + size]
+
+
+def test_a_branch_that_lanes_do_not_share_does_not_compile():
+    """A mask has no truth value."""
+    from numba.core.errors import TypingError
+
+    from mbkit.kernels.lanes import Lanes, address_in_lanes
+
+    with pytest.raises(TypingError, match="Mask8"):
+        address_in_lanes(branching, "p", Lanes(8))
+
+
+def branching(x):
+    """Another way for numbers below zero."""
+    if x[0] < 0.0:
+        return 1
     return 0
-
-
-@pytest.mark.parametrize(
-    ("function", "count", "target"), [(_six, 6, 70), (_two_into_the_first, 2, 3)]
-)
-def test_it_is_the_weighted_sum_and_touches_nothing_else(function, count, target):
-    """Blocks may begin anywhere, and the sum may take the place of a term."""
-    rng = np.random.default_rng(5)
-    blocks, x = rng.normal(size=90), rng.normal(size=count)
-    expected = blocks.copy()
-    terms = blocks[3 : 3 + LANES * count].reshape((count, LANES))
-    expected[target : target + LANES] = x @ terms
-    function(blocks, x)
-    np.testing.assert_allclose(blocks, expected, rtol=0, atol=1e-14)
-    expected[target : target + LANES] = blocks[target : target + LANES]
-    assert (blocks == expected).all()

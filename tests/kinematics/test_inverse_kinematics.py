@@ -552,3 +552,20 @@ def test_limits_of_quaternions_are_refused():
     mech.add_joint(mb.SphericalJoint("ball"), mech.world, mech.add_body(mb.Body("b", inertia=ROD)))
     with pytest.raises(mb.UsageError, match="joint 'ball' are not added but composed"):
         mb.inverse_kinematics(mech.assemble(), {"b": np.eye(4)}, limits={"ball": [[-1, 1]] * 4})
+
+
+def test_what_was_found_is_read_and_shown_by_names():
+    mech = mb.Mechanism("arm", gravity=(0.0, 0.0, 0.0))
+    ball = mb.SpatialInertia.sphere(1.0, radius=0.1)
+    arm, hand = (mech.add_body(mb.Body(name, ball)) for name in ("arm", "hand"))
+    mech.add_joint(mb.SphericalJoint("shoulder"), mech.world, arm)
+    mech.add_joint(mb.PrismaticJoint("reach", axis=(1, 0, 0)), arm, hand)
+    target = mb.PoseTarget(mb.spatial.translation((0.0, 2.0, 0.0)), rows="linear")
+    found = mb.inverse_kinematics(mech.assemble(), {"hand": target}, {"reach": 1.0})
+    assert np.isclose(found["reach"], 2.0)
+    np.testing.assert_array_equal(found["shoulder"], found.q[:4])
+    assert found["shoulder[3]"] == found.q[3]
+    assert "converged" in repr(found)
+    assert "reach 2" in repr(found)
+    with pytest.raises(mb.NameUnknownError, match="did you mean 'reach'"):
+        found["reahc"]

@@ -197,3 +197,36 @@ def test_all_errors_are_of_one_tree():
     with pytest.raises(mb.MbkitError) as caught:
         mech.add_joint(mb.RevoluteJoint("j"), "a", "nobody")
     assert str(caught.value).startswith("Joint 'j' has the successor 'nobody'")
+
+
+def test_frames_are_added_to_bodies_that_are_there():
+    """A tool moves with its body; what is not the mechanism's, or is taken, is refused."""
+    mech = mb.Mechanism("arm")
+    arm = mech.add_body(mb.Rod("arm", 1.0, 0.02, mass=1.0, frames={"mark": np.eye(4)}))
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, arm)
+    before, T = mech.assemble(), mb.spatial.translation((1.0, 0.2, 0.3))
+    new = mech.add_frame(arm, "tool", T)
+    assert mech.bodies["arm"] is new
+    assert type(new) is mb.Rod
+    assert set(new.frames) == {"mark", "tool"}
+    assert "tool" not in before.frames
+    system = mech.assemble()
+    np.testing.assert_allclose(
+        system.pose("tool", [0.4]), system.pose("arm", [0.4]) @ T, atol=1e-15
+    )
+    for name in ("tool", "mark", "world"):
+        with pytest.raises(mb.DuplicateNameError):
+            mech.add_frame("arm", name, T)
+    for body, name, pose, error in (
+        ("world", "x", T, mb.NameUnknownError),
+        ("amr", "x", T, mb.NameUnknownError),
+        (arm, "x", T, mb.UsageError),
+        ("arm", "arm", T, mb.UsageError),
+        ("arm", ["x"], T, mb.ModelError),
+        ("arm", "x", np.zeros((4, 4)), mb.GeometryError),
+        ("arm", "x", "T", mb.ShapeError),
+        (3, "x", T, mb.UsageError),
+    ):
+        with pytest.raises(error):
+            mech.add_frame(body, name, pose)
+    assert mech.bodies["arm"] is new

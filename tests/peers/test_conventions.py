@@ -254,6 +254,9 @@ def test_mujoco_dynamics(case, muj):
     M = np.empty((7, 7))
     mujoco.mj_fullM(model, data, M)
     assert close(system.mass_matrix(Q), G.T @ M @ G)
+    at_rest = np.append(MUJOCO.free_joint.accelerations_to(Q[:7], V[:6], np.zeros(6)), 0.0)
+    bias = system.bias_force(Q, V) - _weight_difference(case)
+    assert close(G.T @ (data.qfrc_bias + M @ at_rest), bias)
     # a wrench, by the difference of accelerations that it makes
     mujoco.mj_forward(model, other)
     without = other.qacc.copy()

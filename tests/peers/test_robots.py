@@ -139,7 +139,13 @@ def test_urdf_and_back(robot):
     text, notes = urdf_text(mechanism)
     assert not notes
     again = mb.parse_urdf(text).mechanism()
-    assert again.bodies == mechanism.bodies
+    assert list(again.bodies) == list(mechanism.bodies)
+    for name, body in mechanism.bodies.items():
+        shapes = []
+        for shape, other in zip(body.shapes, again.bodies[name].shapes, strict=True):
+            assert np.abs(other.pose - shape.pose).max() < 1e-15
+            shapes.append(attrs.evolve(other, pose=shape.pose))
+        assert attrs.evolve(again.bodies[name], shapes=shapes) == body
     assert list(again.joints) == list(mechanism.joints)
     for name, edge in mechanism.joints.items():
         other = again.joints[name]

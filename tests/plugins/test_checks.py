@@ -100,7 +100,8 @@ def test_what_comes_with_mbkit_holds_by_the_same_checks(registry, shown, monkeyp
         for name in registry.known(kind):
             assert f"  ok    {KINDS[kind].title} '{name}': " in text
     assert "FAIL" not in text
-    assert text.count("  --    ") == len(registry.known("reader")) + len(registry.known("command"))
+    unchecked = sum(len(registry.known(kind)) for kind in ("reader", "command", "viewer"))
+    assert text.count("  --    ") == unchecked
 
 
 def test_what_can_be_made_by_a_name_needs_no_example(registry):
@@ -173,7 +174,10 @@ def test_the_command_ends_with_1_where_a_law_is_broken(registry, shown):
     [
         (RuntimeError("no wind"), "RuntimeError: no wind"),
         ({"rail": Rail("r")}, "BrokenContract: mbkit_examples() must return a list, and returned"),
-        ([Rail], "must return instances of the joints, forces, constraints and integrators"),
+        (
+            [Rail],
+            "must return instances of the bodies, joints, forces, constraints and integrators",
+        ),
         ([mb.RevoluteJoint("hinge")], "mechanisms with them, and has RevoluteJoint(name='hinge'"),
         (3, "must return a list, and returned 3"),
     ],

@@ -36,12 +36,29 @@ def modules():
     return sorted((ROOT / "mbkit").rglob("*.py"))
 
 
+#: Pages whose code takes seconds, for many runs and projects that tests/studies has smaller.
+LONG = ("docs/projects.md", "docs/studies.md")
+
+#: Pages whose code needs packages beyond the extra `test`: tests/peers/test_page_code.py runs them.
+WITH_PEERS = (
+    "docs/fmu.md", "docs/pictures.md", "docs/tutorials/first-closed-mechanism.md",
+    "docs/coming-from-other-programs.md",
+)  # fmt: skip
+
+
 def pytest_generate_tests(metafunc):
     """Run what takes a `document` once for each page."""
     if "document" in metafunc.fixturenames:
         found = _documents()
-        names = [str(path.relative_to(ROOT)) for path in found]
-        metafunc.parametrize("document", found, ids=names)
+        runs = metafunc.function.__name__ == "test_code_runs"
+        cases = []
+        for path in found:
+            name = str(path.relative_to(ROOT))
+            if runs and name in WITH_PEERS:
+                continue
+            marks = [pytest.mark.long] if runs and name in LONG else []
+            cases.append(pytest.param(path, id=name, marks=marks))
+        metafunc.parametrize("document", cases)
 
 
 def _documents() -> list[pathlib.Path]:

@@ -18,13 +18,17 @@ from mbkit.constraints import CONSTRAINT_TYPES
 from mbkit.forces import FORCE_TYPES
 from mbkit.integrators import INTEGRATORS
 from mbkit.joints import JOINT_TYPES, LOCAL_COORDINATES, ORIENTATIONS, LocalCoordinates, Orientation
+from mbkit.parts import BODY_TYPES
 from mbkit.plugins import registry
 from mbkit.representations import REPRESENTATIONS
 
-FAMILIES = ("constraints", "forces", "integrators", "joints", "representations", "solvers")
+FAMILIES = (
+    "constraints", "forces", "integrators", "joints", "parts", "representations", "solvers",
+)  # fmt: skip
 
 #: Contracts, with the table by name that follows from the list, and the kind in the registry.
 TABLES = [
+    (mb.Body, BODY_TYPES, "body"),
     (mb.Joint, JOINT_TYPES, "joint"),
     (mb.Force, FORCE_TYPES, "force"),
     (mb.Constraint, CONSTRAINT_TYPES, "constraint"),

@@ -41,6 +41,11 @@ MADE = ("cart", "pendulum")
 
 def test_code_runs(document, tmp_path, monkeypatch, plugins_apart):
     """A page runs from top to bottom in an empty folder, its Python and its commands."""
+    run_code(document, tmp_path, monkeypatch)
+
+
+def run_code(document, tmp_path, monkeypatch):
+    """Run a page."""
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "__main__"}
     text = document.read_text()

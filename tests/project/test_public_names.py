@@ -12,7 +12,7 @@ import mbkit as mb
 
 HEAVY = (
     "casadi", "control", "h5netcdf", "h5py", "jax", "matplotlib", "networkx", "numba", "pandas",
-    "rich", "scipy", "sympy", "xarray",
+    "rich", "scipy", "sympy", "trimesh", "viser", "xarray",
 )  # fmt: skip
 
 
@@ -60,6 +60,7 @@ PROMISED = [
     "TranslationalJoint",
     "UniversalJoint",
     "load_model",
+    "load_ensemble",
     "load_result",
     "resume",
     "save_model",
@@ -91,7 +92,8 @@ def test_every_error_is_public_and_derives_from_the_root():
 
 def test_import_loads_nothing_heavy():
     """Nor plugins, which cost the more, the more are installed. `mbkit.lie` is imported by this."""
-    assert imported_by("import mbkit", (*HEAVY, "cattrs", "mbkit.plugins", "pluggy")) == set()
+    more = ("cattrs", "mbkit.plugins", "multiprocessing", "pluggy", "subprocess")
+    assert imported_by("import mbkit", (*HEAVY, *more)) == set()
 
 
 def test_help_loads_nothing_heavy():

@@ -41,9 +41,9 @@ def replaced(path, name, make):
 # ------------------------------------------------------------------------------- names and marks
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.CSV", "a.mat", "a.npz", "run.v2"])
+@pytest.mark.parametrize("name", ["a.xls", "a.ODS", "a.csv.gz", "a.npz", "run.v2"])
 def test_suffixes_of_other_formats_are_refused(run, tmp_path, name):
-    with pytest.raises(mb.UsageError, match=rf"'.*{name}' must end in \.nc .* got '\.\w+': resul"):
+    with pytest.raises(mb.UsageError, match=rf"'.*{name}' must end in \.nc .* got '\.\w+'\. For"):
         run.save(tmp_path / name)
     assert not list(tmp_path.iterdir())
 
@@ -52,6 +52,12 @@ def test_suffixes_of_other_formats_are_refused(run, tmp_path, name):
 def test_suffixes_that_are_written(run, tmp_path, name):
     run.save(tmp_path / name)
     assert_same(mb.load_result(tmp_path / name), run)
+
+
+def test_a_missing_openpyxl_is_told(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(mb.UsageError, match=r"pip install 'mbkit\[excel\]'.*\.csv"):
+        run.save(tmp_path / "run.xlsx")
 
 
 @pytest.mark.parametrize("path", [3, None, b"run.nc"])
@@ -67,9 +73,9 @@ def test_the_command_line_refuses_suffixes_before_it_computes(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(mb, "simulate", None)
     model = pathlib.Path(__file__).parents[1] / "data" / "gripper.toml"
-    done = CliRunner().invoke(main, ["simulate", str(model), "-o", "run.csv"])
+    done = CliRunner().invoke(main, ["simulate", str(model), "-o", "run.xls"])
     assert done.exit_code != 0
-    assert "'run.csv' must end in .nc" in done.output
+    assert "'run.xls' must end in .nc" in done.output
 
 
 # ------------------------------------------------------------------------------- damage

@@ -70,8 +70,56 @@ def test_copies_are_equal_and_read_only(run, duplicate):
     assert not other.q.flags.writeable
 
 
-def test_repr_is_one_line(run):
-    assert repr(run) == "<Result: 5 instants from 0 s to 0.4 s, nq = 4, nv = 3, not completed>"
+def test_repr_says_what_happened(changed):
+    """Span, method, work, balance, why it ended, warnings; text of files is escaped."""
+    energies = {"kinetic_energy": [0, 1, 4, 2, 0], "potential_energy": [4, 3, 0, 2.5, np.nan]}
+    options = {
+        "integrator": "RATTLie()", "h": 0.1, "steps_taken": 4, "wall_time": 0.25,
+        "counts": {"evaluations": 16, "rejected_steps": 1},
+    }  # fmt: skip
+    run = changed(**energies, options=options, warnings=["<b>bold</b>\x1b[31m"])
+    assert repr(run).splitlines() == [
+        "<Result: 5 instants from 0 s to 0.4 s, nq = 4, nv = 3, not completed",
+        "  integrator  RATTLie(), h = 0.1 s",
+        "  work        4 steps, 16 evaluations, 1 rejected steps, in 0.25 s",
+        "  energies    change by at most 0.5 J, 1.2e-01 of the peak kinetic energy",
+        "  ended       Interrupted by the user after t = 0.4 s.",
+        "  warning     <b>bold</b>\\x1b[31m>",
+    ]
+    page = run._repr_html_()
+    assert "&lt;b&gt;bold&lt;/b&gt;" in page
+    assert "<b>" not in page
+    forced = changed(**energies, supplied_energy=[0, 0, 0, 0.25, 1])
+    assert "balance misses at most 0.25 J, 6.2e-02 of the peak" in repr(forced)
+    still = {"kinetic_energy": [0, 1e-65, 0, 0, 0], "potential_energy": [7, 7, 7 + 2e-15, 7, 7]}
+    assert "change by at most 1.78e-15 J\n" in repr(changed(**still))
+    creeping = {"kinetic_energy": [0, 4e-12, 0, 0, 0], "potential_energy": [7, 7 - 3e-12, 7, 7, 7]}
+    assert "2.5e-01 of the peak kinetic energy" in repr(changed(**creeping))
+
+
+def test_joints_are_found_by_name(run, changed):
+    np.testing.assert_array_equal(run["tip"], run.q)
+    np.testing.assert_array_equal(run["tip[2]"], run.q[:, 2])
+    np.testing.assert_array_equal(run.velocity("tip[1]"), run.v[:, 1])
+    names = {"joint_names": ("tip", "rail", "weld"), "position_names": ("rail", *"abc")}
+    other = changed(**names, options={"loop_joints": ("pin",)})
+    np.testing.assert_array_equal(other["rail"], other.q[:, 0])
+    assert other["weld"].shape == (5, 0)
+    for name, text in (
+        ("rial", "did you mean 'rail'"), ("pin", "closes a loop"), (3, "no joint, component"),
+        ([], "no joint, component"),
+    ):  # fmt: skip
+        with pytest.raises(mb.NameUnknownError, match=text):
+            other[name]
+    with pytest.raises(mb.NameUnknownError, match=r"run.velocity\['tp'\].*did you mean 'tip'"):
+        run.velocity("tp")
+
+
+def test_units_of_velocities(changed):
+    """Those of positions by seconds; a unit quaternion has three angular velocities."""
+    assert changed().velocity_units == ("rad/s",) * 3
+    assert changed(position_units=("rad", "m", "rad", "m")).velocity_units == ("",) * 3
+    assert changed(position_units=()).velocity_units == ("",) * 3
 
 
 def test_to_xarray_has_names_and_values(run):

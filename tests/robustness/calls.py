@@ -22,16 +22,18 @@ from tests.robustness.subjects import SUBJECTS, subject
 
 __all__ = [
     "COUNTS", "MOST", "NOT_CALLED", "SPAN", "Broken", "calls", "functions", "methods_of",
-    "momentum_form", "outcome", "regular", "simulation", "words", "words_of",
-    "words_of_run",
+    "momentum_form", "outcome", "regular", "simulation", "studies", "words",
+    "words_of", "words_of_run",
 ]  # fmt: skip
 
 #: Not for users, though without an underscore; and what writes files, runs others' code or prints.
 NOT_CALLED = {
     "solved", "solve_hybrid", "start_of_tree", "known", "prescribed_rows", "load_model",
-    "save_model", "load_result", "load_urdf", "read_urdf", "save_urdf", "load_project",
-    "load_study", "resume", "simulate", "plot", "save", "main", "Project", "Study", "Result",
-    "EventLog", "Urdf", "EquationsOfMotion", "System", "MassFactor", "SystemJacobian",
+    "save_model", "load_ensemble", "load_result", "load_urdf", "read_urdf", "save_urdf",
+    "load_mjcf", "read_mjcf", "save_mjcf", "Mjcf", "export_fmu",
+    "load_project", "load_study", "resume", "simulate", "plot", "animate", "save", "main",
+    "Project", "Study", "Result", "EventLog", "Urdf", "EquationsOfMotion", "System", "MassFactor",
+    "SystemJacobian",
     "NewtonEulerEquations", "Topology", "Diagnosis", "InverseKinematics", "RatesFit",
     "Manipulability", "NearSingularity", "Identification", "Derivatives", "BodyPath",
     "JointKernels", "joint_kernel", "Group", "disagreement",
@@ -40,7 +42,7 @@ NOT_CALLED = {
 
 
 #: Numbers of attempts: who asks for 2**63 of them gets what he asks for, and the kit would wait.
-COUNTS = {"starts", "restarts", "max_iterations"}
+COUNTS = {"starts", "restarts", "max_iterations", "samples", "repeats", "halvings"}
 MOST = 100
 
 
@@ -90,7 +92,7 @@ def regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
         "solver": mb.NullSpace(), "minimise": "effort", "out": None, "on": "successor",
         "at": (0.0, 0.0, 0.0), "expressed_in": "world", "with_effort": True, "minimum_norm": True,
         "screws": "body-fixed", "rows": "linear", "inputs": names, "outputs": names,
-        "of": "forward_dynamics", "by": ["q", "t", "gravity"], "order": 1,
+        "of": "forward_dynamics", "by": ["q", "t", "gravity"], "order": 1, "path": None,
     }  # fmt: skip
 
 
@@ -167,8 +169,13 @@ _VECTORS = {
 _WORDS: dict[str, Any] = {
     "name": "x", "axis": (0.0, 0.0, 1.0), "axis1": (1.0, 0.0, 0.0), "axis2": (0.0, 1.0, 0.0),
     "normal": (0.0, 0.0, 1.0), "point": (0.1, 0.0, 0.0), "mass": 1.0, "size": (0.1, 0.2, 0.3),
-    "radius": 0.1, "length": 0.3, "height": 0.3, "pitch": 0.1, "joint": "hinge", "joints": "hinge",
+    "radius": 0.1, "radii": (0.1, 0.2, 0.3), "color": (0.1, 0.2, 0.3), "shapes": [],
+    "world_shapes": [],
+    "vertices": np.eye(3), "faces": [[0, 1, 2]], "file": "none.stl", "scale": (1.0, 2.0, 3.0),
+    "path": "none.stl", "length": 0.3, "height": 0.3,
+    "pitch": 0.1, "joint": "hinge", "joints": "hinge",
     "body": "hand", "bodies": "hand", "body_a": "world", "body_b": "hand", "stiffness": 10.0,
+    "controller": lambda t, q, v: -v, "period": 0.1, "delay": 0.2,
     "damping": 0.1, "T": np.eye(4), "C": np.eye(4), "R": np.eye(3), "com": (0.0, 0.0, 0.1),
     "V": np.ones(6), "W": np.ones(6), "X": np.ones(6), "x": np.ones(3),
     "q": np.array([1.0, 0, 0, 0]),
@@ -305,11 +312,42 @@ def simulation(system: mb.System) -> dict[str, Any]:
         "tau": np.zeros(system.nv), "forces": (), "events": (), "save_every": 1,
         "save_at": np.array([0.005, 0.01]), "stabilisation": mb.Projection(),
         "constraint_solver": None, "dtype": "float64", "notes": {},
+        "outputs": {"what": f"{system.body_names[-1]}.pose"},
         "parameters": {"gravity": np.array([0.0, 0.0, -9.81])},
     }  # fmt: skip
 
 
 SPAN = {"t_span": (0.0, 0.02), "h": 0.01}
+
+
+def studies() -> dict[str, dict[str, Any]]:
+    """Return arguments that fit the functions of `mbkit.studies`, by their names.
+
+    Directories, processes and clusters are left out: who asks for one gets it.
+    """
+    mech = mb.Mechanism("drop")
+    ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("fall"), mech.world, ball)
+    start = {**SPAN, "q": {"fall": 0.1}, "v": {"fall": 0.2}}
+    factors: dict[str, Any] = {"constraint_solvers": "automatic", "stabilisations": "projection"}
+    factors |= {"coordinates": "relative", "integrators": "rkmk2", "representations": "spatial"}
+    factors |= {"body_frames": "joint", "loop_joints": None, "events": (), "tau": None}
+    factors |= {"reference": None, "quantity": None, "invariants": None, "length": 1.0}
+    compared = {"mechanism": mech, **start, **factors, "samples": 2, "repeats": 0}
+    random = {"vary": {"v.fall": (0.0, 1.0)}, "outputs": {"end": lambda run: run.q[-1, 0]}}
+    random |= {"time_limit": None, "executor": "serial"}
+    drawn = {"mechanism": mech, **start, **random, "samples": 2, "seed": 1}
+    sizes = {"representations": "spatial", "body_frames": "joint", "repeats": 1}
+    sizes |= {"algorithms": ["inverse_dynamics"]}
+    return {
+        "compare": {**compared, "executor": "serial", "time_limit": None},
+        "convergence": {**compared, "h": 0.01, "halvings": 2},
+        "work_precision": {**compared, "errors": [1e-3], "by": "evaluations"},
+        "ensemble": drawn,
+        "sensitivity": {**drawn, "method": "one_at_a_time"},
+        "sweep": {"what": mech, **start, **random, "vary": {"v.fall": [0.0, 1.0]}, "retry": False},
+        "scaling": {"make": lambda size: mech, "sizes": [1], **sizes},
+    }
 
 
 def _of_simulate(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any]:

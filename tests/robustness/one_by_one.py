@@ -28,6 +28,7 @@ from tests.robustness.calls import (
     outcome,
     regular,
     simulation,
+    studies,
     words,
     words_of,
 )
@@ -58,6 +59,8 @@ def calls() -> Iterator[tuple[str, Callable[[], Any]]]:
         needed = {"system": system, **SPAN, "progress": False}
         changed = [*SPAN, *simulation(system)]
         yield from _with_each(f"{name}: simulate", mb.simulate, needed, changed)
+    for name, right in studies().items():
+        yield from _with_each(name, getattr(mb.studies, name), right, list(right))
     needed = {"system": momentum_form(), **SPAN, "progress": False}
     changed = [*SPAN, *simulation(subject("tree")), "integrator", "output"]
     yield from _with_each("tree in momenta: simulate", mb.simulate, needed, changed)

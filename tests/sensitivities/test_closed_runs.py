@@ -37,7 +37,8 @@ class Closed:
 
     def run(self, e, name="", entry=0):
         system, q, v = self.start(e, name, entry)
-        return mb.simulate(system, (0.0, 0.1), q=q, v=v, save_every=4, **self.options)
+        saved = {} if "save_at" in self.options else {"save_every": 4}
+        return mb.simulate(system, (0.0, 0.1), q=q, v=v, **saved, **self.options)
 
     def assert_same(self, names, rtol=1e-9):
         base, (system, *before) = self.run(0.0), self.start(0.0)

@@ -110,10 +110,6 @@ def test_runs_without_derivatives_are_refused():
         run = mb.simulate(system, (0.0, 0.02), 1e-2, q=q, v=v, integrator=method)
         with pytest.raises(UsageError, match=words):
             mb.sensitivities(run, by=["q"])
-    method = mb.GeneralizedAlpha(formulation="index3", start="plain")
-    run = mb.simulate(system, (0.0, 0.02), 1e-2, q=q, v=v, integrator=method, save_at=[0.0, 0.015])
-    with pytest.raises(UsageError, match="index 3, and events or output times"):
-        mb.sensitivities(run, by=["q"])
 
 
 def test_sensitivities_converge_to_those_of_a_method_of_high_order():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
 import pytest
 
@@ -97,6 +98,9 @@ def test_forces_and_joints_that_are_turned_round():
         "spring", "world", "body2", stiffness=30.0, damping=0.4, point_a=(0.5, 0.4, 0.3)
     )
     mechanism.add_force(spring)
+    mechanism.add_force(attrs.evolve(spring, name="other", body_a="body0", rest_length=0.2,
+                                     point_b=(0.1, -0.2, 0.3)))  # fmt: skip
+    mechanism.add_force(mb.Drag("drag", "body1", quadratic=0.3))  # which the adjoint calls
     system = mechanism.assemble()
     state = random_state(rng, system)
 
@@ -104,7 +108,9 @@ def test_forces_and_joints_that_are_turned_round():
         return mb.simulate(system, (0.0, 0.02), 5e-3, q=state.q, v=v)
 
     base, unit = run(), np.eye(system.nv)[2]
-    found = mb.sensitivities(base, by=["q", "v", "forces.spring.stiffness", "bodies.body1.mass"])
+    fields = ("stiffness", "rest_length", "damping", "point_a", "point_b")
+    numbers = [f"forces.{name}.{field}" for name in ("spring", "other") for field in fields]
+    found = mb.sensitivities(base, by=["q", "v", *numbers, "bodies.body1.mass"])
     assert_same(system, base, found, "v", 2, lambda e: run(state.v + e * unit))
     assert_adjoint(base, found)
 

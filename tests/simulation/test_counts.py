@@ -42,6 +42,16 @@ def test_evaluations_are_as_many_as_forces_are_asked_for(name: str) -> None:
     assert run.options["counts"]["evaluations"] == len(asked)
 
 
+def test_runs_in_directories_count_what_runs_in_memory_do(tmp_path: Any) -> None:
+    given: dict[str, Any] = {"q": [1.0], "progress": False}
+    found = mb.simulate(_pendulum(), (0.0, 0.5), 0.05, output=tmp_path / "run", **given)
+    expected = mb.simulate(_pendulum(), (0.0, 0.5), 0.05, **given).options["counts"]
+    for run in (found, mb.load_result(tmp_path / "run")):
+        assert run.options["counts"] == expected
+        assert 0.0 < run.options["wall_time"] < 60.0
+        assert f"{expected['evaluations']} evaluations" in repr(run)
+
+
 @pytest.mark.slow
 def test_steps_that_turn_too_far_are_rejected() -> None:
     coarse = mb.RungeKuttaMuntheKaas(mb.tableaus.BOGACKI_SHAMPINE3, rtol=1e-9)

@@ -241,6 +241,20 @@ def test_a_force_whose_power_is_not_its_own():
     told(rail(Wrong("wrong")), 1.0, 1e-3, v=[1.0])
 
 
+def test_what_misses_more_than_a_hundredth_of_the_kinetic_energy():
+    """A stop in a damper: by the change of potential energy alone it would not be said."""
+    watch = EnergyWatch()
+    rows = {"kinetic": [0, 1.0, 0], "potential": [20, 10, 0], "dissipated": [0, 9, 19.985]}
+    watch.look([0, 1, 2], **rows, supplied=[0, 0, 0])
+    assert watch.exceeds
+    assert "1.5 % of the peak kinetic energy" in watch.finding({})
+    slow = EnergyWatch()  # what creeps has no kinetic energy to compare with
+    slow.look([0, 1], [0, 1e-9], [20, 10], [0, 9.9995], [0, 0])
+    assert not slow.exceeds
+    slow.look([2], [1e-9], [0], [19.99], [0])
+    assert "0.05 % of the largest energy that moved" in slow.finding({})
+
+
 # ---------------------------------------------------------------------- no false alarms
 
 
@@ -299,10 +313,9 @@ def hard():
 
 def test_the_result_says_it_in_its_text_and_in_its_file(tmp_path):
     run = told(hard(), 1.0, 1e-2, **SPRING)
-    assert repr(run).endswith("completed, 1 warning>")
-    assert str(run) == f"{run!r}\nWarning: {run.warnings[0]}"
+    assert repr(run).endswith(f"\n  warning     {run.warnings[0]}>")
     for part in (
-        "misses up to 0.26 J, from t = 0.48 s on: at t = 1 s 2.08 % of the largest energy",
+        "misses up to 0.26 J, from t = 0.48 s on: at t = 1 s 2.09 % of the peak kinetic energy",
         "Steps of h = 0.01 s are too large for RungeKuttaMuntheKaas",
         "Use a smaller h, rtol for steps of its own size, or mbkit.GeneralizedAlpha()",
     ):
@@ -377,5 +390,5 @@ def test_pieces_of_a_run_say_what_it_says_as_a_whole():
         parts = EnergyWatch()
         for first in range(0, 60, 7):
             parts.look(*row[:, first : first + 7])
-        names = ("missing", "at", "moving", "since", "first", "exceeds")
+        names = ("missing", "at", "kinetic", "moving", "since", "first", "exceeds")
         assert [getattr(parts, n) for n in names] == [getattr(whole, n) for n in names]

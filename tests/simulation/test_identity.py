@@ -371,6 +371,15 @@ def test_fingerprints_find_values_wherever_they_are_held(make):
     assert arrays[0] == arrays[1] != arrays[2]
 
 
+def test_compiled_functions_of_a_joint_are_part_of_its_fingerprint():
+    def joint(number):
+        motion = made(f"def f(slot, parameters, q, v, R, p, S, bias):\n    R[0] = {number}\n")
+        source = "class J:\n    def kernels(self):\n        return motion\n"
+        return fingerprint(made(source, "J", motion=mb.joint_kernel("motion")(motion)))
+
+    assert joint(1.0) == joint(1.0) != joint(2.0)
+
+
 def test_objects_that_hold_each_other_have_a_fingerprint():
     one, other = Controller(None), Controller(None)
     one.gain, other.gain = other, one

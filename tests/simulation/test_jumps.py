@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -85,7 +87,6 @@ def test_a_motion_that_is_faster_than_the_steps_is_told_of():
         assert simulated(system, integrator=ADAPTIVE).warnings == ()
 
 
-@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")  # of the blow of a kink
 @each_method
 @pytest.mark.parametrize(
     "motion",
@@ -93,15 +94,35 @@ def test_a_motion_that_is_faster_than_the_steps_is_told_of():
         lambda t: 1e6 + 1e-3 * np.sin(t),
         lambda t: np.maximum(t - 1.003, 0.0) ** 2,
         lambda t: np.where(t < 1.0, 0.0, np.exp(-1.0 / np.maximum(t - 1.0, 1e-3))),
-        lambda t: np.abs(t - 1.0037),
     ],
-    ids=["far away", "starts", "starts smoothly", "kink"],
+    ids=["far away", "starts", "starts smoothly"],
 )
 def test_motions_that_are_followed_are_not_told_of(integrator, motion):
     """A warning of jumps is an error here."""
     system = driven(motion)
     run = simulated(system, integrator=integrator)
     assert not any("jumps" in text for text in run.warnings)
+
+
+@each_method
+@pytest.mark.parametrize("at", [1.0, 1.0037])  # where a step ends, and within one
+def test_a_kink_is_told_of_by_its_time_even_if_it_costs_no_energy(integrator, at):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run = simulated(driven(lambda t: np.abs(t - at)), integrator=integrator)
+    assert [str(each.message) for each in caught if each.category is mb.JumpWarning] == [
+        text for text in run.warnings if "kink" in text
+    ]
+    assert f"has a kink at t = {at:.9g} s: its velocity jumps from -1 to 1" in run.warnings[0]
+
+
+def test_energy_that_a_kink_takes_is_not_blamed_on_the_steps():
+    with pytest.warns((mb.JumpWarning, mb.EnergyBalanceWarning)):
+        run = simulated(driven(lambda t: np.minimum(3.0 * t, 1.5)))
+    kink, balance = run.warnings
+    assert "has a kink at t = 0.5 s: its velocity jumps from 3 to 0" in kink
+    assert "First mend the prescribed motion" in balance
+    assert "h =" not in balance
 
 
 def test_an_angle_that_is_wrapped_is_the_same_angle():

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -133,6 +134,23 @@ def test_an_exception_of_a_force_keeps_what_was_computed(system, tmp_path, troub
     assert run.t[-1] == pytest.approx(0.9, abs=EVERY * STEP)
     trouble.at = np.inf
     assert_same(mb.resume(tmp_path / "run", tau=tau), simulate(system, tau=tau))
+
+
+def test_a_run_that_goes_on_shows_how_much_is_done_of_all(
+    system, tmp_path, trouble, often, monkeypatch, capsys
+):
+    """Its percentage is that of the whole span, the time left by the pace since it goes on."""
+    monkeypatch.setattr(importlib.import_module("mbkit.simulation.progress"), "PATIENCE", 0.0)
+    trouble.at = 1.0
+    simulate(system, tmp_path / "run", tau=tau)
+    trouble.at = np.inf
+    assert mb.resume(tmp_path / "run", tau=tau).completed
+    line = re.match(
+        r"simulate: t = (.*) s of 1.2 s \((.*) %\), about 0 s left", capsys.readouterr().err
+    )
+    t, done = float(line[1]), float(line[2])
+    assert 0.99 < t < 1.2
+    assert done == pytest.approx(100.0 * (t - 0.2), abs=0.51)
 
 
 def test_a_motion_without_bounds_ends_a_run_with_what_was_finite(tmp_path):

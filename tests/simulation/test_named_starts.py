@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,27 @@ def test_vectors_that_open_loops_are_refused():
         run_of(system, q=q, v={system.joint_names[0]: 1.0})
 
 
+@pytest.mark.parametrize("units", [1.0, 5.0])
+def test_advice_keeps_what_was_given(units):
+    """A rotor geared to a shoulder, as of an armature: what the message says holds the shoulder."""
+    mech = mb.Mechanism("arm")
+    for name in ("shoulder", "rotor"):
+        mech.add_body(mb.Body(name, mb.SpatialInertia.box(1.0, size=(units, 0.1, 0.1))))
+        mech.add_joint(hinge(f"{name} hinge", (0, 0, units), (0, 1, 0)), mech.world, name)
+    mech.add_constraint(mb.GearRatio("gear", "rotor hinge", "shoulder hinge", ratio=1.0))
+    system = mech.assemble()
+    q = system.configuration({"shoulder hinge": 0.45})
+    with pytest.raises(mb.ConstraintError, match="Close them first") as raised:
+        run_of(system, q=q)
+    message = str(raised.value)
+    gap, unit = map(
+        float, re.search(r"by (\S+) m, where angles count by (\S+) m", message).groups()
+    )
+    assert abs(gap / unit - 0.45) < 5e-3
+    fixed = re.search(r"q = system\.close_loops\(q, fixed=\['(.*?)'\]\)", message)[1]
+    np.testing.assert_allclose(system.close_loops(q, fixed=[fixed]), 0.45, rtol=1e-9)
+
+
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 def test_runs_of_an_ensemble_close_their_own_loops():
     """Each with its masses; of trees, all begin with what is named."""
@@ -95,3 +118,45 @@ def test_runs_of_an_ensemble_close_their_own_loops():
         np.testing.assert_array_equal(runs[place].q, alone.q)
     with pytest.raises(mb.UsageError, match="must be text, got 2"):
         run_of(system, q={2: 0.2})
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+def test_vectors_by_names_for_other_calls():
+    """What holds a four-bar at rest is gravity's power along its one motion."""
+    system = four_bar().assemble()
+    cut = system.loop_joints[0]
+    at = system.configuration({"A": 0.2})
+    np.testing.assert_array_equal(at, [0.2 * (name == "A") for name in system.joint_names])
+    q, rest = system.close_loops(at, fixed="A"), np.zeros(system.nv)
+    hold = system.hybrid_dynamics(q, rest, vdot=system.velocity({"A": 0.0}), prescribed=["A"])[1]
+    np.testing.assert_array_equal(system.close_loops({"A": 0.2}), q)
+    way = system.consistent_velocity({"A": 1.0}, q)
+    both = system.close_loops({"A": 0.2}, {"A": 1.0})
+    np.testing.assert_allclose(both[1], way, atol=1e-12)
+    rest_at = system.equilibrium({"A": 0.2}, fixed=["A"])
+    np.testing.assert_allclose(rest_at.q, q, atol=1e-12)
+    model = system.linearize({"A": 0.2}, tau=rest_at.efforts)
+    np.testing.assert_array_equal(model.A, system.linearize(q, tau=rest_at.efforts).A)
+    expected = system.velocity({"A": way @ system.bias_force(q, rest)})
+    np.testing.assert_allclose(hold, expected, atol=1e-11)
+    for call in (
+        lambda: system.configuration({cut: 1.0}),
+        lambda: run_of(system, q={cut: 1.0}),
+        lambda: system.close_loops(fixed=cut),
+        lambda: run_of(system, outputs=[f"{cut}.effort"]),
+        lambda: system.velocity_slice(cut),
+    ):
+        with pytest.raises(mb.MbkitError, match=rf"joint '{cut}' closes a loop and .*loop_joints="):
+            call()
+    for given in ({"A": [1.0, 2.0]}, {"nix": 1.0}, {"A": "x"}, 3.0):
+        with pytest.raises(mb.UsageError, match="velocity: "):
+            system.velocity(given)
+
+
+def test_a_mechanism_that_cannot_move_has_no_velocity_to_choose():
+    points = [(0, 0, 0), (1, 0, 0), (1, 0, 1)]
+    joints = [hinge(n, p, (0, 1, 0)) for n, p in zip("ABC", points, strict=True)]
+    system = cycle("truss", points, joints).assemble()
+    name = system.joint_names[0]
+    with pytest.raises(mb.ConstraintError, match=r"cannot move.*: its mobility is 0"):
+        run_of(system, v={name: 1.0})

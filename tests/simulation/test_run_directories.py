@@ -395,7 +395,7 @@ def model(tmp_path):
 def test_a_directory_on_the_command_line(model, tmp_path, way):
     path = tmp_path / "runs/a"
     target = f"{path}/" if way == "-o" else path
-    options = ("--t-end", 0.1, "--v", "hinge=1", "--save-every", 3)
+    options = ("--t-end", 0.1, "--h", 1e-3, "--v", "hinge=1", "--save-every", 3)
     done = mbkit("simulate", model, way, target, *options, "--dtype", "float32")
     assert done.exit_code == 0, done.output
     assert f"Wrote {path}/result.nc: 35 instants." in done.output

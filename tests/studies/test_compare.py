@@ -10,6 +10,7 @@ import sys
 import time
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
@@ -128,6 +129,75 @@ def test_what_fails_is_a_row_and_stops_nothing() -> None:
     assert found.table["error"][1] < 1e-2
 
 
+def test_efforts_are_along_the_velocities_of_the_base() -> None:
+    """A constant force f on a mass of 1 kg: f / omega^2 (1 - cos(omega t)), and back without it."""
+    f, span = 2.0, (0.0, math.pi / OMEGA)
+    quantity = {"quantity": lambda _system, q, _v: q[:, 0], "repeats": 0}
+    given: dict[str, Any] = {"integrators": ["rkmk4", "bliedf3"], **quantity}
+
+    def pushed(t: float) -> float:
+        return f / OMEGA**2 * (1.0 - math.cos(OMEGA * t))
+
+    found = compare(oscillator(), span, span[1] / 40, tau=[f], reference=pushed, **given).table
+    assert (found["error"] < [1e-5, 1e-3]).all()
+    half = mb.PiecewiseEfforts([[f], [-f]], span)
+    given["integrators"] = ["rkmk4", "rkmk3"]  # of one step, which do not look over the change
+    found = compare(oscillator(), span, span[1] / 40, tau=half, **given).table
+    assert (found["error"] < [1e-5, 1e-3]).all()
+    assert (found["energy_drift"] < 1e-2).all()
+    other = compare(oscillator(), span, span[1] / 40, tau=[f], coordinates="absolute", repeats=0)
+    assert "mbkit.JointEffort" in other.failed.rows[0]["status"]
+
+
+def test_events_happen_in_all_coordinates_and_their_times_have_errors() -> None:
+    """A ball falls from 1 m and bounces: at t = sqrt(2 / g), and 2 e sqrt(2 / g) later again."""
+    mech = mb.Mechanism("ball", gravity=(0, 0, -9.81))
+    ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.FreeJoint("float"), mech.world, ball)
+    floor = mb.PlaneDistance("ball", point=(0, 0, 0), offset=-1.0)
+    bounce = mb.Event("bounce", floor, direction="falling", reset=mb.Impact(0.5))
+    given: dict[str, Any] = {"v": [0, 1.0, 2.0, 0, 0, 0], "events": [bounce], "repeats": 0}
+    given["coordinates"] = ["relative", "unit_quaternion/screw_coordinates"]
+    found = compare(mech, (0.0, 1.0), 0.02, **given).table
+    assert list(found["status"]) == ["completed"] * 2
+    assert list(found["events"]) == [2, 2]
+    assert (found["error_event_time"] < 1e-6).all()
+    assert (found["error"] < 1e-5).all()
+    with pytest.raises(mb.UsageError, match="'bounce' ends the run"):
+        compare(mech, (0.0, 1.0), 0.1, events=[attrs.evolve(bounce, terminal=True, reset=None)])
+    by_hand = mb.Event("low", lambda _t, q, _v: q[6])
+    found = compare(mech, (0.0, 0.1), 0.1, **given | {"events": [by_hand]})
+    assert ["functions of 'low'" in row["status"] for row in found.table] == [False, True]
+
+
+@pytest.mark.long
+def test_operations_of_runs_are_those_of_their_evaluations() -> None:
+    """Four evaluations a step of RKMK4, of as many operations as forward dynamics has, and more."""
+    given: dict[str, Any] = {"operations": True, "repeats": 0, "v": [1.0, 0.4, 5.0]}
+    given["integrators"] = ["rkmk4", "rkmk2", "generalized_alpha"]
+    found = compare(top(), (0.0, 0.2), [0.02, 0.01], **given).table
+    four, two = (found.select(integrator=name)["operations"] for name in ("rkmk4", "rkmk2"))
+    dynamics = mb.studies.operations(
+        top(), representations="body_fixed", algorithms=["forward_dynamics"]
+    ).rows[0]
+    one = sum(dynamics[kind] for kind in ("multiplications", "additions", "divisions", "angles"))
+    assert (four[1], two[1]) == (2 * four[0], 2 * two[0])
+    assert 4 * one < four[0] / 10 < 8 * one
+    assert 1.8 < four[0] / two[0] < 2.5
+    assert (found.select(integrator="generalized_alpha")["operations"] > 0.0).all()
+    by = lambda _t, _q, _v: np.zeros(3)  # noqa: E731
+    other = compare(top(), (0.0, 0.2), 0.02, **given | {"tau": by}).table
+    assert all("function of time" in reason for reason in other["uncounted"])
+    closed = compare(
+        four_bar(), (0.0, 0.1), 0.01, q={"knee": 1.2}, loop_joints=["knee", "pivot"],
+        operations=True, repeats=0,
+    ).table  # fmt: skip
+    assert (closed["operations"] > 4 * 10 * 1000).all()
+    in_python = [mb.LocalVectorSpace(), "rkmk4"]
+    found = compare(top(), (0.0, 0.1), 0.02, **given | {"integrators": in_python}).table
+    assert ["Python" in str(row.get("uncounted") or "") for row in found] == [True, False]
+
+
 @pytest.mark.long
 def test_a_study_goes_on_with_what_is_missing(tmp_path: pathlib.Path) -> None:
     given: dict[str, Any] = {"q": [1.0], "repeats": 1, "directory": tmp_path / "study"}
@@ -195,9 +265,12 @@ def test_a_study_that_is_killed_loses_nothing_that_was_finished(tmp_path: pathli
         ({"reference": mb.RungeKuttaMuntheKaas()}, "steps of one size"),
         ({"q": {"trak": 1.0}}, "track"),
         ({"length": 0.0}, "length"),
+        ({"tau": [1.0, 2.0]}, "tau"),
+        ({"operations": 1}, "operations must be"),
+        ({"events": "bounce"}, "events must be"),
     ],
 )
 def test_bad_input_is_refused_by_name(change: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"t_span": (0.0, 1.0), "h": 0.1, "repeats": 0} | change
-    with pytest.raises(mb.UsageError, match=message):
+    with pytest.raises((mb.UsageError, mb.ShapeError), match=message):
         compare(oscillator(), **given)

@@ -169,3 +169,13 @@ def test_the_command_tells_what_happened(study_file):
     told = next(line for line in done.stdout.splitlines() if line.startswith("Events: "))
     run = mb.load_result(study_file.parent / "results" / "swing.nc")
     assert f"stop {run.events['stop'].t.size}" in told
+
+
+def test_comparisons_have_the_events_of_the_file(study_folder):
+    path = study_folder / "swing.toml"
+    table = '\n[compare]\nh = [1e-2]\nintegrators = ["rkmk4"]\nrepeats = 0\n'
+    path.write_text(STUDY + EVENTS + table)
+    study = mb.load_study(path)
+    row = study.compare().table.rows[0]
+    assert row["status"] == "completed"
+    assert row["events"] == len(study.run().events.names) > 0

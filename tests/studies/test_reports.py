@@ -66,6 +66,12 @@ def test_work_at_an_error_is_that_of_the_method_that_needs_less() -> None:
     assert second["evaluations at 1e-02"] > fourth["evaluations at 1e-02"]
     assert second["evaluations at 1e-05"] is None
     assert fourth["evaluations at 1e-30"] is None
+    # its largest step is more precise than 1e-2: larger ones might do
+    assert "at 1e-02: the largest step" in fourth["note"]
+    assert not second.get("note")
+    assert f"<= {fourth['evaluations at 1e-02']:.3g}".replace("<= <= ", "<= ") in (
+        found.table.markdown()
+    )
     # the error of RK4 is (omega h)^5 / 120 a step; 2 s of them make 1e-5
     steps = (2.0 * OMEGA**5 / 120 / 1e-5) ** 0.25 * 2.0
     assert fourth["evaluations at 1e-05"] == pytest.approx(4 * steps, rel=0.25)
@@ -83,8 +89,13 @@ def test_tables_are_the_same_in_every_form() -> None:
     assert np.array_equal(data["error"], table["error"], equal_nan=True)
     assert r"a\_b & 0.1 & 0.333 \\" in table.latex()
     assert "| a_b  | 0.1   | 0.333       |" in table.markdown()
-    with pytest.raises(mb.UsageError, match="no column 'eror'"):
-        table["eror"]
+    assert "0.33333" in table.markdown("error", digits=5)
+    assert table.latex("error").count("&") == 0
+    for call in (lambda: table["eror"], lambda: table.latex("eror")):
+        with pytest.raises(mb.UsageError, match="no column 'eror'"):
+            call()
+    with pytest.raises(mb.UsageError, match="digits must be a whole number"):
+        table.markdown(digits=0)
 
 
 class _Addresses(HTMLParser):

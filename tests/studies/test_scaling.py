@@ -63,10 +63,13 @@ def test_loops_are_sizes_too() -> None:
             last = body
         return mech
 
-    found = scaling(bars, [1, 2], representations="body_fixed", algorithms=["forward_dynamics"])
+    kinds = {"bars": bars, "chain": chain}
+    found = scaling(kinds, [1, 2], representations="body_fixed", algorithms=["forward_dynamics"])
     cases = found.tables["cases"]
-    assert list(cases["status"]) == ["completed"] * 2
-    assert list(cases["constraints"]) == [5, 10]
+    assert list(cases["status"]) == ["completed"] * 4
+    assert list(cases.select(mechanism="bars")["constraints"]) == [5, 10]
+    assert list(cases.select(mechanism="chain")["constraints"]) == [0, 0]
+    assert list(found.table["mechanism"]) == ["bars", "chain"]
 
 
 @pytest.mark.parametrize(

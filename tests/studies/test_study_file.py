@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import mbkit as mb
+from mbkit.cli.main import main
 from mbkit.studies.changes import parsed_change
 from tests.studies.conftest import STUDY
 
@@ -85,6 +87,25 @@ def test_results_carry_the_study(study_folder, tmp_path):
     assert notes["settings"]["integrator"] == {"tableau": "heun"}
 
 
+def test_info_tells_what_a_result_was_computed_from(study_folder):
+    """Of a file and of a run directory; a description that changes is no obstacle to going on."""
+    study = mb.load_study(study_folder / "swing.toml", {"h": 5e-3, "about": "slow"})
+    study.run().save(study_folder / "run.nc")
+    study.run(study_folder / "runs")
+    for place in ("run.nc", "runs"):
+        told = CliRunner().invoke(main, ["info", str(study_folder / place)]).output
+        assert "from        study swing.toml" in told
+        assert "mbkit " + mb.__version__ in told
+        for line in ("study: swing.toml", '  about = "slow"', "  h = 0.005",
+                     "  parameters.bodies.upper.mass = 2.5"):  # fmt: skip
+            assert line in told.splitlines()
+    again = mb.load_study(study_folder / "swing.toml", {"h": 5e-3, "about": "slower"})
+    assert again.resume(study_folder / "runs").completed
+    (study_folder / "runs" / "cases").mkdir()
+    refused = CliRunner().invoke(main, ["info", str(study_folder / "runs")])
+    assert "mbkit report" in refused.output
+
+
 def test_a_whole_joint_counts_over_its_entries(study_folder):
     """A change comes after what the file says, whatever it names."""
     changes = {"initial.v.ball": [1.0, 2.0, 4.0]}
@@ -101,7 +122,7 @@ FAULTS = {
         "h = -1": "swing.toml:4: h: t_span must go forward in time and h must be positive",
         "h = 0.3": "swing.toml:4: h: The span 1 s must be a whole number of steps h",
         "hh = 1e-2": "swing.toml:4: hh: unknown key; did you mean 'h'?",
-        "": "h: is missing.",
+        "": "h: h was left out, and RungeKuttaMuntheKaas(tableau",
     },
     "t_span = [0.0, 1.0]": {
         "t_span = [0.0]": "swing.toml:3: t_span: must be an array of 2 numbers, got [0.0].",
@@ -195,6 +216,11 @@ def test_all_faults_are_told_at_once(study_folder):
         mb.load_study(path, {"save_every": 0})
     places = [line.partition(": ")[0] for line in str(caught.value).splitlines()[1:]]
     assert places == ["set save_every=0", "swing.toml:4", "swing.toml:6", "swing.toml:9"]
+    path.write_text(STUDY.replace("1e-2", "-1").replace("save_every", "save_evry"))
+    with pytest.raises(mb.StudyFileError, match="has 2 faults:\n") as caught:
+        mb.load_study(path)
+    for line in ("swing.toml:4: h", "swing.toml:5: save_evry: unknown key"):
+        assert line in str(caught.value)
 
 
 CHANGES = {

@@ -78,8 +78,6 @@ def test_lists_and_strided_and_read_only_arrays_are_taken(system, state):
         ("difference", (np.eye(5)[1], np.zeros(4)), r"'q1' must have shape \(5,\)"),
         ("hybrid_dynamics", (np.eye(5)[1], np.zeros(3)), r"'v' must have shape \(4,\)"),
         ("mass_matrix", (["a", 1, 0, 0, 0],), "'q' must be an array of real numbers"),
-        ("mass_matrix", ({"knee": 0.1},), r"got a dict; system\.position_slice\(joint\)"),
-        ("twists", (np.eye(5)[1], {"knee": 0.1}), r"got a dict; system\.velocity_slice\(joint\)"),
         ("mass_matrix", ([1j, 1, 0, 0, 0],), "'q' must be an array of real numbers"),
         ("poses", (np.zeros(9),), r"'q' must have shape \(5,\)"),
         ("energies", (np.zeros((2, 5)), np.zeros((3, 4))), r"do not broadcast: q \(2,\), v \(3,\)"),
@@ -89,6 +87,26 @@ def test_a_wrong_shape_is_named_with_the_right_one(system, method, arguments, me
     """The argument, the shape it must have, the shape it has."""
     with pytest.raises(mb.ShapeError, match=message):
         getattr(system, method)(*arguments)
+
+
+def test_vectors_by_names_are_those_that_configuration_and_velocity_make(system):
+    joint, entry = system.joint_names[0], system.velocity_names[-1]
+    at, moving = {joint: 0.3}, {entry: 0.2, joint: -1.0}
+    q, v = system.configuration(at), system.velocity(moving)
+    for method, given, vectors in (
+        ("mass_matrix", (at,), (q,)),
+        ("twists", (at, moving), (q, v)),
+        ("inverse_dynamics", (at, moving, {joint: 2.0}), (q, v, system.velocity({joint: 2.0}))),
+        ("forward_dynamics", (at, v, {joint: 2.0}), (q, v, system.velocity({joint: 2.0}))),
+        ("jerks", (q, moving, v, v), (q, v, v, v)),
+        ("kinetic_energy", (at, np.stack([v, 2.0 * v])), (q, np.stack([v, 2.0 * v]))),
+    ):
+        call = getattr(system, method)
+        np.testing.assert_array_equal(call(*given), call(*vectors))
+    for bad, told in (({"jonit": 1.0}, "no joint 'jonit'"), ({joint: [1, 2]}, "takes 1 number")):
+        for method in ("mass_matrix", "linearize", "close_loops"):
+            with pytest.raises(mb.MbkitError, match=told.replace("no joint", "no joint.*")):
+                getattr(system, method)(bad)
 
 
 def test_results_are_written_where_the_caller_wants_them(system, state):

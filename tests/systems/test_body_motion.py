@@ -301,8 +301,8 @@ def refusals():
             lambda: SYSTEM.twist(BODY, q, v, resolved_in="floor"), mb.NameUnknownError, "'floor'",
         ),
         "a name": (
-            lambda: SYSTEM.pose(BODY, q, frame="tip"), mb.UsageError,
-            "frame on body 'body3' must be a pose .* got the name 'tip'",
+            lambda: SYSTEM.pose(BODY, q, frame="tip"), mb.NameUnknownError,
+            "frame on body 'body3': the body has no frame 'tip'; there are none. Or give a pose",
         ),
         "no pose": (
             lambda: SYSTEM.acceleration(BODY, q, v, v, frame=mirrored), mb.GeometryError,

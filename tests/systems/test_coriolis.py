@@ -7,8 +7,9 @@ import pytest
 
 import mbkit as mb
 from mbkit.joints.defaults.differences import derivative
+from tests.at_each import at_each
 from tests.constraints.loops import closed, random_loops
-from tests.every_representation import each_representation
+from tests.every_representation import each_representation, in_turn
 from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
 from tests.reference.test_nonholonomic_joints import Skate, SkateByHand
 from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
@@ -49,8 +50,13 @@ def check(system, q, v):
 
 
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
-@pytest.mark.parametrize("frames", ["joint", "com", "world", "user"])
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize(
+    ("kind", "frames"),
+    in_turn(
+        {kind: kind for kind in MAKERS},
+        {frames: frames for frames in ("joint", "com", "world", "user")},
+    ),
+)
 def test_every_joint_either_way_round_in_all_frames(kind, frames, turned):
     """The joint in the middle of a branched tree, and beyond itself."""
     rng = np.random.default_rng(60)
@@ -68,7 +74,7 @@ def test_trees_of_all_joints(seed):
     check(system, state.q, state.v)
 
 
-@pytest.mark.parametrize("angle", [0.0, 1e-8, np.pi - 1e-8, np.pi])
+@at_each("angle", {angle: angle for angle in (0.0, 1e-8, np.pi - 1e-8, np.pi)})
 @pytest.mark.parametrize("kind", MAKERS)
 def test_hard_places(kind, angle):
     """At the reference configuration, next to it, and half a turn from it."""

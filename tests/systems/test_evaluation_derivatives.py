@@ -266,6 +266,7 @@ def test_inverse_and_hybrid_dynamics(loaded):
         assert not (hybrid.vdot[name].any())
         assert not (none.tau[name].any())
     assert_close(inverse["vdot"], system.mass_matrix(q), 1e-14)
+    assert f"tau         by q {inverse['q'].shape}, v {inverse['v'].shape}" in repr(inverse)
     some = system.joint_names[1:4]
     found = system.derivatives(
         "hybrid_dynamics", q, v, tau, vdot=vdot, prescribed=some, by=(*by, "tau", "vdot"), t=t

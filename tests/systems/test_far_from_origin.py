@@ -172,10 +172,11 @@ def test_spatial_twists_far_away_are_told():
 
 @pytest.mark.parametrize(("away", "what"), [(1e5, mb.DistanceWarning), (1e6, mb.InertiaError)])
 def test_velocities_said_at_a_far_point_are_told(away, what):
-    """A free joint without frames has its twist at the world's origin."""
+    """A free joint whose frame lies at the world's origin has its twist there."""
     mech = mb.Mechanism("far")
     body = mech.add_body(mb.Body("box", BOX, pose=translation(away * AWAY)))
-    mech.add_joint(mb.FreeJoint("free"), mech.world, body)
+    origin = (np.eye(4), translation(-away * AWAY))
+    mech.add_joint(mb.FreeJoint("free"), mech.world, body, frames=origin)
     expected = pytest.warns if what is mb.DistanceWarning else pytest.raises
     with expected(what, match="'free'.* joint frames by frames= or reference="):
         mech.assemble()

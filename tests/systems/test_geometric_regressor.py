@@ -123,3 +123,16 @@ def test_what_is_refused():
         system.geometric_regressor("link1", [0.0], frame=[np.eye(4)] * 2)
     with pytest.raises(mb.NotFiniteError, match="not finite"):
         system.geometric_base_parameters("link1", [[np.nan]])
+
+
+def test_frames_may_be_named_as_for_poses():
+    S = mb.spatial.translation((0.1, 0.2, 0.3)) @ mb.spatial.rotation((1.0, 1.0, 0.0), 0.4)
+    mech = mb.Mechanism("arm")
+    ball = mb.SpatialInertia.sphere(1.0, radius=0.1)
+    arm = mech.add_body(mb.Body("arm", ball, frames={"tip": S}))
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, arm)
+    system = mech.assemble()
+    expected = system.geometric_regressor("arm", [0.3], frame=S)
+    for body, frame in (("tip", None), ("arm", "tip"), ("tip", "tip")):
+        found = system.geometric_regressor(body, [0.3], frame=frame)
+        np.testing.assert_array_equal(found, expected)

@@ -377,3 +377,62 @@ def test_what_does_not_fit_is_refused():
             system.jacobian_derivatives("body0", q, order)
     with pytest.raises(mb.UsageError, match="representation"):
         system.jerks(q, v, v, v, representation="hybrid")
+
+
+@each_representation
+def test_frames_move_as_bodies_that_are_welded_there(representation):
+    rng = np.random.default_rng(11)
+    S = mb.spatial.translation((0.3, -0.7, 0.4)) @ mb.spatial.rotation((1.0, 2.0, -0.5), 0.8)
+
+    def built(*, welded):
+        mech = mb.Mechanism("arm")
+        inertia = mb.SpatialInertia.from_com(1.0, (0.1, 0.2, 0.3), np.eye(3))
+        arm = mech.add_body(mb.Body("arm", inertia))
+        hand = mech.add_body(mb.Body("hand", inertia, frames={} if welded else {"tip": S}))
+        places = {
+            "frames": (mb.spatial.rotation((0, 1, 0), 0.4), mb.spatial.translation((1, 0, 0)))
+        }
+        mech.add_joint(mb.SphericalJoint("shoulder"), mech.world, arm, **places)
+        mech.add_joint(mb.UniversalJoint("wrist"), arm, hand, **places)
+        if welded:
+            tip = mech.add_body(mb.Body("tip", mb.SpatialInertia.zero()))
+            mech.add_joint(mb.FixedJoint("weld"), hand, tip, frames=(S, np.eye(4)))
+        return mech.assemble()
+
+    system, twin = built(welded=False), built(welded=True)
+    q = system.retract(system.reference_configuration(), rng.normal(size=(2, system.ndx)))
+    rates, form = rng.normal(size=(2, 4, system.nv)), {"representation": representation}
+    for order in (1, 2, 3):
+        along = np.moveaxis(rates[:, :order], 1, 0)
+        expected = twin.jacobian_rate("tip", q, *along, **form)
+        for named in (("tip",), ("hand", S), ("hand", "tip"), ("hand", np.stack([S, S]))):
+            frame = {"frame": named[1]} if len(named) > 1 else {}
+            found = system.jacobian_rate(named[0], q, *along, **frame, **form)
+            assert_close(found, expected, 1e-13)
+    out = np.zeros((2, 6, system.nv))
+    assert system.jacobian_rate("tip", q, rates[:, 0], out=out, **form) is out
+    assert_close(out, twin.jacobian_rate("tip", q, rates[:, 0], **form), 1e-13)
+    for order in (1, 2):
+        expected = twin.jacobian_derivatives("tip", q, order, **form)
+        found = system.jacobian_derivatives("hand", q, order, frame=S, **form)
+        assert_close(found, expected, 1e-12)
+
+    measured = twin.body_derivatives(q[0], rates[0], **form)[:, twin.body_index("tip")]
+    fits = mb.fit_derivatives(twin, q[0], {"tip": measured}, **form)
+    again = mb.fit_derivatives(system, q[0], {"hand": measured}, frames={"hand": S}, **form)
+    for fit, same in zip(fits, again, strict=True):
+        assert_close(same.rates, fit.rates, 1e-11)
+        assert same.misfit < 1e-20
+
+
+def test_frames_of_rates_that_do_not_fit_are_refused():
+    mech = mb.Mechanism("wheel")
+    rim = mech.add_body(mb.Body("rim", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.RevoluteJoint("axle"), mech.world, rim)
+    system = mech.assemble()
+    with pytest.raises(mb.NameUnknownError, match="has no frame 'edge'"):
+        system.jacobian_rate("rim", [0.0], [1.0], frame="edge")
+    with pytest.raises(mb.ShapeError, match="frame on body 'rim'"):
+        system.jacobian_derivatives("rim", [0.0], frame=np.eye(3))
+    with pytest.raises(mb.NameUnknownError, match="'rin'"):
+        mb.fit_derivatives(system, [0.0], {"rin": np.zeros((2, 6))})

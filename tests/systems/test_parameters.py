@@ -66,7 +66,8 @@ def rebuilt(mechanism, values):
             joint = composed(edge.joint, f"joints.{name}", values)
         else:
             joint = attrs.evolve(edge.joint, **own) if own else edge.joint
-        mech.add_joint(joint, edge.predecessor, edge.successor, frames=tuple(frames))
+        frames.append(edge.T_reference)
+        mech.add_joint(joint, edge.predecessor, edge.successor, frames=frames)
     return mech
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import mbkit as mb
 from tests.constraints.loops import closed, random_loops
+from tests.every_representation import in_turn
 from tests.reference.test_nonholonomic_joints import Skate
 from tests.reference.user_joints import CardanJoint, EllipseJoint
 from tests.systems.test_derivatives import assert_close, behind
@@ -39,8 +40,13 @@ def with_inertias(mech, rng):
 
 
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
-@pytest.mark.parametrize("frames", ["joint", "com", "world", "user"])
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize(
+    ("kind", "frames"),
+    in_turn(
+        {kind: kind for kind in MAKERS},
+        {frames: frames for frames in ("joint", "com", "world", "user")},
+    ),
+)
 def test_every_joint_either_way_round_in_all_frames(kind, frames, turned):
     rng = np.random.default_rng(80)
     mech = random_mechanism(rng, 5, (kind, "revolute", kind), turned_round=turned)

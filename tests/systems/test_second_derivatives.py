@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
 import mpmath
 import numpy as np
 import pytest
@@ -12,9 +18,12 @@ from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.reference.test_nonholonomic_joints import Skate
 from tests.reference.user_joints import CardanJoint
+from tests.systems import second_forty_digits
 from tests.systems.test_derivatives import behind
 from tests.systems.test_mass_factor import ancestors
 from tests.trees import MAKERS, random_mechanism, random_state
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 #: What differences of first derivatives leave, whose own joints are differentiated by differences.
 NUMERIC = 2e-10
@@ -96,6 +105,24 @@ def test_joints_of_one_s_own_nonholonomic_and_absolute_ones(joint, turned):
     system = behind(joint, rng, turned)
     q = system.retract(system.reference_configuration(), 0.6 * rng.normal(size=system.ndx))
     check(system, q, rng.normal(size=system.nv), rng.normal(size=system.nv))
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_six_bodies_whose_subspaces_depend_on_q_against_40_digits():
+    """Along any change of q and v together; differences with 40 digits leave 1e-18."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.systems.second_forty_digits"],
+        cwd=ROOT, env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    system, s, steps = second_forty_digits.tree()
+    d_qq, d_vv, d_qv, _ = system.inverse_dynamics_second_derivatives(s.q, s.v, s.vdot)
+    for exact, (x, w) in zip(json.loads(done.stdout), steps, strict=True):
+        parts = np.array([d_qq @ x @ x, d_vv @ w @ w, 2.0 * d_qv @ w @ x])
+        found, expected = parts.sum(axis=0), np.array(exact, dtype=float)
+        assert np.abs(found - expected).max() < 1e-11 * np.abs(parts).max()
 
 
 @each_representation
@@ -212,6 +239,7 @@ def test_spring_and_drag_against_mpmath():
     assert_close(d_qv.ravel(), np.array([-0.7 * 3 * v**2 * np.sin(q)]), 1e-9)
 
 
+@pytest.mark.slow
 def test_all_forces_against_differences_of_their_first_derivatives():
     rng = np.random.default_rng(66)
     mech, single = tree(rng, 5)

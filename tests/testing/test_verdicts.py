@@ -11,6 +11,7 @@ import pytest
 import mbkit as mb
 from mbkit.testing import check_integrator
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS, FAST_TOPS, FAST_TOPS_ON_LOOPS
+from mbkit.testing.report import Report
 from mbkit.testing.standard_problems import STANDARD_PROBLEMS
 from mbkit.testing.verdicts import Measured, falling_line, highest_line, order_line
 
@@ -94,9 +95,11 @@ def test_a_further_term_down_to_rounding_is_no_failure(order, further):
 
 
 def test_the_reason_is_the_one_that_there_is():
-    """Too few step sizes fail by the most steps, and are undecided by rounding."""
+    """Too few step sizes are undecided; the check fails where the most steps are the reason."""
     capped = line(HALVED[:3], errors(HALVED[:3], 2), 2)
     assert capped.holds is False
+    assert str(capped).startswith("?  ")
+    assert not Report("capped", (capped,)).holds
     assert "3 step sizes, of 4 that are needed" in capped.remark
     assert "up to most_steps=64; give more" in capped.remark
     rounded = line(HALVED, errors(HALVED, 8) * 1e-4, 8)

@@ -185,7 +185,7 @@ class AdaptiveSteps:
         tried = _Tried(rates)
         least = LEAST_STEP * max(abs(t), abs(t + h))
         first = min(h, widest if widest > 0.0 else self._first(rates(0.0, y), y))
-        solver, largest = self._solver(tried, 0.0, y, h, first, h), 0.0
+        solver, largest = self._solver(tried, 0.0, y, h, first_step=first, max_step=h), 0.0
         for _ in range(MOST_STEPS):
             if solver.status != "running":
                 return solver.y, largest
@@ -202,7 +202,8 @@ class AdaptiveSteps:
                 size *= 0.5
             else:
                 before = self.chart.moved(before)
-            solver = self._solver(tried, s, before, h, min(size, h - s), size)
+            first = min(size, h - s)
+            solver = self._solver(tried, s, before, h, first_step=first, max_step=size)
         raise StepFailed(failure(STEP_TOO_SMALL, TOO_MANY))
 
     def _first(self, rate: Any, y: Any) -> float:
@@ -214,17 +215,11 @@ class AdaptiveSteps:
         here, there = (float(np.sqrt(np.mean((x / scale) ** 2))) for x in (y, rate))
         return 1e-6 if here < 1e-5 or there < 1e-5 else 0.01 * here / there
 
-    def _solver(
-        self, rates: _Tried, s: float, y: Any, h: float, first: float, widest: float
-    ) -> Any:
-        more: dict[str, Any] = {}
+    def _solver(self, rates: _Tried, s: float, y: Any, h: float, **more: Any) -> Any:
         if self.method == "Radau":
             # of no use where it is not a number; the step is then tried smaller
             more["jac"] = lambda s, y: np.nan_to_num(derivative(rates, s, y, rates(s, y)))
-        return _kind(self.method)(
-            rates, s, y, h, first_step=first, max_step=widest, rtol=self.rtol, atol=self.atol,
-            **more,
-        )  # fmt: skip
+        return _kind(self.method)(rates, s, y, h, rtol=self.rtol, atol=self.atol, **more)
 
 
 class _Tried:

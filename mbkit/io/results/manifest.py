@@ -14,6 +14,7 @@ _KINDS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "": {
         "status": str, "options": dict, "save": list, "dtype": str, "events": list,
         "labels": dict, "versions": dict, "further_forces": list, "model_sha256": str,
+        "outputs": dict,
         "system": str, "integrator": dict, "callables": dict, "environment": dict,
         "wall_time": (int, float), "run": int, "result": str, "crc32": str,
     },
@@ -59,6 +60,11 @@ def parsed_manifest(content: bytes, what: str, version: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
         raise ResultFileError(f"{what} is not the manifest of a run: {reason}.") from error
+    if isinstance(manifest, dict) and "mbkit_study" in manifest and "mbkit_run" not in manifest:
+        raise ResultFileError(
+            f"{what} is the manifest of a sweep or comparison, not of a run: open report.html in "
+            "its directory, or take mbkit.studies.load_findings."
+        )
     if not (isinstance(manifest, dict) and {"mbkit_run", "options"} <= set(manifest)):
         raise ResultFileError(
             f"{what} is not the manifest of a run: it must be a table with 'mbkit_run' and "

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import io
 import os
-import pathlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from mbkit.errors import ResultFileError, UsageError, printable
 from mbkit.interrupts import HeldInterrupts
-from mbkit.io.replacement import replacement
 from mbkit.io.results.checksum import checksum_line
 from mbkit.io.results.reader import FORMAT_VERSION, read_result
 from mbkit.io.text_file import checked_place
@@ -29,65 +26,16 @@ from mbkit.results.labelled import (
     LEVELS,
     VARIABLES,
     attributes,
+    output_variables,
 )
 from mbkit.results.result import Result
 
-# What names of netCDF files end in; a name that ends in nothing claims no other format.
-_SUFFIXES = (".nc", ".nc4", ".h5", ".hdf5", "")
 
-
-def save_result(run: Result, path: str | os.PathLike[str]) -> None:
-    """Write a result to a netCDF file.
-
-    The file is written under a temporary name beside `path` and renamed when it is complete and
-    on the disk: a file that was there before is replaced at once or not at all.
-
-    Parameters
-    ----------
-    run : Result
-        What to write.
-    path : str or path
-        Where to; its folder must exist, and its name must end in ``.nc`` (or ``.nc4``, ``.h5``,
-        ``.hdf5``, all of which hold the same).
-
-    Raises
-    ------
-    UsageError
-        If the name ends in another suffix.
-    ResultFileError
-        If it cannot be written there.
-    """
-    target = checked_place(path, "save")
-    if os.path.isdir(target):
-        raise ResultFileError(
-            f"Result file '{printable(target)}' is a directory; give a file name in it."
-        )
-    if not os.path.isdir(target.parent):
-        raise ResultFileError(
-            f"Result file '{printable(target)}' is in a directory that does not exist; make it "
-            "first."
-        )
-    check_suffix(target)
-    try:
-        with replacement(target) as temporary, temporary.open("wb") as file:
-            image = _image(run)
-            file.write(image)
-            file.write(checksum_line(image))
-    except OSError as error:
-        raise ResultFileError(
-            f"Result file '{printable(target)}' cannot be written: {error.strerror or error}; "
-            "choose a folder that can be written to and has room."
-        ) from error
-
-
-def check_suffix(path: pathlib.Path) -> None:
-    """Raise UsageError if the name of a file claims another format than that of results."""
-    if path.suffix.lower() not in _SUFFIXES:
-        raise UsageError(
-            f"Result file '{printable(path)}' must end in .nc (or .nc4, .h5, .hdf5), got "
-            f"'{printable(path.suffix)}': results are written as netCDF alone. For other formats "
-            "go by run.to_xarray() or run.t, run.q and so on."
-        )
+def write_netcdf(run: Result, file: Any) -> None:
+    """Write a result to an open file, with its checksum in the last line."""
+    image = _image(run)
+    file.write(image)
+    file.write(checksum_line(image))
 
 
 def _image(run: Result) -> memoryview:
@@ -98,6 +46,7 @@ def _image(run: Result) -> memoryview:
     """
     image = io.BytesIO()
     block = {name: getattr(run, name) for name in ("t", *VARIABLES, *CONSTRAINT_VARIABLES)}
+    block |= {name: array for (name, _), _, array in output_variables(run)}
     with HeldInterrupts():
         write_dataset(image, run, run.t.size, [block])
     return image.getbuffer()
@@ -138,6 +87,10 @@ def write_dataset(
             for label, given in (("constraint", header.constraint_names), ("level", LEVELS)):
                 file.dimensions[label] = len(given)
                 file.create_variable(label, (label,), text)[...] = np.array(given, dtype=object)
+        for (name, label), dimensions, array in output_variables(header):
+            for dimension, size in zip(dimensions[1:], array.shape[1:], strict=True):
+                file.dimensions[dimension] = size
+            written[name] = dimensions, {"long_name": label}
         for name, (dimensions, about) in written.items():
             dtype = np.dtype((dtypes or {}).get(name, np.float64))
             variable = file.create_variable(name, dimensions, dtype, fillvalue=dtype.type(np.nan))

@@ -118,7 +118,8 @@ def _check_rows(
 ) -> None:
     """Raise ResultFileError unless there is a row for each time, and times are those of steps."""
     t = part["t"]
-    other = [name for name in ROWS if name in part and part[name].shape[:1] != t.shape]
+    rows = [name for name in part if name in ROWS or name.startswith("output_")]
+    other = [name for name in rows if part[name].shape[:1] != t.shape]
     if t.ndim != 1 or other:
         raise ResultFileError(
             f"{what} is damaged ({', '.join(other)} must have a row for each time); {_REMEDY}"

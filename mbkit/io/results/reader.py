@@ -14,7 +14,7 @@ import math
 import os
 import pathlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -35,7 +35,7 @@ from mbkit.results.labelled import (
 )
 from mbkit.results.result import Result
 
-__all__ = ["FORMAT_VERSION", "read_result"]
+__all__ = ["FORMAT_VERSION", "Reader", "read_result"]
 
 #: In the attribute "mbkit_result"; to be raised when an older reader would misread the file. Those
 #: of version 1, which other programs may write, have no checksum.
@@ -53,21 +53,27 @@ _JSON = {"options": dict, "versions": dict, "position_units": list}
 _ATTRIBUTES = ("completed", "message", "model", *_JSON)
 
 # Those that files of earlier versions do not have, in JSON too.
-_LATER = {"warnings": list}
+_LATER = {"warnings": list, "outputs": list}
 
 
 def read_result(
-    path: pathlib.Path, *, stored: bool, checksum: str | None = None, written: bool = False
+    path: pathlib.Path,
+    *,
+    stored: bool,
+    checksum: str | None = None,
+    written: bool = False,
+    work: Mapping[str, Any] | None = None,
 ) -> Result:
     """Return the result in a file; ResultFileError if it is none.
 
     `stored` leaves large arrays in the file until they are looked at. Any other checksum than that
     of `add_checksum`, where one is given, is refused; `written` says that this process has just
-    written the file, and need not compare it.
+    written the file, and need not compare it. `work` goes into the options of the result.
     """
-    with _Reader.opened(path, checksum, written=written) as reader:
+    with Reader.opened(path, checksum, written=written) as reader:
         reader.check_contents()
         fields, places = reader.fields()
+        fields["options"] = {**fields["options"], **(work or {})}
         small = sum(place.size for place in places.values()) <= AT_ONCE
         if small or not stored:
             names = list(places)
@@ -101,7 +107,7 @@ def _check_own(what: str, seal: str | None, expected: str | None) -> None:
 
 
 @attrs.define(eq=False)
-class _Reader:
+class Reader:
     """An open result file."""
 
     file: Any  # of h5py
@@ -112,9 +118,7 @@ class _Reader:
 
     @classmethod
     @contextlib.contextmanager
-    def opened(
-        cls, path: pathlib.Path, checksum: str | None, *, written: bool
-    ) -> Iterator[_Reader]:
+    def opened(cls, path: pathlib.Path, checksum: str | None, *, written: bool) -> Iterator[Reader]:
         """Open a file; whatever HDF5 raises within is an error of ours."""
         shown = f"'{printable(path)}'"
         what = f"Result file {shown}"
@@ -153,6 +157,10 @@ class _Reader:
 
     def check_contents(self) -> None:
         """Raise ResultFileError unless everything is there that a result has."""
+        if "mbkit_ensemble" in self.file.attrs:
+            raise ResultFileError(
+                f"{self.what} holds an ensemble of runs; read it by mbkit.load_ensemble."
+            )
         if "mbkit_result" not in self.file.attrs:
             raise ResultFileError(
                 f"{self.what} is a netCDF file, but not a result of mbkit: it has no attribute "
@@ -207,7 +215,18 @@ class _Reader:
         for name, kind in _LATER.items():
             if name in self.file.attrs:
                 fields[name] = self.json(name, self.attribute(name, str), kind)
+        fields["outputs"] = self.outputs(fields.get("outputs", []))
         return fields, places
+
+    def outputs(self, names: list[Any]) -> dict[str, Any]:
+        """Return the outputs of the run, by name."""
+        return {str(name): self.array(f"output_{k}", must=False) for k, name in enumerate(names)}
+
+    def array(self, name: str, *, must: bool = True) -> Any:
+        """Return an array, which is read now; `must` it have been written."""
+        found = self.numbers(name, must=must)
+        here = isinstance(found, Place)
+        return self.source.read(found, f"variable '{name}'") if here else found
 
     def events(self) -> EventLog:
         """Return what happened at events."""
@@ -216,9 +235,7 @@ class _Reader:
             if field == "names":
                 values[field] = self.texts(name)
             else:
-                found = self.numbers(name, must=True)
-                here = isinstance(found, Place)
-                values[field] = self.source.read(found, f"variable '{name}'") if here else found
+                values[field] = self.array(name)
         return EventLog(**values)
 
     def json(self, name: str, text: str, kind: type) -> Any:
@@ -285,6 +302,7 @@ class _Reader:
             )
 
     def refused(self, name: str, why: str, more: str) -> ResultFileError:
+        """Return what to raise about a variable."""
         return ResultFileError(
             f"{self.what}: variable '{name}' {why} {more}".rstrip()
             + "; give a file that mbkit saved."

@@ -31,15 +31,15 @@ _EVENTS = tuple(f"event_{field}" for field in _EVENT_FIELDS)
 
 def consolidate(
     directory: RunDirectory, manifest: Mapping[str, Any], *, completed: bool, message: str,
-    unknown: str = "",
+    unknown: str = "", work: Mapping[str, Any] | None = None,
 ) -> tuple[Result, str]:  # fmt: skip
     """Write ``result.nc`` from the parts, one of which is in memory at a time; return it opened.
 
     With its checksum, which goes into the manifest before the file takes its name, so that a result
     which is there is known to be that of the run whenever the process is killed. If the run is
     completed the parts are deleted: the file has everything. `message` says why it ended, `unknown`
-    why its balance of energies is not known. ResultFileError if a part is not as it was written, or
-    the file cannot be written; the parts are left as they are.
+    why its balance of energies is not known, `work` what `work_of` returns. ResultFileError if a
+    part is not as it was written, or the file cannot be written; the parts are left as they are.
     """
     numbers, counts, events = [], [], []
     findings = _Findings(manifest)
@@ -63,7 +63,8 @@ def consolidate(
         ):
             target = _Target(file)
             if sum(counts):
-                blocks = _blocks(directory, numbers, target, interrupts)
+                names = (*ROWS, *_output_names(manifest).values())
+                blocks = _blocks(directory, numbers, names, target, interrupts)
                 write_dataset(target, header, sum(counts), blocks, dtypes)
             else:
                 write_dataset(target, header, 1, [_only_row(manifest, last)], dtypes)
@@ -78,7 +79,7 @@ def consolidate(
         ) from error
     if completed:
         directory.delete_parts()
-    result = read_result(directory.result, stored=True, checksum=checksum, written=True)
+    result = read_result(directory.result, stored=True, checksum=checksum, written=True, work=work)
     return result, checksum
 
 
@@ -119,7 +120,15 @@ def open_run(directory: RunDirectory, manifest: Mapping[str, Any]) -> Result:
             f"'{directory.result}' is not of the run beside it, whose manifest tells of none; "
             "move it elsewhere."
         )
-    return read_result(directory.result, stored=True, checksum=checksum)
+    return read_result(directory.result, stored=True, checksum=checksum, work=work_of(manifest))
+
+
+def work_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the time and evaluations that a run has spent.
+
+    They are in the manifest alone: ``result.nc`` is the same whenever a run was interrupted.
+    """
+    return {name: manifest[name] for name in ("wall_time", "counts") if name in manifest}
 
 
 def _loaded(directory: RunDirectory) -> Result:
@@ -144,7 +153,18 @@ def _loaded(directory: RunDirectory) -> Result:
         findings.look(part)
     header = attrs.evolve(header, events=_event_log(manifest, parts), warnings=findings.texts())
     whole |= _unsaved(header, whole, len(whole["t"]))
-    return attrs.evolve(header, **whole)
+    outputs: Mapping[str, Any] = header.outputs
+    if sum(part["t"].size for part in parts):
+        outputs = {
+            label: np.concatenate([part[name] for part in parts])
+            for label, name in _output_names(manifest).items()
+        }
+    return attrs.evolve(header, **whole, outputs=outputs)
+
+
+def _output_names(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names of outputs in parts, by those of the user."""
+    return {label: f"output_{k}" for k, label in enumerate(manifest.get("outputs", {}))}
 
 
 class _Findings:
@@ -168,7 +188,7 @@ class _Findings:
         there to say so, that of users' integrators is not looked at.
         """
         is_known = unknown == "" or (unknown is None and "fields" in self._manifest["integrator"])
-        text = self._watch.finding(self._manifest["options"]) if is_known else unknown
+        text = self._watch.finding(self._manifest["options"], self._said) if is_known else unknown
         return [*self._said, text] if text else list(self._said)
 
 
@@ -192,6 +212,10 @@ def _header(
         options={**manifest["options"], "steps_taken": int(last["step"])},
         versions=manifest["versions"], completed=completed, message=message,
         constraint_names=manifest["labels"].get("constraint_names", ()),
+        outputs={
+            label: np.full((1, *last[name].shape[1:]), np.nan)
+            for label, name in _output_names(manifest).items()
+        },
     )  # fmt: skip
 
 
@@ -228,12 +252,16 @@ def _unsaved(header: Result, saved: Mapping[str, Any], count: int) -> dict[str, 
 
 
 def _blocks(
-    directory: RunDirectory, numbers: list[int], target: _Target, interrupts: HeldInterrupts
+    directory: RunDirectory,
+    numbers: list[int],
+    names: tuple[str, ...],
+    target: _Target,
+    interrupts: HeldInterrupts,
 ) -> Iterator[dict[str, Any]]:
     for number in numbers:
         interrupts.look()
         target.check()  # a disk that is full already need not be written to for another hour
-        yield directory.read_part(number, ROWS, known=True)
+        yield directory.read_part(number, names, known=True)
 
 
 class _Target:

@@ -2,67 +2,30 @@
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
-import cattrs
 import numpy as np
 
-from mbkit.errors import InertiaError, MbkitError, ModelFileError, ShapeError, suggestion
+from mbkit.errors import InertiaError, ModelFileError
 from mbkit.io.tables.faults import Faults
-from mbkit.io.tables.fields import Pose, Vector, converter
-from mbkit.model import Body
+from mbkit.io.tables.fields import Pose, Shapes, Vector, converter
+from mbkit.io.tables.joints import drop_unknown, known_class
+from mbkit.model import Body, RigidBody
+from mbkit.parts.frames import Frames
+from mbkit.plugins import registry
+from mbkit.shapes import Shape
+from mbkit.shapes.color import checked_color
 from mbkit.spatial import FloatArray, SpatialInertia
+from mbkit.spatial.arrays import with_key
 
 __all__ = ["read_body"]
 
 
 @attrs.frozen
-class Box:
-    """A box."""
-
-    size: Vector
-    pose: Pose | None = None
-
-
-@attrs.frozen
-class Cylinder:
-    """A cylinder or a capsule."""
-
-    radius: float
-    length: float
-    pose: Pose | None = None
-
-
-@attrs.frozen
-class Sphere:
-    """A ball."""
-
-    radius: float
-    pose: Pose | None = None
-
-
-@attrs.frozen
-class Shape:
-    """Any of them: the constructor of its inertia, its sizes, and where it stands."""
-
-    make: Any
-    sizes: dict[str, Any]
-    pose: FloatArray | None
-
-
-_SHAPES: dict[str, tuple[type[Any], Any]] = {
-    "box": (Box, SpatialInertia.box),
-    "cylinder": (Cylinder, SpatialInertia.cylinder),
-    "sphere": (Sphere, SpatialInertia.sphere),
-    "capsule": (Cylinder, SpatialInertia.capsule),
-}
-
-
-@attrs.frozen
 class BodyTable:
-    """A body: at most one description of its inertia, and its pose."""
+    """A body: at most one description of its inertia, its pose, and frames on it."""
 
     mass: float | None = None
     density: float | None = None
@@ -72,6 +35,9 @@ class BodyTable:
     unphysical: bool | None = None
     shape: Shape | None = None
     pose: Pose | None = None
+    frames: dict[str, Pose] | None = None
+    shapes: Shapes | None = None
+    color: Any = None
 
     def inertia(self) -> SpatialInertia:
         """Return the inertia that the keys describe."""
@@ -104,33 +70,7 @@ class BodyTable:
         )
         rest = ("com", "moment_about_com", "moment_about_origin")
         _refuse(self, rest, "follows from shape; leave it out, or move the shape by shape.pose.")
-        try:
-            inertia: SpatialInertia = shape.make(self.mass, density=self.density, **shape.sizes)
-        except MbkitError as error:
-            if error.key in shape.sizes:
-                error.key = f"shape.{error.key}"
-            raise
-        return inertia if shape.pose is None else inertia.transformed(shape.pose)
-
-
-def _read_shape(value: Any, _: Any = None) -> Shape:
-    if not isinstance(value, dict):
-        raise ShapeError(f"must be a table, got {value!r}.")
-    kind = value.get("type")
-    if kind not in _SHAPES:
-        found = "is missing" if kind is None else f"{kind!r} is no shape"
-        raise ModelFileError(f"{found}; {suggestion(kind, _SHAPES)}").about("type")
-    table_type, make = _SHAPES[kind]
-    rest = {key: item for key, item in value.items() if key != "type"}
-    sizes = attrs.asdict(_converter().structure(rest, table_type))
-    return Shape(make, sizes, sizes.pop("pose"))
-
-
-@functools.cache
-def _converter() -> cattrs.Converter:
-    made = converter()
-    made.register_structure_hook(Shape, _read_shape)
-    return made
+        return shape.inertia(self.mass, density=self.density)
 
 
 def _moment(value: FloatArray) -> FloatArray:
@@ -144,7 +84,7 @@ def _refuse(table: BodyTable, keys: tuple[str, ...], why: str) -> None:
             raise InertiaError(why).about(key)
 
 
-def read_body(name: str, value: Any, faults: Faults) -> Body:
+def read_body(name: str, value: Any, types: Mapping[str, type[Body]], faults: Faults) -> Body:
     """Return the body that the table `value` of the key `name` describes.
 
     All faults that can be seen are noted: one hides no other. A body without inertia stands in for
@@ -153,17 +93,43 @@ def read_body(name: str, value: Any, faults: Faults) -> Body:
     path = ("bodies", name)
     if not isinstance(value, dict):
         faults.add(path, f"must be a table, got {value!r}.")
-        return Body(name)
+        return RigidBody(name)
+    kind: type[Body] | None = RigidBody
+    if "type" in value:
+        if not isinstance(value["type"], str):
+            faults.add((*path, "type"), f"must be a string, got {value['type']!r}.")
+            return RigidBody(name)
+        kind = known_class(value["type"], types, Body, "body", path, faults)
+        value = {key: item for key, item in value.items() if key != "type"}
+    if kind is RigidBody:
+        return _rigid_body(name, value, faults)
+    made: Body | None = None
+    if kind is not None:
+        with faults.of_plugin(registry().owner("body", kind)), faults.at(*path):
+            if drop_unknown(kind, "body", value, [], path, faults):
+                made = converter().structure({**value, "name": name}, kind)
+    return RigidBody(name) if made is None else made
+
+
+def _rigid_body(name: str, value: dict[str, Any], faults: Faults) -> Body:
+    path = ("bodies", name)
     known = [field.name for field in attrs.fields(BodyTable)]
     for key in sorted(value.keys() - set(known)):
         faults.add_unknown((*path, key), "unknown key", key, known)
-    inertia, pose = SpatialInertia.zero(), np.eye(4)
+    inertia, pose, frames = SpatialInertia.zero(), np.eye(4), Frames({})
+    shapes: tuple[Shape, ...] = ()
+    color = None
     with faults.at(*path):
         fields = {key: item for key, item in value.items() if key in known}
-        table: BodyTable = _converter().structure(fields, BodyTable)
+        table: BodyTable = converter().structure(fields, BodyTable)
         pose = pose if table.pose is None else table.pose
         inertia = _inertia(table, path, faults)
-    return Body(name, inertia, pose)
+        with faults.at(*path, "frames"):
+            frames = Frames(table.frames or {})
+        shapes = () if table.shape is None else (table.shape,)
+        shapes = shapes if table.shapes is None else table.shapes
+        color = with_key("color", checked_color, table.color, f"Body {name!r}: color")
+    return RigidBody(name, inertia, pose, frames=frames, shapes=shapes, color=color)
 
 
 def _inertia(table: BodyTable, path: tuple[str, ...], faults: Faults) -> SpatialInertia:

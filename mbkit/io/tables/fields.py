@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
 import math
 import operator
+import pathlib
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import attrs
 import cattrs
 import numpy as np
-from cattrs.gen import make_dict_structure_fn
+from cattrs.gen import make_dict_structure_fn, override
 
 from mbkit.errors import ModelFileError, ShapeError, UsageError, suggestion
 from mbkit.integrators import Composition, Tableau
@@ -20,11 +23,13 @@ from mbkit.integrators.composition import COMPOSITIONS
 from mbkit.integrators.tableaus import TABLEAUS
 from mbkit.io.tables.expressions import computed
 from mbkit.joints import LOCAL_COORDINATES, ORIENTATIONS, LocalCoordinates, Orientation
+from mbkit.parts.body import Body
+from mbkit.shapes import SHAPE_TYPES, Color, MeshShape, Shape
 from mbkit.spatial import FloatArray, rotation_from_quaternion
 from mbkit.spatial.arrays import FINITE_REMEDY, check_array, frozen_array, with_key
 from mbkit.spatial.frames import check_pose, check_rotation
 
-__all__ = ["Entries", "Matrix", "Pose", "Vector", "converter"]
+__all__ = ["Entries", "Matrix", "Pose", "Shapes", "Vector", "converter"]
 
 #: Annotations of fields: an array of a shape, and a pose in any of its forms.
 Vector = Annotated[FloatArray, (3,)]
@@ -32,6 +37,9 @@ Quaternion = Annotated[FloatArray, (4,)]
 Matrix = Annotated[FloatArray, (3, 3)]
 PoseMatrix = Annotated[FloatArray, (4, 4)]
 Pose = Annotated[FloatArray, "pose"]
+
+#: An array of tables, each of them a shape.
+Shapes = tuple[Shape, ...]
 
 #: A number or a list of numbers, of which `inf` is one: who gets it checks them.
 Entries = Annotated[FloatArray, "entries"]
@@ -97,27 +105,65 @@ def converter() -> cattrs.Converter:
         made.register_structure_hook_func(
             functools.partial(operator.is_, kind), functools.partial(_named, what, known)
         )
+    made.register_structure_hook_func(lambda kind: kind == Color | None, _as_it_is)
     made.register_structure_hook_func(_is_array, _array)
     made.register_structure_hook_func(_is_shaped, _shaped)
     made.register_structure_hook_func(lambda kind: kind == Pose, _pose)
     made.register_structure_hook_func(lambda kind: kind == tuple[str, ...], _names)
+    made.register_structure_hook_func(lambda kind: kind == Shapes, _shapes)
     made.register_structure_hook_func(lambda kind: kind == dict[str, Any], _mapping)
     made.register_structure_hook_func(lambda kind: kind == Entries, _entries)
     made.register_structure_hook_factory(attrs.has, lambda kind: _table(made, kind))
+    made.register_structure_hook_func(functools.partial(operator.is_, Shape), _shape)
     return made
 
 
 def _table(made: cattrs.Converter, kind: type[Any]) -> Any:
+    poses: dict[str, Any] = {
+        field.name: override(struct_hook=_pose)
+        for field in attrs.fields(kind)
+        if issubclass(kind, Shape | Body) and np.shape(field.default) == (4, 4)
+    }
+    if issubclass(kind, Body):
+        poses["frames"] = override(struct_hook=_frames)
     structure = make_dict_structure_fn(
-        kind, made, _cattrs_forbid_extra_keys=True, _cattrs_detailed_validation=True
+        kind, made, _cattrs_forbid_extra_keys=True, _cattrs_detailed_validation=True, **poses
     )
 
     def read(value: Any, _: Any = None) -> Any:
         if not isinstance(value, dict):
             raise ShapeError(f"must be a table, got {value!r}.")
-        return structure(value, kind)
+        if issubclass(kind, Shape) and SHAPE_TYPES.get(value.get("type", "")) is kind:
+            value = {key: each for key, each in value.items() if key != "type"}
+        made = structure(value, kind)
+        return _beside(made) if kind is MeshShape else made
 
     return read
+
+
+#: The folder of the file that is read, in which meshes are looked for.
+_folder: contextvars.ContextVar[pathlib.Path | None] = contextvars.ContextVar(
+    "folder", default=None
+)
+
+
+@contextlib.contextmanager
+def in_folder(folder: pathlib.Path) -> Iterator[None]:
+    """Let names of files that are read inside mean those in a folder, if they are there."""
+    token = _folder.set(folder)
+    try:
+        yield
+    finally:
+        _folder.reset(token)
+
+
+def _beside(mesh: MeshShape) -> MeshShape:
+    """Return a mesh whose file is in the folder of the model file by its whole path."""
+    folder = _folder.get()
+    path = None if folder is None or not mesh.file else folder / mesh.file
+    if path is None or pathlib.Path(mesh.file).is_absolute() or not path.is_file():
+        return mesh
+    return attrs.evolve(mesh, file=str(path.resolve()))
 
 
 def _as_it_is(value: Any, _: Any = None) -> Any:
@@ -165,6 +211,27 @@ def _named(what: str, known: dict[str, type[Any]], value: Any, _: Any = None) ->
         raise UsageError(f"{name!r} is no name of {what}; {suggestion(name, known)}")
     options = {key: each for key, each in table.items() if key != "type"}
     return converter().structure(options, known[name])
+
+
+def _shapes(value: Any, _: Any = None) -> tuple[Shape, ...]:
+    if not isinstance(value, list):
+        raise ShapeError(f"must be an array of tables, got {value!r}.")
+    return tuple(converter().structure(value, list[Shape]))
+
+
+def _frames(value: Any, _: Any = None) -> dict[str, FloatArray]:
+    return converter().structure(value, dict[str, Pose])
+
+
+def _shape(value: Any, _: Any = None) -> Any:
+    """Return a shape by a table of its type, its sizes, its pose and its colour."""
+    if not isinstance(value, dict):
+        raise ShapeError(f"must be a table, got {value!r}.")
+    kind = value.get("type")
+    if kind not in SHAPE_TYPES:
+        found = "is missing" if kind is None else f"{kind!r} is no shape"
+        raise ModelFileError(f"{found}; {suggestion(kind, SHAPE_TYPES)}").about("type")
+    return converter().structure(value, SHAPE_TYPES[kind])
 
 
 def _is_array(kind: Any) -> bool:

@@ -11,9 +11,11 @@ import attrs
 import numpy as np
 
 from mbkit.errors import suggestion
+from mbkit.io.tables.expressions import of_time
 from mbkit.io.tables.faults import Faults
 from mbkit.io.tables.fields import Entries, Pose, converter
 from mbkit.joints import CompositeJoint, FixedJoint, Joint
+from mbkit.joints.prescribed import PrescribedJoint
 from mbkit.model import JointFriction, JointLimits
 from mbkit.plugins import registry
 from mbkit.spatial import FloatArray
@@ -23,10 +25,11 @@ __all__ = ["JointPlace", "known_class", "read_joint"]
 
 @attrs.frozen
 class Frames:
-    """The pair of joint frames."""
+    """The pair of joint frames, and the pose of the joint at the reference configuration."""
 
     predecessor: Pose | None = None
     successor: Pose | None = None
+    reference: Pose | None = None
 
 
 @attrs.frozen
@@ -59,6 +62,7 @@ class JointPlace:
     screws_in: str = "successor"
     limits: Limits | None = None
     friction: Friction | None = None
+    motion: Any = None
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of `Mechanism.add_joint`, without limits and friction."""
@@ -67,6 +71,7 @@ class JointPlace:
             options["frames"] = (
                 _or_identity(self.frames.predecessor),
                 _or_identity(self.frames.successor),
+                _or_identity(self.frames.reference),
             )
         return options
 
@@ -101,11 +106,12 @@ def _or_identity(pose: FloatArray | None) -> FloatArray:
 
 def read_joint(
     name: str, table: Any, types: Mapping[str, type[Joint]], faults: Faults
-) -> tuple[Joint, JointPlace | None, dict[str, Any]]:
+) -> tuple[Joint | PrescribedJoint, JointPlace | None, dict[str, Any]]:
     """Return a joint, its place, and its limits and friction as arguments of `add_joint`.
 
-    None in place of its place if that is at fault. A fixed joint stands in for a joint that is at
-    fault, so that its bodies and frames are looked at all the same.
+    A joint with a motion is as `Joint.prescribe` makes it. None in place of its place if that is
+    at fault. A fixed joint stands in for a joint that is at fault, so that its bodies and frames
+    are looked at all the same.
     """
     path = ("joints", name)
     joint: Joint = FixedJoint("stand-in")
@@ -126,6 +132,9 @@ def read_joint(
             made = _made(table["type"], name, fields, place_keys, types, path=path, faults=faults)
     if place is not None:
         data = _data(place, made, path, faults)
+        if made is not None and place.motion is not None:
+            with faults.at(*path, "motion"):
+                return made.prescribe(of_time(place.motion)), place, data
     return joint if made is None else made, place, data
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pathlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,13 +15,21 @@ from mbkit.forces import Force
 from mbkit.io.tables.bodies import read_body
 from mbkit.io.tables.expressions import evaluate_all, with_parameters
 from mbkit.io.tables.faults import Faults
-from mbkit.io.tables.fields import Vector, converter
+from mbkit.io.tables.fields import Shapes, Vector, converter, in_folder
 from mbkit.io.tables.forces import read_constraint, read_force
 from mbkit.io.tables.joints import JointPlace, read_joint
+from mbkit.joints.prescribed import PrescribedJoint
 from mbkit.model import Mechanism
 from mbkit.plugins import registry
 from mbkit.spatial.arrays import frozen_array
 from mbkit.topology import WORLD
+
+
+@attrs.frozen
+class _World:
+    """What the world has."""
+
+    shapes: Shapes = ()
 
 
 @attrs.frozen
@@ -31,6 +40,7 @@ class _Head:
     name: str
     parameters: dict[str, Any] = attrs.field(factory=dict)
     gravity: Vector = attrs.field(factory=lambda: frozen_array((0.0, 0.0, -9.81)))
+    world: _World = attrs.field(factory=_World)
     bodies: dict[str, Any] = attrs.field(factory=dict)
     joints: dict[str, Any] = attrs.field(factory=dict)
     forces: dict[str, Any] = attrs.field(factory=dict)
@@ -41,17 +51,19 @@ def read_mechanism(
     document: dict[str, Any],
     types: Mapping[str, Mapping[str, type[Any]] | None],
     parameters: Mapping[str, float],
+    folder: pathlib.Path,
 ) -> tuple[Mechanism, Faults]:
     """Return the mechanism of a document without its faulty parts, and the faults.
 
-    Classes besides those of mbkit come by the names that the file calls them, under "joint",
-    "force" and "constraint"; `parameters` count instead of those of the file.
+    Classes besides those of mbkit come by the names that the file calls them, under "body",
+    "joint", "force" and "constraint"; `parameters` count instead of those of the file, and
+    meshes are looked for in its `folder`.
     """
     faults = Faults()
     given = {**_tables(document, "parameters"), **parameters}
     values = evaluate_all(given, lambda name, fault: faults.add(("parameters", name), fault))
     known = {kind: {**registry().known(kind), **(own or {})} for kind, own in types.items()}
-    with with_parameters(values):
+    with with_parameters(values), in_folder(folder):
         return _mechanism(document, known, faults), faults
 
 
@@ -64,14 +76,15 @@ def _mechanism(
         head = converter().structure(document, _Head)
     if head is not None:
         with faults.at("name"):
-            mechanism = Mechanism(head.name, head.gravity)
+            mechanism = Mechanism(head.name, head.gravity, world_shapes=head.world.shapes)
     for key, table in _tables(document, "bodies").items():
         with faults.at("bodies", key):
-            mechanism.add_body(read_body(key, table, faults))
+            mechanism.add_body(read_body(key, table, types["body"], faults))
     for key, table in _tables(document, "joints").items():
         joint, place, data = read_joint(key, table, types["joint"], faults)
         if place is not None and _are_known(place, mechanism, key, faults):
-            plugin = registry().owner("joint", type(joint))
+            own = joint.joint if isinstance(joint, PrescribedJoint) else joint
+            plugin = registry().owner("joint", type(own))
             with faults.of_plugin(plugin), faults.at("joints", key):
                 mechanism.add_joint(
                     joint, place.predecessor, place.successor, **place.options(), **data

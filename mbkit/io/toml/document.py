@@ -48,6 +48,11 @@ def check_format(
 
     The other arguments are as for `read_document`.
     """
+    if key not in document and "mbkit_study" in document:
+        raise ModelFileError(
+            f"{what} is a study, and no model: run it by 'mbkit run'; with a table [compare] it is "
+            "a comparison."
+        )
     if key not in document:
         raise ModelFileError(
             f"{what} must say its format; begin it with '{key} = {version}' ({name}:1)."
@@ -96,7 +101,11 @@ def toml_fault(error: tomllib.TOMLDecodeError, text: str, name: str) -> str:
     line = int(place[1]) if place else len(lines)
     twice = _GIVEN_TWICE.match(str(error))
     if twice is None:
-        hint = " It looks like XML; a URDF has the suffix .urdf." if text.startswith("<") else ""
+        hint = ""
+        if text.startswith("<"):
+            hint = " It looks like XML; a URDF has the suffix .urdf."
+        elif lines[line - 1].count("{") > lines[line - 1].count("}"):
+            hint = " TOML 1.0 has tables in braces in one line; write longer ones as [bodies.rod]."
         return f"is no TOML: {error} ({name}:{line}).{hint}"
     key = _name(lines[:line])
     inner = ".".join(re.findall("'(.*?)'", twice["path"] or twice["key"] or ""))

@@ -10,10 +10,13 @@ import numpy as np
 
 from mbkit.constraints import GearRatio
 from mbkit.errors import MbkitError, ModelFileError, UsageError, listed, printable
+from mbkit.io.urdf.shapes import shapes_of
 from mbkit.joints import FixedJoint, Joint
 from mbkit.model import Body, Mechanism
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mbkit.io.urdf.document import Urdf
 
 __all__ = ["ROOT_JOINT", "WORLD", "build_mechanism"]
@@ -27,7 +30,9 @@ WORLD = "world"
 _MIMIC = ("couple", "refuse", "independent")
 
 
-def build_mechanism(urdf: Urdf, root_joint: Joint | None, mimic: str) -> Mechanism:
+def build_mechanism(
+    urdf: Urdf, root_joint: Joint | None, mimic: str, files: Mapping[str, pathlib.Path]
+) -> Mechanism:
     """Return the mechanism of a document; see `Urdf.mechanism`."""
     if mimic not in _MIMIC:
         raise UsageError(f"mimic must be {' or '.join(map(repr, _MIMIC))}, got {mimic!r}.")
@@ -39,11 +44,15 @@ def build_mechanism(urdf: Urdf, root_joint: Joint | None, mimic: str) -> Mechani
     what = f"URDF file '{printable(urdf.source)}'"
     if mimic == "refuse":
         _refuse_mimic(urdf, what)
-    mechanism = Mechanism(urdf.name)
     is_world = _check_world(urdf, root_joint, what)
+    roots = [link for link in urdf.links if is_world and link.name == WORLD]
+    mechanism = Mechanism(
+        urdf.name, world_shapes=[shape for link in roots for shape in shapes_of(link, files)]
+    )
     for link in urdf.links:
         if link.name != WORLD:
-            mechanism.add_body(Body(link.name, link.inertia))
+            shapes = shapes_of(link, files)
+            mechanism.add_body(Body(link.name, link.inertia, shapes=shapes))
     if not is_world:
         names = {joint.name for joint in urdf.joints}
         weld = ROOT_JOINT

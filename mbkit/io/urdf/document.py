@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, final
 import attrs
 
 from mbkit.io.urdf.build import build_mechanism
-from mbkit.io.urdf.meshes import find_meshes
+from mbkit.io.urdf.meshes import checked_roots, find_meshes
 from mbkit.joints import Joint
 from mbkit.model import JointFriction, JointLimits
+from mbkit.shapes import Color
 from mbkit.spatial import FloatArray, SpatialInertia
 from mbkit.spatial.arrays import EQUAL, shown
 
@@ -40,6 +41,8 @@ class UrdfGeometry:
         Of a mesh, as it stands in the file; see `Urdf.mesh_files`.
     line : int
         Where it stands.
+    color : tuple of float, default None
+        Red, green, blue and opacity of its material, where it says one.
     """
 
     use: str
@@ -48,6 +51,7 @@ class UrdfGeometry:
     pose: FloatArray = attrs.field(eq=EQUAL, hash=False, repr=shown)
     filename: str
     line: int
+    color: Color | None = None
 
 
 @final
@@ -175,7 +179,13 @@ class Urdf:
         """Names of the joints that are coupled to others by <mimic>."""
         return tuple(joint.name for joint in self.joints if joint.mimic is not None)
 
-    def mechanism(self, *, root_joint: Joint | None = None, mimic: str = "couple") -> Mechanism:
+    def mechanism(
+        self,
+        *,
+        root_joint: Joint | None = None,
+        mimic: str = "couple",
+        package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    ) -> Mechanism:
         """Return the mechanism.
 
         Parameters
@@ -185,20 +195,25 @@ class Urdf:
         mimic : {"couple", "refuse", "independent"}
             What becomes of joints that are coupled to others by <mimic>: each gets a `GearRatio`,
             called "JOINT mimics OTHER"; an error; or joints that move on their own.
+        package_roots : path or iterable of paths
+            As for `mesh_files`. Without any there is no warning of meshes that are not found.
 
         Returns
         -------
         Mechanism
-            Its bodies are the links, with their names and frames; its gravity is the default.
+            Its bodies are the links, with their names and frames, and their visual shapes; its
+            gravity is the default. A mesh that is not found keeps its name in the file.
 
         Raises
         ------
         ModelFileError
             If there are coupled joints and `mimic` is "refuse", or the root joint does not fit.
         UsageError
-            If `mimic` is none of the three.
+            If `mimic` is none of the three, or a root is no path.
         """
-        return build_mechanism(self, root_joint, mimic)
+        roots = checked_roots(package_roots)
+        files = find_meshes(self, roots, warn=bool(roots))
+        return build_mechanism(self, root_joint, mimic, files)
 
     def mesh_files(
         self, package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = ()
@@ -210,7 +225,8 @@ class Urdf:
         Parameters
         ----------
         package_roots : path or iterable of paths
-            Folders with packages, or packages themselves. The folder of the file is one always.
+            Folders with packages, or packages themselves. The folder of the file is one always,
+            and so is the package it belongs to, the nearest folder above with a package.xml.
 
         Returns
         -------

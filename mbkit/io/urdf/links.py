@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from mbkit.errors import InertiaError, check_name
@@ -9,12 +11,49 @@ from mbkit.io.urdf.document import UrdfGeometry, UrdfLink
 from mbkit.io.urdf.elements import Element
 from mbkit.io.urdf.faults import Reading
 from mbkit.io.urdf.values import Part
+from mbkit.shapes import Color
 from mbkit.spatial import FloatArray, SpatialInertia
 
 _PRODUCTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
-def read_link(element: Element, reading: Reading) -> UrdfLink | None:
+def colors_of(robot: Element) -> dict[str, Color]:
+    """Return the colours of materials by name, those of <robot> first, then those of shapes."""
+    shapes = [each for link in robot.children if link.tag == "link" for each in link.children]
+    found: dict[str, Color] = {}
+    for owner in (robot, *(each for each in shapes if each.tag == "visual")):
+        for material in owner.children:
+            name = material.attributes.get("name", "")
+            color = _own_color(material) if material.tag == "material" and name else None
+            if color is not None:
+                found.setdefault(name, color)
+    return found
+
+
+def _own_color(material: Element) -> Color | None:
+    """Return the colour that a material says itself, None where it says none, or no right one."""
+    for child in material.children:
+        if child.tag == "color":
+            try:
+                r, g, b, a = map(float, child.attributes.get("rgba", "").split())
+            except ValueError:
+                return None
+            return (r, g, b, a) if all(0.0 <= each <= 1.0 for each in (r, g, b, a)) else None
+    return None
+
+
+def read_material(part: Part) -> None:
+    """Note what is not read of a material: all of it where it says no right colour."""
+    part.text("name", required=False)
+    for color in part.children("color"):
+        if _own_color(part.element) is None:
+            part.reading.unread(f"{color.path}@rgba", color.line)
+        color.text("rgba", required=False)
+        color.done()
+    part.done()
+
+
+def read_link(element: Element, reading: Reading, colors: Mapping[str, Color]) -> UrdfLink | None:
     """Return the link of an element <link>, None where it has no name; faults are noted."""
     name = element.attributes.get("name", "")
     part = Part(element, f"link {name!r}", "link", reading)
@@ -27,7 +66,7 @@ def read_link(element: Element, reading: Reading) -> UrdfLink | None:
         shape
         for use in ("visual", "collision")
         for each in part.children(use)
-        if (shape := _shape(each, use)) is not None
+        if (shape := _shape(each, use, colors)) is not None
     ]
     part.done()
     return UrdfLink(name, inertia, tuple(shapes), part.line)
@@ -66,11 +105,17 @@ def _accepted(inertial: Part, mass: float, com: FloatArray, moment: FloatArray) 
         return inertia
 
 
-def _shape(part: Part, use: str) -> UrdfGeometry | None:
+def _shape(part: Part, use: str, colors: Mapping[str, Color]) -> UrdfGeometry | None:
     """Return a shape; None where it is at fault or of a kind that is not known."""
     part.text("name", required=False)
     pose = part.pose()
     geometry = part.child("geometry", required=True)
+    color = None
+    for material in part.children("material") if use == "visual" else ():
+        color = _own_color(material.element) or colors.get(
+            material.element.attributes.get("name", "")
+        )
+        read_material(material)
     part.done()
     if geometry is None:
         return None
@@ -90,7 +135,7 @@ def _shape(part: Part, use: str) -> UrdfGeometry | None:
         shape.fault(f"sizes must not be negative, got {size}; give them in metres.")
     shape.done()
     geometry.done(ignored=("name",))
-    return UrdfGeometry(use, kind, size, pose, filename or "", shape.line)
+    return UrdfGeometry(use, kind, size, pose, filename or "", shape.line, color)
 
 
 _SIZES = {

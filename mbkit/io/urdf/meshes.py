@@ -43,13 +43,22 @@ def _is_path(value: object) -> bool:
     return isinstance(value, (str, os.PathLike)) and bool(str(value)) and "\0" not in str(value)
 
 
+def _own_package(folder: pathlib.Path) -> list[pathlib.Path]:
+    """Return the package that a folder belongs to: the nearest one above with a package.xml."""
+    return [each for each in (folder, *folder.parents) if (each / "package.xml").is_file()][:1]
+
+
 def find_meshes(
-    urdf: Urdf, package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+    urdf: Urdf,
+    package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    warn: bool = True,
 ) -> dict[str, pathlib.Path]:
     """Return the files of the meshes that are found; see `Urdf.mesh_files`."""
     roots = checked_roots(package_roots)
     if urdf.folder is not None:
-        roots.insert(0, urdf.folder.resolve())
+        folder = urdf.folder.resolve()
+        roots[:0] = [folder, *_own_package(folder)]
     names = dict.fromkeys(
         shape.filename for link in urdf.links for shape in link.shapes if shape.kind == "mesh"
     )
@@ -60,7 +69,7 @@ def find_meshes(
             found[name] = _find(name, roots)
         except _NotFoundError as error:
             lost.append(f"'{printable(name[:80])}' {error}")
-    if lost:
+    if lost and warn:
         more = f"; and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
         warnings.warn(
             f"URDF file '{printable(urdf.source)}': {len(lost)} of {len(names)} meshes are not "

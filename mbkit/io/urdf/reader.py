@@ -16,13 +16,14 @@ from mbkit.errors import (
     listed,
     printable,
 )
-from mbkit.io.text_file import checked_path, read_text
+from mbkit.io.robots import model_file
+from mbkit.io.text_file import read_text
 from mbkit.io.urdf.build import with_world_note
 from mbkit.io.urdf.document import Urdf
 from mbkit.io.urdf.elements import Element, parse_elements
 from mbkit.io.urdf.faults import Reading
 from mbkit.io.urdf.joints import read_joint
-from mbkit.io.urdf.links import read_link
+from mbkit.io.urdf.links import colors_of, read_link, read_material
 from mbkit.io.urdf.meshes import checked_roots
 from mbkit.io.urdf.tree import check_tree
 from mbkit.io.urdf.values import Part
@@ -50,7 +51,8 @@ def load_urdf(
     Parameters
     ----------
     path : path
-        A URDF file as ``docs/urdf.md`` describes it.
+        A URDF file as ``docs/urdf.md`` describes it, or ``"robot:NAME"`` for one of the package
+        example-robot-data.
     root_joint : Joint, optional
         From the world to the root link, such as ``mb.FreeJoint("root_joint")``. By default the root
         link is welded to the world.
@@ -58,13 +60,14 @@ def load_urdf(
         What becomes of joints that are coupled to others by <mimic>: each gets a `GearRatio`,
         called "JOINT mimics OTHER"; an error; or joints that move on their own.
     package_roots : path or iterable of paths
-        Folders in which meshes are looked for. Without any, nobody looks: the mechanism has no
-        shapes. To get them, see `read_urdf`.
+        Folders in which meshes are looked for, besides that of the file and its own package, as
+        by `Urdf.mesh_files`. Without any there is no warning of meshes that are not found, which
+        keep their names.
 
     Returns
     -------
     Mechanism
-        Bodies are the links, with their names and frames.
+        Bodies are the links, with their names, frames and visual shapes.
 
     Raises
     ------
@@ -91,11 +94,9 @@ def load_urdf(
     """
     roots = checked_roots(package_roots)
     urdf = read_urdf(path)
-    mechanism = urdf.mechanism(root_joint=root_joint, mimic=mimic)
+    mechanism = urdf.mechanism(root_joint=root_joint, mimic=mimic, package_roots=roots)
     if note := warning_of(urdf, are_loose=mimic == "independent"):
         warnings.warn(note, ModelFileWarning, stacklevel=2)
-    if roots:
-        urdf.mesh_files(roots)
     return mechanism
 
 
@@ -121,7 +122,7 @@ def read_urdf(path: str | os.PathLike[str]) -> Urdf:
     --------
     See `parse_urdf`.
     """
-    source = checked_path(path, "read_urdf")
+    source = model_file(path, "read_urdf")
     what = f"URDF file '{printable(source)}'"
     if source.suffix.lower() == ".xacro":
         raise ModelFileError(f"{what} is a xacro file; {_XACRO_REMEDY}")
@@ -182,7 +183,10 @@ def parse_urdf(text: str, *, source: str | None = None) -> Urdf:
     robot = part.text("name") or ""
     if "name" in root.attributes:
         part.attempt(lambda: check_name("Mechanism", robot))
-    found = [read_link(each.element, reading) for each in part.children("link")]
+    for material in part.children("material"):
+        read_material(material)
+    colors = colors_of(root)
+    found = [read_link(each.element, reading, colors) for each in part.children("link")]
     links = [link for link in found if link is not None]
     connected = [read_joint(each.element, reading) for each in part.children("joint")]
     joints = [joint for joint in connected if joint is not None]

@@ -17,6 +17,7 @@ from mbkit.io.text_file import checked_path
 from mbkit.io.urdf.angles import rpy_from_rotation
 from mbkit.io.urdf.build import ROOT_JOINT, WORLD
 from mbkit.io.urdf.joints import NO_LIMIT
+from mbkit.io.urdf.shapes import visual_lines
 from mbkit.joints import (
     FixedJoint,
     FreeJoint,
@@ -143,12 +144,13 @@ class _Writer:
         self.mimics = _mimics(mechanism)
         self.helpers: list[str] = []
         self.dropped: list[str] = []
+        self.shapeless: list[str] = []
 
     def write(self) -> tuple[str, list[str]]:
         root = ROOT_JOINT if self._has_root_weld() else None
         self.lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(self.mechanism.name)}>"]
         if root is None:  # readers take a root link of this name for the world itself
-            self.lines.append(f'  <link name="{WORLD}"/>')
+            self._link(self.mechanism.world)
         for body in self.mechanism.bodies.values():
             self._link(body)
         for name, edge in self.mechanism.joints.items():
@@ -157,7 +159,12 @@ class _Writer:
         return "\n".join([*self.lines, "</robot>", ""]), self._notes()
 
     def _has_root_weld(self) -> bool:
-        """Return whether the world has one joint, and it is what readers of URDF put there."""
+        """Return whether the world has one joint, and it is what readers of URDF put there.
+
+        Not if it has shapes, which need a link.
+        """
+        if self.mechanism.world.shapes:
+            return False
         at_world = [
             edge
             for edge in self.mechanism.joints.values()
@@ -175,6 +182,11 @@ class _Writer:
             notes.append(f"gravity {self.mechanism.gravity.tolist()}")
         if any(not np.array_equal(body.pose, np.eye(4)) for body in self.mechanism.bodies.values()):
             notes.append("the reference poses of bodies, which joints no longer need")
+        frames = [name for body in self.mechanism.bodies.values() for name in body.frames]
+        if frames:
+            notes.append(f"named frames on bodies: {listed(frames)}")
+        if self.shapeless:
+            notes.append(f"shapes that URDF does not have: {listed(self.shapeless)}")
         if self.dropped:
             notes.append(f"limits and friction of free and fixed joints: {listed(self.dropped)}")
         if self.turned_round:
@@ -201,21 +213,30 @@ class _Writer:
     # ------------------------------------------------------------------------------- links
 
     def _link(self, body: Body) -> None:
-        if body.inertia == SpatialInertia.zero():
+        if body.inertia == SpatialInertia.zero() and not body.shapes:
             self.lines.append(f"  <link name={quoteattr(body.name)}/>")
             return
+        self.lines.append(f"  <link name={quoteattr(body.name)}>")
+        if body.inertia != SpatialInertia.zero():
+            self._inertial(body)
+        for shape in body.shapes:
+            lines = visual_lines(shape, body.color if shape.color is None else shape.color)
+            if lines is None:
+                self.shapeless.append(f"{type(shape).__name__} of {body.name}")
+            self.lines += lines or []
+        self.lines.append("  </link>")
+
+    def _inertial(self, body: Body) -> None:
         I = body.inertia.moment_about_com  # noqa: E741 - its name in every book
         keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
         entries = I[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]].tolist()
         moments = " ".join(f'{key}="{value!r}"' for key, value in zip(keys, entries, strict=True))
         self.lines += [
-            f"  <link name={quoteattr(body.name)}>",
             "    <inertial>",
             f'      <origin xyz="{_text(body.inertia.com)}" rpy="0 0 0"/>',
             f'      <mass value="{body.inertia.mass!r}"/>',
             f"      <inertia {moments}/>",
             "    </inertial>",
-            "  </link>",
         ]
 
     # ------------------------------------------------------------------------------ joints

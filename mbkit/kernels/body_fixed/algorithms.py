@@ -1,6 +1,6 @@
 """The algorithms of dynamics in body-fixed twists."""
 
-from mbkit.kernels.body_fixed.steps import STEPS
+from mbkit.kernels.body_fixed.recursion import RECURSION
 from mbkit.kernels.recursions.algorithms import algorithms
 
-globals().update(algorithms(STEPS, globals()))
+globals().update(algorithms(RECURSION, globals()))

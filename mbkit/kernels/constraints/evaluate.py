@@ -16,7 +16,7 @@ from mbkit.kernels.constraints.space import (
     constraints,
 )
 from mbkit.kernels.evaluation import EVALUATION, positions, velocities
-from mbkit.kernels.hybrid import steps as hybrid
+from mbkit.kernels.hybrid import recursion as hybrid
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import acceleration
 from mbkit.kernels.recursions.joint_pass import joint_pass
@@ -85,8 +85,8 @@ def constraint_state(space, _option, q, v, given, out):
     start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
         hybrid.twist(model, scratch, i, v)
-        acceleration(model, scratch, i, vdot, hybrid.STEPS)
-    move_sites(space, _ZERO, hybrid.STEPS)
+        acceleration(model, scratch, i, vdot, hybrid.RECURSION)
+    move_sites(space, _ZERO, hybrid.RECURSION)
     status = constraint_rows(space, q, v, vdot)
     if status != OK:
         return status

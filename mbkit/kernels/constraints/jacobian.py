@@ -13,7 +13,7 @@ from mbkit.kernels.constraints.space import (
     wrenches_of,
 )
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
-from mbkit.kernels.hybrid import steps as hybrid
+from mbkit.kernels.hybrid import recursion as hybrid
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import at_rest, bodies, num_places, places, scratch_of
@@ -52,7 +52,7 @@ def rows_at_rest(space, q, t):
     start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
         hybrid.twist(model, scratch, i, rest)
-    move_sites(space, _ZERO, hybrid.STEPS)
+    move_sites(space, _ZERO, hybrid.RECURSION)
     return constraint_rows(space, q, rest, rest)
 
 
@@ -135,11 +135,11 @@ def constraint_sizes(space, _option, q, x, t, out):
             F = propagated[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
             if paths[PATH_SIZE * s + PATH_BEGINS] != 0:
                 F[:, :] = 0.0
-            load_wrenches(applied, i, scratch[i], F, hybrid.STEPS)
+            load_wrenches(applied, i, scratch[i], F, hybrid.RECURSION)
             add_sizes(model[i], scratch[i], F, (places, coefficients), x, own_sizes)
             if model[i].parent != 0:
                 on = paths[PATH_SIZE * s + PATH_ON]
                 there = propagated[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
                 parent = scratch[model[i].parent]
-                pass_on(scratch[i], parent, F, there, on != own, hybrid.STEPS)
+                pass_on(scratch[i], parent, F, there, on != own, hybrid.RECURSION)
     return OK

@@ -14,28 +14,29 @@ through from the last to the first: what is beyond a joint is then done before i
 comes to the stack once and stays as long as it is needed. Each joint has `ndx` directions in both.
 One that is nonholonomic has fewer velocities: the last is there several times, for which
 `velocity_of_direction` is. Both are cut to blocks of eight directions: the numbers of a block lie
-one behind the other, and those of its directions side by side, as `mbkit.kernels.lanes` wants them.
+one behind the other, and those of its directions side by side, as `mbkit.kernels.weighted_sums`
+wants them.
 """
 
 from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.lanes import LANES, index, weigh
 from mbkit.kernels.vectors import angular, linear
+from mbkit.kernels.weighted_sums import SIDE_BY_SIDE, index, weigh
 
 #: k = 8 (k >> 3) + (k & 7).
 _SHIFT = 3
-_REST = LANES - 1
+_REST = SIDE_BY_SIDE - 1
 
 #: Where a block has the places of its directions in a row, after W, and its entries of one row.
-_PLACE = 6 * LANES
-_ENTRY = 7 * LANES
-_BLOCK = 8 * LANES
+_PLACE = 6 * SIDE_BY_SIDE
+_ENTRY = 7 * SIDE_BY_SIDE
+_BLOCK = 8 * SIDE_BY_SIDE
 
 #: The same of the stack, after a and n.
-_STACK_PLACE = 9 * LANES
-_STACK_ENTRY = 10 * LANES
-_STACK_BLOCK = 11 * LANES
+_STACK_PLACE = 9 * SIDE_BY_SIDE
+_STACK_ENTRY = 10 * SIDE_BY_SIDE
+_STACK_BLOCK = 11 * SIDE_BY_SIDE
 
 #: Matrices that there is memory for at once: of derivatives by q and by v, and the mass matrix.
 MATRICES = 3
@@ -73,13 +74,13 @@ class Span(NamedTuple):
 
 def memory_size(num_rows: int, ndx: int) -> int:
     """Return how many numbers the directions of `MATRICES` and spans take."""
-    return MATRICES * (_BLOCK + _STACK_BLOCK) * -(-ndx // LANES) + 2 * num_rows
+    return MATRICES * (_BLOCK + _STACK_BLOCK) * -(-ndx // SIDE_BY_SIDE) + 2 * num_rows
 
 
 @helper
 def branches_size(ndx):
     """How many numbers the directions of one matrix take."""
-    return (_BLOCK + _STACK_BLOCK) * ((ndx + LANES - 1) // LANES)
+    return (_BLOCK + _STACK_BLOCK) * ((ndx + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
 
 
 @helper
@@ -137,7 +138,7 @@ def velocity_of_direction(row, k):
 @helper
 def _put_vector(blocks, at, x):
     for j in range(3):
-        blocks[index(at + LANES * j)] = x[j]
+        blocks[index(at + SIDE_BY_SIDE * j)] = x[j]
 
 
 @helper
@@ -146,7 +147,7 @@ def set_wrench(branches, k, t, f, place):
     blocks = branches.beyond
     at = (k >> _SHIFT) * _BLOCK + (k & _REST)
     _put_vector(blocks, at, t)
-    _put_vector(blocks, at + 3 * LANES, f)
+    _put_vector(blocks, at + 3 * SIDE_BY_SIDE, f)
     blocks[index(at + _PLACE)] = place
 
 
@@ -156,8 +157,8 @@ def push(branches, height, a, n, place):
     stack = branches.stack
     at = (height >> _SHIFT) * _STACK_BLOCK + (height & _REST)
     _put_vector(stack, at, angular(a))
-    _put_vector(stack, at + 3 * LANES, linear(a))
-    _put_vector(stack, at + 6 * LANES, n)
+    _put_vector(stack, at + 3 * SIDE_BY_SIDE, linear(a))
+    _put_vector(stack, at + 6 * SIDE_BY_SIDE, n)
     stack[index(at + _STACK_PLACE)] = place
 
 
@@ -179,9 +180,9 @@ def _between(stack, top, U, b, row):
     block = 0
     while top > 0:
         weigh(stack, block, weights, block + _STACK_ENTRY)
-        _put(stack, block + _STACK_PLACE, block + _STACK_ENTRY, min(LANES, top), row)
+        _put(stack, block + _STACK_PLACE, block + _STACK_ENTRY, min(SIDE_BY_SIDE, top), row)
         block += _STACK_BLOCK
-        top -= LANES
+        top -= SIDE_BY_SIDE
 
 
 @helper
@@ -193,7 +194,7 @@ def _beyond(blocks, first, end, S, row):
     left = end - first
     while left > 0:
         weigh(blocks, block, weights, block + _ENTRY)
-        count = min(LANES - lane, left)
+        count = min(SIDE_BY_SIDE - lane, left)
         _put(blocks, block + _PLACE + lane, block + _ENTRY + lane, count, row)
         block += _BLOCK
         left -= count

@@ -9,7 +9,7 @@ from mbkit.kernels.derivatives.joint_changes import Joint, joint_changes
 from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.recursions.poses import set_world_pose
 from mbkit.kernels.space import bodies, changes, scratch_of, trials
-from mbkit.kernels.spatial.steps import move_subspace
+from mbkit.kernels.spatial.recursion import move_subspace
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     add,

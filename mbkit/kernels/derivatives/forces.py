@@ -1,7 +1,7 @@
 """Derivatives of the generalized forces with respect to configuration and velocity.
 
-Linear springs and dampers in joints are exact. All other forces are summed by the force pass, of
-which central differences of fourth order are taken,
+Linear springs and dampers, in joints and between points of bodies, are exact. All other forces are
+summed by the force pass, of which central differences of fourth order are taken,
 
     f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12 h + h^4 f^(5) / 30,
 
@@ -19,6 +19,7 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.derivatives.joint_changes import STEP, step_from, weight
+from mbkit.kernels.derivatives.springs import add_springs
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
 from mbkit.kernels.forces.force_pass import (
     add_wrenches,
@@ -46,7 +47,7 @@ def called_forces(space, q, v, t, tau):
         return status
     clear_rows(space)
     clear_sites(space)
-    end = records_at(space, 1, SPACE)[0].num_ordered
+    end = records_at(space, 1, SPACE)[0].num_called
     status = call_forces(space, (0, end), q, v, t, tau)
     if status == OK and have_bodies(space):
         add_wrenches(space, tau)
@@ -194,8 +195,9 @@ def add_linear_terms(space, q, d_q, d_v):
 def force_derivatives(space, _option, q, v, t, out):
     """d tau by d q, (nv, ndx), and after it by d v, (nv, nv), of the forces of the system.
 
-    Where columns share places, (nv, num_places) both. Cost: O(1) for each linear spring and damper,
-    and where there are other forces, 4 force passes for each column.
+    Where columns share places, (nv, num_places) both. Cost: O(1) for each linear spring and damper
+    in a joint, O(p^2) for one across p joints, and 4 force passes for each column where there are
+    other forces.
     """
     model = bodies(space)
     nv = model[0].num_velocities
@@ -212,12 +214,14 @@ def force_derivatives(space, _option, q, v, t, out):
     record = records_at(space, 1, SPACE)[0]
     efforts = floats_at(record.efforts, nv)
     status = OK
-    if record.num_ordered > 0:
+    if record.num_called > 0:
         status = checked_forces(space, q, v, t, efforts)
         if status == OK:
             status = along_steps(space, own_q, v, t, efforts, d_q)
         if status == OK:
             status = along_velocities(space, q, own_v, t, efforts, d_v)
+    if status == OK:
+        status = add_springs(space, own_q, own_v, d_q, d_v)
     if status != OK:
         return status
     return add_linear_terms(space, own_q, d_q, d_v)

@@ -22,7 +22,7 @@ from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, frames, scratch_of
-from mbkit.kernels.spatial.steps import acceleration_in_world, move_subspace
+from mbkit.kernels.spatial.recursion import acceleration_in_world, move_subspace
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     add,

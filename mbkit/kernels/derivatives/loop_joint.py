@@ -8,7 +8,7 @@ from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_WRENCHES
 from mbkit.kernels.constraints.space import closure_of, joints, sites
 from mbkit.kernels.derivatives.directions import place, set_subspace
 from mbkit.kernels.derivatives.joint_changes import STEP, weight
-from mbkit.kernels.elementary import cos, sin, sqrt
+from mbkit.kernels.elementary import sin_cos, sqrt
 from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import joint_pass
@@ -140,11 +140,12 @@ def moved_pose(body, i, h, T):
     if i < 3:
         b = (i + 1) % 3
         c = (i + 2) % 3
+        sine, cosine = sin_cos(h)
         for j in range(3):
             x = body.R[j, b]
             y = body.R[j, c]
-            T[3 * j + b] = cos(h) * x + sin(h) * y
-            T[3 * j + c] = cos(h) * y - sin(h) * x
+            T[3 * j + b] = cosine * x + sine * y
+            T[3 * j + c] = cosine * y - sine * x
     else:
         for j in range(3):
             T[9 + j] += h * body.R[j, i - 3]

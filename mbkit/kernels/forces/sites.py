@@ -1,8 +1,8 @@
 """The bodies that forces act on, before the forces and after them.
 
 Forces know of no representation: they read and write the world's axes. What a representation adds
-are two steps, from the twist of a row to (angular velocity, velocity of its origin) in the world's
-axes, and back from such a wrench to its own.
+are two functions, from the twist of a row to (angular velocity, velocity of its origin) in the
+world's axes, and back from such a wrench to its own.
 """
 
 from mbkit.kernels.compile import call_address, helper, pointer_at, records_at
@@ -78,10 +78,10 @@ def subtract_wrenches(space, count, wrench_from_world):
 
 
 @helper
-def act(space, q, v, tau, steps):
+def act(space, q, v, tau, recursion):
     """tau += what the forces do along the joints,  F -= W of the bodies that they act on.
 
-    Steps   twist_in_world, wrench_from_world, point_wrench.
+    Calls   twist_in_world, wrench_from_world, point_wrench.
     Reads   time of SPACE; poses in the world and twists of the rows, F.
     Writes  tau (nv,), powers of SPACE, sites, F.
     """
@@ -90,10 +90,10 @@ def act(space, q, v, tau, steps):
     powers[DISSIPATED] = add_linear(space, q, v, tau)
     powers[SUPPLIED] = 0.0
     if record.num_called > record.num_fields:
-        move_sites(space, record.num_moved, steps.twist_in_world)
+        move_sites(space, record.num_moved, recursion.twist_in_world)
         status = call_address(record.force_pass, (space, 0, q, v, pointer_at(record.time), tau))
         if status != OK:
             return status
-        subtract_wrenches(space, record.num_moved, steps.wrench_from_world)
-    pull_springs(space, steps.point_wrench)
+        subtract_wrenches(space, record.num_moved, recursion.wrench_from_world)
+    pull_springs(space, recursion.point_wrench)
     return OK

@@ -17,7 +17,7 @@ from mbkit.kernels.vectors import accumulate, add, load, pairing, rotate, scale
 def pull_springs(space, point_wrench):
     """F -= W of the bodies between which springs are;  powers += d ldot^2.
 
-    Steps   point_wrench: of a force at the point r of a row, which is at x in the world.
+    Calls   point_wrench: of a force at the point r of a row, which is at x in the world.
     Reads   poses in the world and twists of the rows.
     """
     record = records_at(space, 1, SPACE)[0]

@@ -1,6 +1,6 @@
 """The algorithms of dynamics in hybrid twists."""
 
-from mbkit.kernels.hybrid.steps import STEPS
+from mbkit.kernels.hybrid.recursion import RECURSION
 from mbkit.kernels.recursions.algorithms import algorithms
 
-globals().update(algorithms(STEPS, globals()))
+globals().update(algorithms(RECURSION, globals()))

@@ -5,7 +5,7 @@ for terms of second order in what is left. A `Motion` names its own.
 """
 
 from mbkit.kernels.compile import address_kernel, helper, pointer_after
-from mbkit.kernels.elementary import arctan2, cos, sin, sqrt
+from mbkit.kernels.elementary import arctan2, sin_cos, sqrt
 from mbkit.kernels.joints.header import count_of, rest_of, write_twist
 from mbkit.kernels.joints.screw import locate_screw
 from mbkit.kernels.joints.screw_product import SCREW_SIZE, rotation_at, vector_at
@@ -44,8 +44,7 @@ def turn_and_shifts(slot, parameters, T, out):
     pitch = parameters[first + SCREW_SIZE * turning + 6]
     angle = locate_screw(1.0, pitch, T, pointer_after(T, 9))
     out[turning] = angle
-    c = cos(angle)
-    s = sin(angle)
+    s, c = sin_cos(angle)
     found = -1
     x = 0.0
     y = 0.0
@@ -171,7 +170,8 @@ def planar_sum(slot, parameters, T, out):
     first = rest_of(parameters)
     angle = locate_screw(1.0, parameters[first + 5], T, pointer_after(T, 9))
     h = 0.5 * angle
-    c = 1.0 if h == 0.0 else h * cos(h) / sin(h)
+    sine, cosine = sin_cos(h)
+    c = 1.0 if h == 0.0 else h * cosine / sine
     out[0] = angle
     out[1] = c * T[9] + h * T[10]
     out[2] = c * T[10] - h * T[9]

@@ -22,7 +22,7 @@ from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, subtract
 
 
-@address_kernel("ippppppp")
+@address_kernel("ippppppp", in_lanes=True)
 def motion(slot, parameters, q, v, R, p, S, bias):
     """T = (R(q), p), S = I, S-dot = 0."""
     for j in range(3):

@@ -11,19 +11,18 @@ ddot = Rz(a/2) u - adot/2 z x d.
 """
 
 from mbkit.kernels.compile import address_kernel, helper, pointer_after
-from mbkit.kernels.elementary import cos, sin
+from mbkit.kernels.elementary import sin_cos
 from mbkit.kernels.joints.header import count_of, rest_of
 from mbkit.kernels.joints.screw import locate_screw
 from mbkit.kernels.status import OK
 
 
-@address_kernel("ippppppp")
+@address_kernel("ippppppp", in_lanes=True)
 def motion(slot, parameters, q, v, R, p, S, bias):
     """T(q); S = (z, pitch z), (0, x), (0, y), and (0, z) where there are four; S-dot = 0."""
     n = count_of(parameters)
     pitch = parameters[rest_of(parameters)]
-    c = cos(q[0])
-    s = sin(q[0])
+    s, c = sin_cos(q[0])
     for j in range(9):
         R[j] = 0.0
     R[0] = c
@@ -51,8 +50,7 @@ def motion(slot, parameters, q, v, R, p, S, bias):
 @helper
 def turned(angle, x, y):
     """Rz(angle) (x, y)."""
-    c = cos(angle)
-    s = sin(angle)
+    s, c = sin_cos(angle)
     return c * x - s * y, s * x + c * y
 
 

@@ -4,7 +4,7 @@ T(q) turns by rate q about z and shifts by lead q along it.
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.elementary import arctan2, cos, sin, sqrt
+from mbkit.kernels.elementary import arctan2, sin_cos, sqrt
 
 #: A screw that advances by less in a turn does not tell its turns by where it is. [m]
 LEAST_ADVANCE = 1e-9
@@ -19,8 +19,7 @@ def place_screw(row, body, q):
         c = 1.0
         s = 0.0
     else:
-        c = cos(row.rate * q)
-        s = sin(row.rate * q)
+        s, c = sin_cos(row.rate * q)
     shift = row.lead * q
     for j in range(3):
         x = row.R[j, 0]

@@ -10,7 +10,7 @@ multibody kinematics), (3) and remark 4; S-dot_a = sum over b > a of [S_a, S_b] 
 """
 
 from mbkit.kernels.compile import address_kernel, helper
-from mbkit.kernels.elementary import cos, sin
+from mbkit.kernels.elementary import sin, sin_cos
 from mbkit.kernels.joints.complement import allocate_motion, complement
 from mbkit.kernels.joints.header import count_of, rest_of, write_pose, write_twist
 from mbkit.kernels.lie.matrices import (
@@ -59,8 +59,7 @@ def screw_exp(parameters, first, x):
         return IDENTITY, scale(x, a)
     e = vector_at(parameters, first + 1)
     b = vector_at(parameters, first + 7)
-    c = cos(r * x)
-    s = sin(r * x)
+    s, c = sin_cos(r * x)
     half = sin(0.5 * r * x)
     d = 2.0 * half * half  # 1 - c without cancellation
     p = add(scale(x, a), add(scale(s, b), scale(d, cross(e, b))))

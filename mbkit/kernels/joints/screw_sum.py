@@ -26,7 +26,7 @@ def weighted_sum(parameters, first, n, q):
     return x, y
 
 
-@address_kernel("ippppppp")
+@address_kernel("ippppppp", in_lanes=True)
 def motion(slot, parameters, q, v, R, p, S, bias):
     """Pose, motion subspace and S-dot v."""
     n = count_of(parameters)

@@ -23,7 +23,7 @@ from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import load
 
 
-@address_kernel("ippppppp")
+@address_kernel("ippppppp", in_lanes=True)
 def motion(slot, parameters, q, v, R, p, S, bias):
     """T = (R(q), 0), S = (I; 0), S-dot = 0."""
     for j in range(3):

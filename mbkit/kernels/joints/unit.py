@@ -1,6 +1,7 @@
 """Unit quaternions in the positions of joints."""
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.layout import QUATERNION_TOLERANCE
 from mbkit.kernels.lie.quaternion import quaternion_rotation
 
@@ -40,7 +41,7 @@ def normalised(Q):
     """
     e = Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3] - 1.0
     s = 1.0 - e * (0.5 - e * (0.375 - 0.3125 * e))
-    return not abs(e) > QUATERNION_TOLERANCE, (s * Q[0], s * Q[1], s * Q[2], s * Q[3])
+    return not any_lane(abs(e) > QUATERNION_TOLERANCE), (s * Q[0], s * Q[1], s * Q[2], s * Q[3])
 
 
 @helper

@@ -4,7 +4,7 @@ Axes are numbers, 0 for x; neighbours of a sequence differ.
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.elementary import arctan2, cos, sin, sqrt
+from mbkit.kernels.elementary import arctan2, sin_cos, sqrt
 from mbkit.kernels.lie.quaternion import quaternion_product
 
 #: Entries of quaternions below it say nothing.
@@ -14,11 +14,11 @@ ROUNDING = 1e-15
 @helper
 def turn_about(axis, angle):
     """Quaternion of a turn about one of the axes."""
-    s = sin(0.5 * angle)
+    s, c = sin_cos(0.5 * angle)
     x = s if axis == 0 else 0.0 * s
     y = s if axis == 1 else 0.0 * s
     z = s if axis == 2 else 0.0 * s
-    return cos(0.5 * angle), x, y, z
+    return c, x, y, z
 
 
 @helper

@@ -18,7 +18,7 @@ from math import factorial
 from typing import Any
 
 from mbkit.kernels.compile import UNCOMPILED, helper
-from mbkit.kernels.elementary import cos, grain, sin, sqrt
+from mbkit.kernels.elementary import all_lanes, any_lane, cos, grain, select, sin_cos, sqrt
 from mbkit.kernels.lie.endless import endless_sum, rest_of_e
 from mbkit.kernels.lie.exact import distance_from_pole
 
@@ -126,41 +126,58 @@ else:
 @helper
 def a1_a2(z):
     """sin phi / phi and (1 - cos phi) / z = 1/2 (sin(phi/2) / (phi/2))^2."""
-    if z < 1.0:
+    near = z < 1.0
+    if all_lanes(near):
         return polynomial(_A1, z), polynomial(_A2, z)
     half = 0.5 * sqrt(z)
-    sinc = sin(half) / half
-    return sinc * cos(half), 0.5 * sinc * sinc
+    sine, cosine = sin_cos(half)
+    sinc = sine / half
+    a1, a2 = sinc * cosine, 0.5 * sinc * sinc
+    if any_lane(near):
+        return select(near, polynomial(_A1, z), a1), select(near, polynomial(_A2, z), a2)
+    return a1, a2
 
 
 @helper
 def a2_a3(z):
     """(1 - cos phi) / z and (phi - sin phi) / phi^3."""
     a1, a2 = a1_a2(z)
-    if z < _SERIES_LIMIT:
+    near = z < _SERIES_LIMIT
+    if all_lanes(near):
         return a2, polynomial(_A3, z)
-    return a2, (1.0 - a1) / z
+    a3 = (1.0 - a1) / z
+    if any_lane(near):
+        return a2, select(near, polynomial(_A3, z), a3)
+    return a2, a3
 
 
 @helper
 def b2_b3(z):
     """a_2' / phi and a_3' / phi."""
-    if z < _SERIES_LIMIT:
+    near = z < _SERIES_LIMIT
+    if all_lanes(near):
         return polynomial(_B2, z), polynomial(_B3, z)
     a1, a2 = a1_a2(z)
     a3 = (1.0 - a1) / z
-    return (a1 - 2.0 * a2) / z, (a2 - 3.0 * a3) / z
+    b2, b3 = (a1 - 2.0 * a2) / z, (a2 - 3.0 * a3) / z
+    if any_lane(near):
+        return select(near, polynomial(_B2, z), b2), select(near, polynomial(_B3, z), b3)
+    return b2, b3
 
 
 @helper
 def c2_c3(z):
     """b_2' / phi and b_3' / phi."""
-    if z < _SERIES_LIMIT:
+    near = z < _SERIES_LIMIT
+    if all_lanes(near):
         return polynomial(_C2, z), polynomial(_C3, z)
     b2, b3 = b2_b3(z)
     a1, _ = a1_a2(z)
     b1 = (cos(sqrt(z)) - a1) / z
-    return (b1 - 4.0 * b2) / z, (b2 - 5.0 * b3) / z
+    c2, c3 = (b1 - 4.0 * b2) / z, (b2 - 5.0 * b3) / z
+    if any_lane(near):
+        return select(near, polynomial(_C2, z), c2), select(near, polynomial(_C3, z), c3)
+    return c2, c3
 
 
 @helper
@@ -169,7 +186,8 @@ def e_of(x, z):
     if z < _POLE_FORM_LIMIT:
         return 2.0 / distance_from_pole(x, z) + polynomial(_E, z)
     half = 0.5 * sqrt(z)
-    return (1.0 - half * cos(half) / sin(half)) / z
+    sine, cosine = sin_cos(half)
+    return (1.0 - half * cosine / sine) / z
 
 
 @helper
@@ -181,6 +199,7 @@ def e_f_of(x, z):
         return e, 4.0 / (distance * distance) + polynomial(_F, z)
     # With beta = (sin(phi/2) / (phi/2))^2 and gamma = (phi/2) cot(phi/2), Mueller (61).
     half = 0.5 * sqrt(z)
-    sinc = sin(half) / half
-    gamma = cos(half) / sinc
+    sine, cosine = sin_cos(half)
+    sinc = sine / half
+    gamma = cosine / sinc
     return (1.0 - gamma) / z, (1.0 / (sinc * sinc) + gamma - 2.0) / (z * z)

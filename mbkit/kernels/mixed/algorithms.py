@@ -1,6 +1,6 @@
 """The algorithms of dynamics in mixed twists."""
 
-from mbkit.kernels.mixed.steps import STEPS
+from mbkit.kernels.mixed.recursion import RECURSION
 from mbkit.kernels.recursions.algorithms import algorithms
 
-globals().update(algorithms(STEPS, globals()))
+globals().update(algorithms(RECURSION, globals()))

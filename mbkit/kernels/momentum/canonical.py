@@ -14,7 +14,7 @@ Source: Mueller 2018, (79), of which the second half is differentiated; Feathers
 from mbkit.kernels.compile import address_kernel, as_array, floats_at, helper
 from mbkit.kernels.derivatives.joint_changes import Joint, along_motion
 from mbkit.kernels.evaluation import EVALUATION, positions, vector
-from mbkit.kernels.hybrid.steps import from_parent, inertia_to_parent, place_in_world, to_parent
+from mbkit.kernels.hybrid.recursion import from_parent, inertia_to_parent, place_in_world, to_parent
 from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.momentum.roots import (
     is_in_world,

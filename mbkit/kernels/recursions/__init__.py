@@ -1,1 +1,1 @@
-"""The algorithms that no representation changes, given the steps in which each writes them."""
+"""The algorithms that no representation changes, given the recursion in which each writes them."""

@@ -1,8 +1,9 @@
 """The algorithms of dynamics as functions by address, written once for all representations.
 
-`algorithms` makes those of a representation from its steps: the functions below, with `STEPS` in
-their globals. A function inside another would have the steps in a closure, by which numba's cache
-does not find it again; one with globals of its own it keeps as that of any module.
+`algorithms` makes those of a representation from its recursion: the functions below, with
+`RECURSION` in their globals. A function inside another would have the recursion in a closure, by
+which numba's cache does not find it again; one with globals of its own it keeps as that of any
+module.
 """
 
 from types import FunctionType
@@ -15,75 +16,75 @@ from mbkit.kernels.recursions import motion
 from mbkit.kernels.recursions.articulated_body import articulated_body, forward, hybrid
 from mbkit.kernels.recursions.composite_body import composite_body
 from mbkit.kernels.recursions.newton_euler import newton_euler
-from mbkit.kernels.recursions.steps import Steps
+from mbkit.kernels.recursions.recursion import Recursion
 
-STEPS: Any = None  # of the representation, in each copy of the functions
+RECURSION: Any = None  # of the representation, in each copy of the functions
 
 
 def inverse_dynamics(space, option, q, v, vdot, tau):
     """The forces that produce vdot."""
-    return newton_euler(space, option, q, v, vdot, tau, STEPS)
+    return newton_euler(space, option, q, v, vdot, tau, RECURSION)
 
 
 def forward_dynamics(space, option, q, v, tau, vdot):
     """The accelerations under tau."""
-    return articulated_body(space, option, q, v, forward(space, tau, vdot), False, STEPS)
+    return articulated_body(space, option, q, v, forward(space, tau, vdot), False, RECURSION)
 
 
 def hybrid_dynamics(space, option, q, v, known, found):
     """What is not prescribed; known holds tau, vdot, prescribed (3 nv), found tau, vdot (2 nv)."""
     problem = hybrid(space, known, found)
-    return articulated_body(space, option, q, v, problem, True, STEPS)
+    return articulated_body(space, option, q, v, problem, True, RECURSION)
 
 
 def mass_matrix(space, _option, q, _v, _x, M):
     """M(q)."""
-    return composite_body(space, q, M, STEPS)
+    return composite_body(space, q, M, RECURSION)
 
 
 def twists(space, _option, q, v, _x, out):
     """Twists of the user's bodies."""
-    return motion.twists(space, q, v, out, STEPS)
+    return motion.twists(space, q, v, out, RECURSION)
 
 
 def accelerations(space, _option, q, v, vdot, out):
     """Rates of the twists of the user's bodies."""
-    return motion.accelerations(space, q, v, vdot, out, STEPS)
+    return motion.accelerations(space, q, v, vdot, out, RECURSION)
 
 
 def jacobian(space, body, q, _v, _x, out):
     """The Jacobian of one of the user's bodies."""
-    return motion.jacobian(space, body, q, out, STEPS)
+    return motion.jacobian(space, body, q, out, RECURSION)
 
 
 def apply_wrenches(space, _option, q, _v, wrenches, _out):
     """Wrenches on the user's bodies, left for the dynamics."""
-    return motion.apply_wrenches(space, q, wrenches, STEPS)
+    return motion.apply_wrenches(space, q, wrenches, RECURSION)
 
 
 def constraint_sites(space, option, q, v, _x, _out):
     """Where the frames are that constraints act on, and how they move, after forward dynamics."""
-    return response.move_constraint_sites(space, option, q, v, STEPS)
+    return response.move_constraint_sites(space, option, q, v, RECURSION)
 
 
 def constraint_response(space, _option, _q, _v, _x, _out):
     """How the tree responds to the constraints' wrenches, after forward dynamics."""
-    return response.respond(space, STEPS)
+    return response.respond(space, RECURSION)
 
 
 def constraint_motion(space, _option, _q, _v, _x, change):
     """The accelerations that the constraints' wrenches add, out (nv,)."""
-    return response.spread(space, vector(space, change), STEPS)
+    return response.spread(space, vector(space, change), RECURSION)
 
 
 def constraint_closing(space, _option, _q, _v, _x, _out):
     """Loops that hang on loops, each closed at its base, after forward dynamics."""
-    return nested.close_inward(space, STEPS)
+    return nested.close_inward(space, RECURSION)
 
 
 def constraint_solution(space, what, _q, _v, _x, rows):
     """What follows from that for right sides and multipliers, in place (num_rows,)."""
-    return nested_solution.solve(space, what, rows, STEPS)
+    return nested_solution.solve(space, what, rows, RECURSION)
 
 
 _FUNCTIONS = (
@@ -103,12 +104,12 @@ _FUNCTIONS = (
 )
 
 
-def algorithms(steps: Steps, module: dict[str, Any]) -> dict[str, FunctionAddress]:
-    """Return the functions above for the steps of a representation, by their names.
+def algorithms(recursion: Recursion, module: dict[str, Any]) -> dict[str, FunctionAddress]:
+    """Return the functions above for the recursion of a representation, by their names.
 
     Parameters
     ----------
-    steps : Steps
+    recursion : Recursion
         Of the representation.
     module : dict
         ``globals()`` of the module that they become functions of; its file is where the cache of
@@ -119,7 +120,7 @@ def algorithms(steps: Steps, module: dict[str, Any]) -> dict[str, FunctionAddres
         code = function.__code__
         if not UNCOMPILED:  # where Python runs them, tracebacks name the lines above
             code = code.replace(co_filename=module["__file__"])
-        copy = FunctionType(code, {**globals(), "STEPS": steps}, function.__name__)
+        copy = FunctionType(code, {**globals(), "RECURSION": recursion}, function.__name__)
         copy.__doc__ = function.__doc__
         copy.__module__ = module["__name__"]
         made[function.__name__] = address_kernel(EVALUATION)(copy)

@@ -3,7 +3,8 @@
 from typing import Any, NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import as_array, helper, records_at
+from mbkit.kernels.compile import as_array, helper, of_one, records_at
+from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.evaluation import positions, vector, velocities
 from mbkit.kernels.forces.sites import act
 from mbkit.kernels.layout import FORCED, LOADED, SPACE
@@ -72,7 +73,7 @@ def hybrid(space, known, found):
 
 
 @helper
-def eliminate(row, scratch, body, problem, some, steps):
+def eliminate(row, scratch, body, problem, some, recursion):
     """For each column S with U = I S: D = 1 / (S.U), u = tau - S.F;  I -= U D U^T,  F += U D u.
 
     Where vdot is prescribed the column moves as it must: u = -S.F,  F += U vdot.
@@ -81,15 +82,15 @@ def eliminate(row, scratch, body, problem, some, steps):
         k = row.first_velocity + c
         column = scratch[k]
         U = column.U
-        inertia, size = steps.column_inertia(row, body, c, U)
-        column.u = -steps.column_power(row, body, c, angular(body.F), linear(body.F))
-        if some and problem.prescribed[k] != 0.0:
+        inertia, size = recursion.column_inertia(row, body, c, U)
+        column.u = -recursion.column_power(row, body, c, angular(body.F), linear(body.F))
+        if some and any_lane(problem.prescribed[k] != 0.0):
             column.D = 0.0  # no force moves it otherwise
             a = problem.vdot[k]
         else:
             limit = NEGLIGIBLE * size
-            if not inertia > limit:
-                return failure(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
+            if not all_lanes(inertia > limit):
+                return failure(SINGULAR_INERTIA if any_lane(inertia <= limit) else NOT_FINITE, k)
             column.D = 1.0 / inertia
             column.u += problem.tau[k]
             subtract_outer(body, column.D, U)
@@ -99,44 +100,44 @@ def eliminate(row, scratch, body, problem, some, steps):
 
 
 @helper
-def pass_inward(body, parent, steps):
+def pass_inward(body, parent, recursion):
     """I_p += P^T I P,  F_p += P^T (F + I c)."""
     t, f = articulated_times(body, angular(body.A), linear(body.A))
-    t, f = steps.to_parent(body, parent, add(t, angular(body.F)), add(f, linear(body.F)))
+    t, f = recursion.to_parent(body, parent, add(t, angular(body.F)), add(f, linear(body.F)))
     accumulate(parent.F, t, f)
-    steps.inertia_to_parent(body, parent)
+    recursion.inertia_to_parent(body, parent)
 
 
 @helper
-def accelerate(row, scratch, body, parent, problem, some, steps):
+def accelerate(row, scratch, body, parent, problem, some, recursion):
     """A = P A_p + c; then for each column vdot = D (u - U.A),  A += S vdot.
 
     Where vdot is prescribed, tau = U.A + S.F after A += S vdot, and S.F = -u.
     """
     vdot = problem.vdot
-    w, u = steps.from_parent(body, parent, angular(parent.A), linear(parent.A))
+    w, u = recursion.from_parent(body, parent, angular(parent.A), linear(parent.A))
     w = add(w, angular(body.A))
     u = add(u, linear(body.A))
     for c in range(row.num_velocities):
         k = row.first_velocity + c
         column = scratch[k]
-        if some and problem.prescribed[k] != 0.0:
-            w, u = steps.add_column(row, body, c, vdot[k], w, u)
+        if some and any_lane(problem.prescribed[k] != 0.0):
+            w, u = recursion.add_column(row, body, c, vdot[k], w, u)
             problem.tau[k] = pairing(column.U, w, u) - column.u
         else:
             vdot[k] = column.D * (column.u - pairing(column.U, w, u))
-            w, u = steps.add_column(row, body, c, vdot[k], w, u)
+            w, u = recursion.add_column(row, body, c, vdot[k], w, u)
     store(body.A, w, u)
 
 
 @helper
-def articulated_body(space, option, q, v, problem, some, steps):
+def articulated_body(space, option, q, v, problem, some, recursion):
     """Accelerations vdot under the forces given; where `some`, prescribed ones and their tau.
 
     `some` is a literal, so that without it nothing of it is compiled.
     Floating bodies are solved as they are: `mbkit.kernels.recursions.floating`.
 
-    Steps   start, twist, own_bias, place_for_forces, column_inertia, column_power, to_parent,
+    Calls   start, twist, own_bias, place_for_forces, column_inertia, column_power, to_parent,
             inertia_to_parent, from_parent, add_column; those of `act` on forces, and of
             `accelerate_floating`.
     Reads   model, q, v (pointers), problem; option: where LOADED, the wrenches in scratch; where
@@ -154,40 +155,42 @@ def articulated_body(space, option, q, v, problem, some, steps):
     if status != OK:
         return status
     forced = option & FORCED
-    steps.start(scratch, scale(-1.0, gravity(space, forced)))
+    recursion.start(scratch, scale(-1.0, gravity(space, forced)))
     # from the world to the tips: twists and velocity-product terms
     for i in range(1, model.shape[0]):
         if model[i].floating != 0:
             held = some and is_prescribed(model[i], problem.prescribed)
-            scratch[i].floats = 0 if held else 1
-        if model[i].floating != 0 and scratch[i].floats != 0:
+            scratch[i].taken_as_floating = 0 if held else 1
+        if model[i].floating != 0 and scratch[i].taken_as_floating != 0:
             move_floating(model[i], scratch[i], v)
         else:
-            steps.twist(model, scratch, i, v)
-        steps.own_bias(model[i], scratch[i])
+            recursion.twist(model, scratch, i, v)
+        recursion.own_bias(model[i], scratch[i])
         subtract_applied(scratch[i], option & LOADED)
         if forced != 0:
-            steps.place_for_forces(model, scratch, i)
+            recursion.place_for_forces(model, scratch, i)
     if forced != 0:
-        status = act(space, q, v, problem.given, steps)
+        status = of_one(act, (space, q, v, problem.given, recursion))
         if status != OK:
             return status
         if some:
             assign(problem.tau, problem.given)
     # from the tips to the world: articulated inertias and bias wrenches
     for i in range(model.shape[0] - 1, 0, -1):
-        if model[i].floating != 0 and scratch[i].floats != 0:
-            accelerate_floating(model[i], scratch[i], scratch[0], problem.tau, problem.vdot, steps)
+        if model[i].floating != 0 and scratch[i].taken_as_floating != 0:
+            accelerate_floating(
+                model[i], scratch[i], scratch[0], problem.tau, problem.vdot, recursion
+            )
             continue
-        status = eliminate(model[i], scratch, scratch[i], problem, some, steps)
+        status = eliminate(model[i], scratch, scratch[i], problem, some, recursion)
         if status != OK:
             return status
         if model[i].parent != 0:
-            pass_inward(scratch[i], scratch[model[i].parent], steps)
+            pass_inward(scratch[i], scratch[model[i].parent], recursion)
     # from the world to the tips: accelerations
     for i in range(1, model.shape[0]):
-        if model[i].floating != 0 and scratch[i].floats != 0:
+        if model[i].floating != 0 and scratch[i].taken_as_floating != 0:
             continue
         parent = scratch[model[i].parent]
-        accelerate(model[i], scratch, scratch[i], parent, problem, some, steps)
+        accelerate(model[i], scratch, scratch[i], parent, problem, some, recursion)
     return OK if all_finite(problem.vdot) else failure(NOT_FINITE, 0)

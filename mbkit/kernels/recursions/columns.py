@@ -19,12 +19,12 @@ def joint_sum(row, body, v):
 
 
 @helper
-def acceleration(model, scratch, i, vdot, steps):
+def acceleration(model, scratch, i, vdot, recursion):
     """A = P A_p + S vdot + what `twist` left in A."""
     row = model[i]
     body = scratch[i]
     parent = scratch[row.parent]
-    w, u = steps.from_parent(body, parent, angular(parent.A), linear(parent.A))
+    w, u = recursion.from_parent(body, parent, angular(parent.A), linear(parent.A))
     x, y = joint_sum(row, body, vdot)
     accumulate(body.A, add(w, x), add(u, y))
 

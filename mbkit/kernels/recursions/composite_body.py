@@ -26,20 +26,20 @@ def subtree_columns(memory, nv, start, end):
 
 
 @helper
-def start_columns(row, body, F, steps):
+def start_columns(row, body, F, recursion):
     """F = I S for the columns of a joint: the wrench that moves the composite body alone."""
     tx, ty, tz, fx, fy, fz = F
     for c in range(row.num_velocities):
-        t, f = steps.column_wrench(row, body, c)
+        t, f = recursion.column_wrench(row, body, c)
         tx[c], ty[c], tz[c] = t
         fx[c], fy[c], fz[c] = f
 
 
 @helper
-def composite_body(space, q, M, steps):
+def composite_body(space, q, M, recursion):
     """M(q), with zeros between bodies of different branches.
 
-    Steps   place, column_wrench, columns_power, columns_to_parent, composite_to_parent.
+    Calls   place, column_wrench, columns_power, columns_to_parent, composite_to_parent.
     Reads   model, q.
     Writes  scratch (R, p, S, composite inertias), M (nv, nv).
     Source  Featherstone 2010, (46)-(48), figure 7, with its loops exchanged: instead of one column
@@ -59,22 +59,22 @@ def composite_body(space, q, M, steps):
     velocity_of = integers_at(record.velocity_of_column, nv)
     M[:, :] = 0.0
     for i in range(model.shape[0]):
-        steps.place(model, scratch, i)
+        recursion.place(model, scratch, i)
     # from the tips to the world: composite inertias, the wrenches that move them, their power
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         body = scratch[i]
         F = subtree_columns(memory, nv, row.first_column, row.end_column)
         columns = velocity_of[row.first_column : row.end_column]
-        start_columns(row, body, F, steps)
+        start_columns(row, body, F, recursion)
         for k in range(row.num_velocities):
             velocity = row.first_velocity + k
-            steps.columns_power(row, body, k, F, entries)
+            recursion.columns_power(row, body, k, F, entries)
             for c in range(columns.shape[0]):
                 M[velocity, columns[c]] = entries[c]
                 M[columns[c], velocity] = entries[c]
         if row.parent != 0:
             parent = scratch[row.parent]
-            steps.columns_to_parent(body, parent, F)
-            steps.composite_to_parent(body, parent)
+            recursion.columns_to_parent(body, parent, F)
+            recursion.composite_to_parent(body, parent)
     return OK

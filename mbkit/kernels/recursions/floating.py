@@ -5,10 +5,11 @@ the centre of mass, and E the principal axes about it, each over the root of its
     e = (E (t - c x f), f / root m)                    of a wrench (t, f) at the body's origin,
     a = E^T e_1,   u = e_2 / root m - a x c            at the origin again,
 so that M^-1 = e^T e. All is in the axes of the world here; c is where C is seen from the origin.
-Steps take the wrench there and the twist back to what they are in the representation.
+The recursion takes the wrench there and the twist back to what they are in its representation.
 """
 
 from mbkit.kernels.compile import floats_at, helper
+from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.vectors import (
     add,
     angular,
@@ -36,7 +37,7 @@ FLOATING_SIZE = 13
 def is_prescribed(row, prescribed):
     """Whether a velocity of a row is."""
     for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
-        if prescribed[k] != 0.0:
+        if any_lane(prescribed[k] != 0.0):
             return True
     return False
 
@@ -92,27 +93,27 @@ def motion_of_root(roots, x, y):
 
 
 @helper
-def accelerate_floating(row, body, parent, tau, vdot, steps):
+def accelerate_floating(row, body, parent, tau, vdot, recursion):
     """A = M^-1 (tau - F), vdot = A - P A_p. It leaves what M^-1 is made of.
 
     What other bodies have by velocity, U, D and u, is not touched: D is one, and the place of u is
     the bias, which is zero.
 
-    Steps   from_parent, wrench_in_world, motion_from_world.
+    Calls   from_parent, wrench_in_world, motion_from_world.
     """
     numbers = floats_at(row.floating, FLOATING_SIZE)
     set_roots(numbers, body)
     k = row.first_velocity
     t = subtract((tau[k], tau[k + 1], tau[k + 2]), angular(body.F))
     f = subtract((tau[k + 3], tau[k + 4], tau[k + 5]), linear(body.F))
-    t, f = steps.wrench_in_world(body, t, f)
+    t, f = recursion.wrench_in_world(body, t, f)
     roots = roots_of(body)
     E, c, root = roots
     x, y = root_of_wrench(E, root, subtract(t, cross(c, f)), f)
     w, u = motion_of_root(roots, x, y)
-    w, u = steps.motion_from_world(body, w, u)
+    w, u = recursion.motion_from_world(body, w, u)
     store(body.A, w, u)
-    a, b = steps.from_parent(body, parent, angular(parent.A), linear(parent.A))
+    a, b = recursion.from_parent(body, parent, angular(parent.A), linear(parent.A))
     w = subtract(w, a)
     u = subtract(u, b)
     for j in range(3):
@@ -121,14 +122,14 @@ def accelerate_floating(row, body, parent, tau, vdot, steps):
 
 
 @helper
-def spread_floating(row, body, change, steps):
+def spread_floating(row, body, change, recursion):
     """change = what the sum of all e, which is in the bias, does; also into F.
 
-    Steps   motion_from_world.
+    Calls   motion_from_world.
     """
     k = row.first_velocity
     w, u = motion_of_root(roots_of(body), angular(body.bias), linear(body.bias))
-    w, u = steps.motion_from_world(body, w, u)
+    w, u = recursion.motion_from_world(body, w, u)
     for j in range(3):
         change[k + j] = w[j]
         change[k + 3 + j] = u[j]

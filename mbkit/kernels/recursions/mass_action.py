@@ -1,6 +1,6 @@
 """The mass matrix times a vector, without the matrix."""
 
-from mbkit.kernels.body_fixed.steps import STEPS
+from mbkit.kernels.body_fixed.recursion import RECURSION
 from mbkit.kernels.compile import address_kernel, at, helper
 from mbkit.kernels.evaluation import EVALUATION, vector
 from mbkit.kernels.recursions.newton_euler import newton_euler
@@ -16,7 +16,7 @@ def start_without_gravity(scratch, _acceleration):
     start(scratch, _ZERO)
 
 
-_STEPS = STEPS._replace(start=start_without_gravity)
+_STEPS = RECURSION._replace(start=start_without_gravity)
 
 
 @address_kernel(EVALUATION)

@@ -13,10 +13,10 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def twists(space, q, v, out, steps):
+def twists(space, q, v, out, recursion):
     """Twist of each of the user's bodies, out (bodies + 1, 6).
 
-    Steps   start, twist, twist_to_site.
+    Calls   start, twist, twist_to_site.
     """
     model = bodies(space)
     scratch = scratch_of(space)
@@ -25,22 +25,22 @@ def twists(space, q, v, out, steps):
     status = joint_pass(model, scratch, positions(model, q), v)
     if status != OK:
         return status
-    steps.start(scratch, _ZERO)
+    recursion.start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
-        steps.twist(model, scratch, i, v)
+        recursion.twist(model, scratch, i, v)
     out = rows(out, sites.shape[0], 6)
     for b in range(sites.shape[0]):
         body = scratch[sites[b].row]
-        w, u = steps.twist_to_site(body, sites[b], angular(body.V), linear(body.V))
+        w, u = recursion.twist_to_site(body, sites[b], angular(body.V), linear(body.V))
         store(out[b], w, u)
     return OK
 
 
 @helper
-def accelerations(space, q, v, vdot, out, steps):
+def accelerations(space, q, v, vdot, out, recursion):
     """Component-wise rate of the twist of each of the user's bodies, out (bodies + 1, 6).
 
-    Steps   start, twist, acceleration, rate_to_site.
+    Calls   start, twist, acceleration, rate_to_site.
     """
     model = bodies(space)
     scratch = scratch_of(space)
@@ -50,23 +50,25 @@ def accelerations(space, q, v, vdot, out, steps):
     status = joint_pass(model, scratch, positions(model, q), v)
     if status != OK:
         return status
-    steps.start(scratch, _ZERO)
+    recursion.start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
-        steps.twist(model, scratch, i, v)
-        steps.acceleration(model, scratch, i, vdot, steps)
+        recursion.twist(model, scratch, i, v)
+        recursion.acceleration(model, scratch, i, vdot, recursion)
     out = rows(out, sites.shape[0], 6)
     for b in range(sites.shape[0]):
         body = scratch[sites[b].row]
-        w, u = steps.rate_to_site(body, sites[b], angular(body.V), angular(body.A), linear(body.A))
+        w, u = recursion.rate_to_site(
+            body, sites[b], angular(body.V), angular(body.A), linear(body.A)
+        )
         store(out[b], w, u)
     return OK
 
 
 @helper
-def jacobian(space, body, q, out, steps):
+def jacobian(space, body, q, out, recursion):
     """J of one of the user's bodies, V = J v, out (6, nv): one column a velocity that carries it.
 
-    Steps   column_at.
+    Calls   column_at.
     """
     model = bodies(space)
     scratch = scratch_of(space)
@@ -90,21 +92,21 @@ def jacobian(space, body, q, out, steps):
             else:
                 w = angular(scratch[i].S[c])
                 u = linear(scratch[i].S[c])
-            w, u = steps.column_at(here, scratch[i], w, u)
+            w, u = recursion.column_at(here, scratch[i], w, u)
             store(out[:, row.first_velocity + c], w, u)
         i = row.parent
     return OK
 
 
 @helper
-def apply_wrenches(space, q, wrenches, steps):
+def apply_wrenches(space, q, wrenches, recursion):
     """Leave the wrenches on the user's bodies (bodies + 1, 6) where dynamics will find them.
 
-    Steps   wrench_from_site, needs_poses.
+    Calls   wrench_from_site, needs_poses.
     """
     model = bodies(space)
     scratch = scratch_of(space)
-    if steps.needs_poses:
+    if recursion.needs_poses:
         status = joint_pass(model, scratch, positions(model, q), at_rest(space))
         if status != OK:
             return status
@@ -116,6 +118,6 @@ def apply_wrenches(space, q, wrenches, steps):
     for b in range(1, sites.shape[0]):
         body = scratch[sites[b].row]
         W = wrenches[b]
-        t, f = steps.wrench_from_site(body, sites[b], angular(W), linear(W))
+        t, f = recursion.wrench_from_site(body, sites[b], angular(W), linear(W))
         accumulate(body.wrench, t, f)
     return OK

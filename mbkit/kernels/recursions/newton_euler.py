@@ -1,6 +1,6 @@
 """Inverse dynamics: the recursive Newton-Euler algorithm."""
 
-from mbkit.kernels.compile import call_address, helper
+from mbkit.kernels.compile import call_address, helper, of_one
 from mbkit.kernels.constraints.solve.multipliers import subtract_efforts, subtract_multipliers
 from mbkit.kernels.constraints.space import closure_of
 from mbkit.kernels.evaluation import positions, velocities
@@ -13,10 +13,10 @@ from mbkit.kernels.vectors import accumulate, angular, linear, load, scale
 
 
 @helper
-def newton_euler(space, option, q, v, vdot, tau, steps):
+def newton_euler(space, option, q, v, vdot, tau, recursion):
     """Forces tau that produce vdot: M vdot + b = tau.
 
-    Steps   start, twist, acceleration, own_wrench, column_power, to_parent, wrench_from_world.
+    Calls   start, twist, acceleration, own_wrench, column_power, to_parent, wrench_from_world.
     Reads   model, q, v, vdot; where option has LOADED, the wrenches applied to the bodies in
             scratch; where it has CLOSED, the multipliers.
     Writes  scratch (R, p, V, A, F), tau (nv,); where CLOSED, the rows of the constraints.
@@ -31,18 +31,18 @@ def newton_euler(space, option, q, v, vdot, tau, steps):
     status = joint_pass(model, scratch, positions(model, q), v)
     if status != OK:
         return status
-    steps.start(scratch, scale(-1.0, load(model[0].gravity)))
+    recursion.start(scratch, scale(-1.0, load(model[0].gravity)))
     # from the world to the tips: motion, and the wrench that each body alone needs
     for i in range(1, model.shape[0]):
-        steps.twist(model, scratch, i, v)
-        steps.acceleration(model, scratch, i, vdot, steps)
-        steps.own_wrench(model[i], scratch[i])
+        recursion.twist(model, scratch, i, v)
+        recursion.acceleration(model, scratch, i, vdot, recursion)
+        recursion.own_wrench(model[i], scratch[i])
         subtract_applied(scratch[i], option & LOADED)
     if closed != 0:
         status = call_address(closure_of(space).moving_rows, (space, 0, q, v, vdot, vdot))
         if status != OK:
             return status
-        subtract_multipliers(space, steps)
+        of_one(subtract_multipliers, (space, recursion))
     # from the tips to the world: forces along the joints, wrenches to the parents
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
@@ -51,10 +51,10 @@ def newton_euler(space, option, q, v, vdot, tau, steps):
         t = angular(body.F)
         f = linear(body.F)
         for c in range(row.num_velocities):
-            tau[row.first_velocity + c] = steps.column_power(row, body, c, t, f)
+            tau[row.first_velocity + c] = recursion.column_power(row, body, c, t, f)
         if row.parent != 0:
-            t, f = steps.to_parent(body, parent, t, f)
+            t, f = recursion.to_parent(body, parent, t, f)
             accumulate(parent.F, t, f)
     if closed != 0:
-        subtract_efforts(space, tau)
+        of_one(subtract_efforts, (space, tau))
     return OK

@@ -17,6 +17,9 @@ r = Q + ad_Vp^T P,
                + dS v . (r + ad_V^T P) + (dS vdot + d(S-dot v)) . P + dS y . F,
     y . dtau = S . (Q + ad_(V + Vp)^T P) + d(S-dot v) . P         along a velocity.
 
+Springs between bodies add to F, to Q, and wrenches G that a step alone knows of:
+`mbkit.kernels.sensitivities.weighted_springs`. The first line is then D . (... + G).
+
 By inertial parameters it is the regressor contracted with W. All is in the axes of the world, at
 the origin of the body that the tree hangs on the world by.
 Source: derived here, from the sums of `inverse_dynamics` in another order.
@@ -46,6 +49,7 @@ from mbkit.kernels.recursions.inertias import (
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.sensitivities.weighted_regressor import add_weighted_regressor
+from mbkit.kernels.sensitivities.weighted_springs import add_springs
 from mbkit.kernels.space import bodies, changes, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
@@ -70,16 +74,20 @@ class Sums(NamedTuple):
 
     twists: matrix  # (rows, 6), W
     momenta: matrix  # (rows, 6), sums of M W
-    turns: matrix  # (rows, 3), sums of B^T W, their angular part; the linear one is zero
+    turns: matrix  # (rows, 6), sums of B^T W, whose linear part is zero but for forces
+    pushes: matrix  # (rows, 6), sums of G
+    origins: matrix  # (rows, 3), where the origin of the tree of a row is
     regressor: matrix  # (frames, 10), y^T Y, its row 0 memory; none: it is not wanted
+    springs: matrix  # (springs, 9), y . tau by their parameters; none: it is not wanted
 
 
 @helper
 def sums_of(sums):
     """The same sums: see `mbkit.kernels.explicit.references`."""
+    twists, momenta, turns, pushes, origins, regressor, springs = sums
     return Sums(
-        matrix_of(sums.twists), matrix_of(sums.momenta), matrix_of(sums.turns),
-        matrix_of(sums.regressor),
+        matrix_of(twists), matrix_of(momenta), matrix_of(turns), matrix_of(pushes),
+        matrix_of(origins), matrix_of(regressor), matrix_of(springs),
     )  # fmt: skip
 
 
@@ -92,7 +100,7 @@ class State(NamedTuple):
 
 
 @helper
-def place_bodies(space, state):
+def place_bodies(space, state, origins):
     """Poses, S, S-dot v and their changes, and inertias of bodies alone."""
     model = bodies(space)
     scratch = scratch_of(space)
@@ -103,6 +111,11 @@ def place_bodies(space, state):
     for i in range(1, model.shape[0]):
         body = scratch[i]
         place(model[i], body, scratch[model[i].parent], load(body.p))
+        parent = model[i].parent
+        if parent == 0:
+            store_vector(origins[i], load(body.p))
+        else:
+            store_vector(origins[i], load(origins[parent]))
         if set_subspace(space, i, state.q, state.v) != OK:
             return failure(JOINT_FAILED, i)
         set_turned_rigid(model[i], body.world_R, body)
@@ -161,7 +174,8 @@ def set_own(model, scratch, state, sums):
         u = linear(sums.twists[i])
         t, f = rigid_times(body, w, u)
         store(sums.momenta[i], t, f)
-        store_vector(sums.turns[i], transposed_rate_times(body, w, u))
+        store(sums.turns[i], transposed_rate_times(body, w, u), _ZERO)
+        store(sums.pushes[i], _ZERO, _ZERO)
 
 
 class Joint(NamedTuple):
@@ -171,8 +185,8 @@ class Joint(NamedTuple):
     ----------
     W_p : tuple
         W of the parent.
-    P, F, r : tuple
-        Sums of M W and of F; sum(B^T W) + ad_Vp^T sum(M W), the adjoint of n.
+    P, F, r, G : tuple
+        Sums of M W and of F; sum(B^T W) + ad_Vp^T sum(M W), the adjoint of n; sums of G.
     """
 
     row: Any
@@ -184,6 +198,7 @@ class Joint(NamedTuple):
     P: Any
     F: Any
     r: Any
+    G: Any
 
 
 @helper
@@ -201,8 +216,9 @@ def plus(a, b):
 @helper
 def add_steps(joint, weights, out):
     """Add y . dtau along the steps of a joint."""
-    row, body, parent, table, state, W_p, P, F, r = joint
+    row, body, parent, table, state, W_p, P, F, r, G = joint
     g = plus(plus(bracket(parent.A, P), bracket(parent.V, r)), bracket(W_p, F))
+    g = subtract(g[0], G[0]), subtract(g[1], G[1])
     for k in range(row.ndx):
         j = row.first_step + k
         x, y = twist_of_step(row, body, k, table[j])
@@ -227,8 +243,8 @@ def add_velocities(joint, turn, out):
     w = add(angular(body.V), angular(parent.V))
     u = add(linear(body.V), linear(parent.V))
     t, f = force_bracket(w, u, P[0], P[1])
-    t = subtract(turn, t)
-    f = scale(-1.0, f)
+    t = subtract(turn[0], t)
+    f = subtract(turn[1], f)
     for c in range(row.num_velocities):
         k = row.first_velocity + c
         out[k] += pairing(body.S[c], t, f)
@@ -242,20 +258,21 @@ def add_joint(space, i, state, weights, sums, by_q, by_v):
     row = bodies(space)[i]
     body = scratch_of(space)[i]
     parent = scratch_of(space)[row.parent]
-    turn = load(sums.turns[i])
+    turn = angular(sums.turns[i]), linear(sums.turns[i])
+    G = angular(sums.pushes[i]), linear(sums.pushes[i])
     P = angular(sums.momenta[i]), linear(sums.momenta[i])
     F = angular(body.F), linear(body.F)
     t, f = bracket(parent.V, P)
-    r = subtract(turn, t), scale(-1.0, f)
+    r = subtract(turn[0], t), subtract(turn[1], f)
     table = changes(space)
-    joint = Joint(row, body, parent, table, state, sums.twists[row.parent], P, F, r)
+    joint = Joint(row, body, parent, table, state, sums.twists[row.parent], P, F, r, G)
     add_steps(joint, weights, by_q)
     add_velocities(joint, turn, by_v)
     if row.parent != 0:
         accumulate(parent.F, F[0], F[1])
         accumulate(sums.momenta[row.parent], P[0], P[1])
-        for j in range(3):
-            sums.turns[row.parent, j] += turn[j]
+        accumulate(sums.turns[row.parent], turn[0], turn[1])
+        accumulate(sums.pushes[row.parent], G[0], G[1])
 
 
 @helper
@@ -267,12 +284,13 @@ def back_through_dynamics(space, state, adjoints, weights, sums, by_q, by_v):
     """
     model = bodies(space)
     scratch = scratch_of(space)
-    status = place_bodies(space, state)
+    status = place_bodies(space, state, sums.origins)
     if status == OK:
         status = weigh(space, adjoints, weights, sums.twists)
     if status != OK:
         return status
     set_own(model, scratch, state, sums)
+    add_springs(space, sums)
     for i in range(model.shape[0] - 1, 0, -1):
         add_joint(space, i, state, weights, sums, by_q, by_v)
     if sums.regressor.shape[0] != 0:

@@ -1,6 +1,6 @@
 """The algorithms of dynamics in spatial twists."""
 
 from mbkit.kernels.recursions.algorithms import algorithms
-from mbkit.kernels.spatial.steps import STEPS
+from mbkit.kernels.spatial.recursion import RECURSION
 
-globals().update(algorithms(STEPS, globals()))
+globals().update(algorithms(RECURSION, globals()))

@@ -13,7 +13,7 @@ Sources: Mueller 2021 (Review of the exponential and Cayley map on SE(3)), for d
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.elementary import cos, sin, sqrt
+from mbkit.kernels.elementary import sin_cos, sqrt
 from mbkit.kernels.vectors import angular, dot
 
 #: Up to where power series have all digits.
@@ -57,8 +57,7 @@ def root(z, out):
 @helper
 def sine_cosine(x, s, c):
     """s = sin(x), c = cos(x): s' = c x', c' = -s x'."""
-    s[0] = sin(x[0])
-    c[0] = cos(x[0])
+    s[0], c[0] = sin_cos(x[0])
     for n in range(1, x.shape[0]):
         s[n] = 0.0
         c[n] = 0.0

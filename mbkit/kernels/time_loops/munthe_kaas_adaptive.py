@@ -170,6 +170,26 @@ def go_to(space, scheme, control, target, progress, stages):
 
 
 @helper
+def depart(space, scheme, control, step, state, progress, stages):
+    """Leave a grid point, where the state is, for the one at the end of `step`."""
+    numbers = progress.numbers
+    numbers[BEGIN] = step.t
+    numbers[BEGIN_SIZE] = progress.remembered[MEMORY_SIZE]
+    numbers[BEGIN_ERROR] = progress.remembered[MEMORY_ERROR]
+    numbers[END] = step.end
+    copy(state, progress.before)
+    return begin(space, scheme, control, progress, stages)
+
+
+@helper
+def settle_down(progress, state):
+    """Let the grid point that was reached be the state, and remember the size that comes next."""
+    copy(progress.now, state)
+    progress.remembered[MEMORY_SIZE] = progress.numbers[SIZE]
+    progress.remembered[MEMORY_ERROR] = progress.numbers[ERROR]
+
+
+@helper
 def begin(space, scheme, control, progress, stages):
     """Set out from the grid point before, with the size that is remembered, if there is one."""
     numbers = progress.numbers
@@ -215,26 +235,17 @@ def advance(space, scheme, control, state, progress, stages, grid, saved):
     progress = progress_of(progress)
     stages = stages_of(stages)
     now = progress.now
-    numbers = progress.numbers
-    remembered = progress.remembered
     start_count(saved)
     for k in range(grid.first, grid.first + grid.steps):
         step = step_of(grid, k)
-        numbers[BEGIN] = step.t
-        numbers[BEGIN_SIZE] = remembered[MEMORY_SIZE]
-        numbers[BEGIN_ERROR] = remembered[MEMORY_ERROR]
-        numbers[END] = step.end
-        copy(state, progress.before)
-        code = begin(space, scheme, control, progress, stages)
+        code = depart(space, scheme, control, step, state, progress, stages)
         if code == OK:
             code = go_to(space, scheme, control, step.end, progress, stages)
         if code == OK:
             code = look(space, step.end, now.q, now.v)
         if code != OK:
             return code
-        copy(now, state)
-        remembered[MEMORY_SIZE] = numbers[SIZE]
-        remembered[MEMORY_ERROR] = numbers[ERROR]
+        settle_down(progress, state)
         count_step(grid, k, state, saved)
     return OK
 

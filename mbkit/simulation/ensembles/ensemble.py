@@ -23,6 +23,7 @@ from mbkit.simulation.ensembles.in_threads import (
 from mbkit.simulation.ensembles.members import Members, of_sample
 from mbkit.simulation.in_memory import run_in_memory
 from mbkit.simulation.origin import Origin
+from mbkit.simulation.outputs import Output, check_at_start
 from mbkit.simulation.preparation import Prepared, prepare
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.start import check_kept_whole, number_of_steps
@@ -36,13 +37,15 @@ class Common:
 
     members: Members  # what each is given
     arguments: dict[str, Any]  # of `prepare`, but for system, q, v and tau
+    outputs: tuple[Output, ...]  # what each records besides
 
     def prepared(self, number: int, *, alone: bool = False) -> Prepared:
         """Return one run before its first step; `alone`: one that saves all steps."""
         system, arguments = self.members.system_of(number), self.arguments
         if alone:
             arguments = {**arguments, "save_every": 1, "save_at": None}
-        return prepare(system, **arguments, **self.members.given(number))
+        run = prepare(system, **arguments, **self.members.given(number))
+        return attrs.evolve(run, outputs=self.outputs)
 
     def origin(self, number: int) -> tuple[str, Any]:
         """Return the text of the model of a run, and where it came from."""
@@ -132,16 +135,21 @@ def fixed(common: dict[str, Any], integrator: Any, t_span: Any, h: Any) -> dict[
 
 
 def run_ensemble(
-    members: Members, arguments: dict[str, Any], notes: dict[str, Any], *, progress: bool
+    members: Members,
+    arguments: dict[str, Any],
+    notes: dict[str, Any],
+    outputs: tuple[Output, ...],
+    *,
+    progress: bool,
 ) -> Ensemble:
     """Take all runs, by the arguments of `prepare` besides system, q, v and tau.
 
     `notes` are what options say besides. What a run is given and is refused is raised before the
     first step of any.
     """
-    common = Common(members, arguments)
+    common = Common(members, arguments, outputs)
     first, told, starts = _checked(common)
-    gathered = Gathered(members, first.course.num_rows(first.steps))
+    gathered = Gathered(members, first.course.num_rows(first.steps), check_at_start(first))
     gathered.told += told
     with ProgressDisplay(0, members.count, enabled=progress, counted="runs") as display:
         if runs_alone(first):

@@ -17,7 +17,9 @@ from mbkit.simulation.ensembles.in_threads import Block, Plan
 from mbkit.simulation.in_memory import balance_finding
 from mbkit.simulation.monitors.large_steps import LargeSteps
 from mbkit.simulation.monitors.lookout import Lookout
+from mbkit.simulation.monitors.passed_limits import PassedLimits
 from mbkit.simulation.multipliers import constraints_of
+from mbkit.simulation.outputs import evaluated
 from mbkit.simulation.preparation import Prepared
 
 __all__ = ["finish"]
@@ -55,6 +57,7 @@ def _finish(block: Block, there: Any, plan: Plan, gathered: Gathered, run_of: Ru
     for name, each in zip(names, energy, strict=True):
         gathered.rows[name][numbers, :width] = each
     _put_constraints(rows, numbers, gathered, run_of)
+    _put_outputs(rows, numbers, gathered, run_of)
     _look(rows, numbers, gathered, run_of)
     further = _of_samples(block, plan, there, gathered, run_of)
     for k in np.flatnonzero(_may_miss(energy, further)):
@@ -110,12 +113,21 @@ def _put_constraints(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf
         _note(number, error, gathered)
 
 
+def _put_outputs(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
+    """Put the outputs of the runs in their places."""
+    for k, number in enumerate(numbers.tolist() if gathered.outputs else ()):
+        own = slice(0, int(gathered.lengths[number]))
+        gathered.put_outputs(number, *evaluated(run_of(number), Rows(*(x[k, own] for x in rows))))
+
+
 def _look(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
     """Look for singular joints and for large steps, where there are joints that have them."""
     run = run_of(int(numbers[0]))
     method, h = run.integrator, run.problem.h
     alike = method.local_steps and not method.adaptive
-    if not (Lookout(run.system).watches or (alike and LargeSteps(run.system, h).watches)):
+    limits = PassedLimits(run.system, run.course.events)
+    may_be_large = alike and LargeSteps(run.system, h).watches
+    if not (Lookout(run.system).watches or limits.watches or may_be_large):
         return
     for k, number in enumerate(numbers.tolist()):
         own = slice(0, int(gathered.lengths[number]))
@@ -125,6 +137,11 @@ def _look(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
             Lookout(system).look(rows.t[k, own], rows.q[k, own])
             if alike:
                 LargeSteps(system, h).look(rows.t[k, own], rows.v[k, own])
+            limits = PassedLimits(system, run.course.events)
+            limits.look_at(rows.t[k, own], rows.q[k, own])
+            limits.tell()
+        if limits.finding:
+            gathered.warnings[number] = (*gathered.warnings.get(number, ()), limits.finding)
         gathered.told += [(number, each.message) for each in told]
 
 

@@ -12,6 +12,7 @@ from mbkit.memory import check_memory
 from mbkit.results import Ensemble, Result
 from mbkit.results.ensemble import Origins
 from mbkit.simulation.ensembles.members import Members
+from mbkit.simulation.outputs import other_shape
 from mbkit.simulation.preparation import versions
 from mbkit.systems import System
 
@@ -25,13 +26,15 @@ _NOT_STARTED = "Not started: interrupted by the user."
 class Gathered:
     """Memory for all runs of an ensemble, of so many instants each; by the number of the run."""
 
-    def __init__(self, members: Members, instants: int) -> None:
+    def __init__(
+        self, members: Members, instants: int, outputs: Mapping[str, tuple[int, ...]]
+    ) -> None:
         system, n = members.system, members.count
         widths = {
             "t": (), "q": (system.nq,), "v": (system.nv,), **dict.fromkeys(_ENERGIES, ()),
             "multipliers": (system.num_velocity_constraints,), "residuals": (3,),
         }  # fmt: skip
-        width = sum(int(np.prod(each)) for each in widths.values())
+        width = sum(int(np.prod(each)) for each in (*widths.values(), *outputs.values()))
         check_memory(
             float(n) * instants * width,
             f"An ensemble of {n} runs with {instants} saved states, {width} numbers each,",
@@ -40,6 +43,9 @@ class Gathered:
         self.members = members
         # (count, instants, ...) by the names of a `Result`
         self.rows = {name: np.empty((n, instants, *each)) for name, each in widths.items()}
+        self.outputs = {
+            name: np.full((n, instants, *each), np.nan) for name, each in outputs.items()
+        }
         self.lengths = np.zeros(n, dtype=np.int64)  # instants; none where it was not started
         self.steps = np.zeros(n, dtype=np.int64)
         self.times = np.zeros(n)  # of all steps [s]
@@ -62,11 +68,30 @@ class Gathered:
         self.times[number] = result.options["wall_time"]
         self.count(number, result.options["counts"])
         self.completed[number] = result.completed
+        self.put_outputs(number, result.outputs, None)
         self.messages.setdefault(number, result.message)
         if result.warnings:
             self.warnings[number] = result.warnings
         if len(result.events):
             self.events[number] = result.events
+
+    def put_outputs(
+        self, number: int, found: Mapping[str, Any], error: BaseException | None
+    ) -> None:
+        """Keep the outputs of one run, and note what has stopped them."""
+        for name, values in found.items():
+            own = self.outputs[name][number]
+            if values.shape[1:] == own.shape[1:]:
+                own[: len(values)] = values
+            elif error is None:
+                error = other_shape(name, values.shape[1:], own.shape[1:])
+        if isinstance(error, KeyboardInterrupt):
+            self.interrupted = True
+            self.messages[number] = "Interrupted by the user, before its outputs were found."
+            self.completed[number] = False
+        elif error is not None and number not in self.errors:
+            self.fail(number, error)
+            self.completed[number] = False
 
     def count(self, number: int, counted: Mapping[str, int]) -> None:
         """Keep what the steps of one run have cost."""
@@ -83,13 +108,14 @@ class Gathered:
         """Return the ensemble."""
         members, most = self.members, max(1, int(self.lengths.max()))
         axes, system = members.axes, members.system
-        rows = {}
-        for name, array in self.rows.items():
-            for number in np.flatnonzero(self.lengths < most):
+        short = np.flatnonzero(self.lengths < most)
+
+        def shaped(array: Any) -> Any:
+            for number in short:
                 array[number, self.lengths[number] : most] = np.nan
-            if most < array.shape[1]:
-                array = array[:, :most]
-            rows[name] = array.reshape(axes + array.shape[1:])
+            array = array[:, :most] if most < array.shape[1] else array
+            return array.reshape(axes + array.shape[1:])
+
         messages = [self.messages.get(k, _NOT_STARTED) for k in range(members.count)]
         failed = np.zeros(members.count, dtype=bool)
         failed[list(self.errors)] = True
@@ -98,7 +124,9 @@ class Gathered:
             for name, values in members.parameters.items()
         }
         return Ensemble(
-            **rows, lengths=self.lengths.reshape(axes), steps_taken=self.steps.reshape(axes),
+            **{name: shaped(array) for name, array in self.rows.items()},
+            outputs={name: shaped(array) for name, array in self.outputs.items()},
+            lengths=self.lengths.reshape(axes), steps_taken=self.steps.reshape(axes),
             wall_times=self.times.reshape(axes), completed=self.completed.reshape(axes),
             failed=failed.reshape(axes), messages=np.array(messages, dtype=object).reshape(axes),
             counts={name: each.reshape(axes) for name, each in self.counts.items()},
@@ -117,7 +145,7 @@ class Gathered:
             runs = f"In {several} runs of {self.members.count}, the first of them sample "
             text = f"{runs if several > 1 else 'Sample '}{self.members.place(number)}: {first}"
             try:
-                warnings.warn(text, kind, stacklevel=5)
+                warnings.warn(text, kind, stacklevel=4)
             except Warning as warning:
                 warning.result = ensemble  # type: ignore[attr-defined]
                 raise

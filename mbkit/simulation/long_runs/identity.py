@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.joints import CompositeJoint
+from mbkit.joints.kernels import CompiledFunction
 from mbkit.kernels.layout import OWN_FRAME_SIZE
 from mbkit.systems import System
 
@@ -117,6 +118,32 @@ def fingerprints_of_parts(system: System) -> dict[str, Any]:
     return found
 
 
+def fingerprints_of_code(system: System | None, **methods: Any) -> dict[str, Any]:
+    """Return the fingerprints of all code of the user by which a system is run.
+
+    Of its parts, as `fingerprints_of_parts`, its representation, and of methods by name, such as
+    ``integrator``; empty where all of that is mbkit's, which the hash of its kernels and its
+    version tell apart.
+    """
+    parts = {} if system is None else fingerprints_of_parts(system)
+    if system is not None:
+        methods = {"representation": system.representation, **methods}
+    return parts | {name: fingerprint(each) for name, each in methods.items() if _of_user(each)}
+
+
+def _of_user(thing: Any, depth: int = _DEPTH) -> bool:
+    """Return whether a method, or one that it holds, is of a class or function of the user."""
+    if isinstance(thing, list | tuple):
+        return any(_of_user(each, depth) for each in thing)
+    if isinstance(thing, types.FunctionType):
+        return not thing.__module__.startswith("mbkit.")
+    if not _foreign(type(thing)) and type(thing).__module__ != "builtins":
+        return True
+    fields = getattr(type(thing), "__attrs_attrs__", ())
+    held = [getattr(thing, field.name, None) for field in fields if depth]
+    return any(_of_user(each, depth - 1) for each in held)
+
+
 def _joints(joints: Iterable[Any]) -> Iterator[Any]:
     """Give all joints, in place of composite ones their members: these point to functions."""
     for joint in joints:
@@ -194,6 +221,8 @@ class _Walk:
             name, code, values = self.parts(thing.__func__)
             return name, code, self._attributes(thing.__self__) | values
         kind = type(thing)
+        if isinstance(thing, CompiledFunction):
+            return self.parts(thing.function)
         if kind.__module__.startswith("numba.") and hasattr(thing, "py_func"):
             return self.parts(thing.py_func)
         if kind.__module__.partition(".")[0] in _OF_ARRAYS or given or not _foreign(kind):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 import os
 import secrets
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NoReturn
@@ -30,6 +32,7 @@ from mbkit.simulation.long_runs.identity import (
 from mbkit.simulation.long_runs.recording import Recorder, new_buffer, reserve_size
 from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
 from mbkit.simulation.multipliers import constraints_of
+from mbkit.simulation.outputs import check_at_start, outputs_of_part
 from mbkit.simulation.preparation import Prepared, versions
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.samples import Samples
@@ -48,13 +51,14 @@ def begin(
 ) -> Result:
     """Start a run in a new directory, and take its steps; see `simulate`."""
     save, dtype = checked_saving(save, dtype)
+    shapes = check_at_start(run)
     directory = RunDirectory(checked_place(output, "simulate"))
     directory.create()
     with directory.locked():
         directory.create()  # another process may have been faster
         directory.clean()
         manifest = _manifest(run, save, dtype)
-        recorder = recorder_for(run, directory, manifest, run.steps)
+        recorder = recorder_for(run, directory, manifest, run.steps, shapes)
         try:
             directory.write_model(run.system.model_text)
             recorder.begin()
@@ -81,12 +85,12 @@ def go_on(
 ) -> Result:
     """Take the steps that are left, and put the result together, whatever ends the run."""
     directory, problem, course = recorder.directory, run.problem, run.course
-    start = problem.t0 + step * problem.h
+    since = problem.t0 + step * problem.h
     end = problem.t0 + run.steps * problem.h
     began = time.perf_counter()
     status = 0
     if step < run.steps and course.ended is None:
-        with ProgressDisplay(start, end, enabled=progress) as display:
+        with ProgressDisplay(problem.t0, end, since=since, enabled=progress) as display:
             step, status = recorder.record(step, part, display)
     error = recorder.error
     if isinstance(error, OSError):
@@ -108,14 +112,17 @@ def go_on(
         )
     else:
         message = f"{type(error).__name__}: {error}"
+    spent = manifest.get("wall_time", 0.0) + time.perf_counter() - began
+    counts = Counter(manifest.get("counts", {}))
+    counts.update(problem.counted())
+    work = {"wall_time": spent, "counts": dict(counts)}
     result, checksum = consolidate(
         directory, manifest, completed=error is None, message=message,
-        unknown="" if balance_is_known(run) else UNKNOWN,
+        unknown="" if balance_is_known(run) else UNKNOWN, work=work,
     )  # fmt: skip
-    manifest = {**manifest, "result": checksum}
-    spent = manifest.get("wall_time", 0.0) + time.perf_counter() - began
+    manifest = {**manifest, **work, "result": checksum}
     ended = "completed" if error is None else "stopped"
-    directory.write_manifest({**manifest, "status": ended, "steps_taken": step, "wall_time": spent})
+    directory.write_manifest({**manifest, "status": ended, "steps_taken": step})
     tell(result, error, course.findings, stacklevel=5)
     if error is None or isinstance(error, KeyboardInterrupt):
         return result
@@ -136,9 +143,16 @@ def _stopped(directory: RunDirectory, t0: float, h: float, error: OSError) -> No
 
 
 def recorder_for(
-    run: Prepared, directory: RunDirectory, manifest: Mapping[str, Any], steps_left: int
+    run: Prepared,
+    directory: RunDirectory,
+    manifest: Mapping[str, Any],
+    steps_left: int,
+    shapes: Mapping[str, tuple[int, ...]],
 ) -> Recorder:
-    """Return the recorder of a run, after a look at the room on the disk."""
+    """Return the recorder of a run, after a look at the room on the disk.
+
+    `shapes` are those of its outputs at an instant, by name.
+    """
     problem, save = run.problem, tuple(manifest["save"])
     if "energies" not in save:  # which are in balance all the same, or not
         run.course.samples = Samples(problem, run.steps)
@@ -151,14 +165,15 @@ def recorder_for(
         "q": problem.nq * number, "v": problem.nv * number, "energies": 32,
         "constraints": 8 * (3 + m) if m else 0,
     }  # fmt: skip
-    rows = 8 + sum(sizes[name] for name in save)
+    of_outputs = 8 * sum(math.prod(shape) for shape in shapes.values())
+    rows = 8 + sum(sizes[name] for name in save) + of_outputs
     # parts and result are there at the same time in the end
     directory.check_room(2.0 * rows * num_rows)
-    directory.reserve(reserve_size(buffer))
+    directory.reserve(reserve_size(buffer) + of_outputs * buffer.t.size)
     return Recorder(
         directory, problem, run.course, run.steps, save, manifest["dtype"],
         functools.partial(energies, run.system), constraints_of(run), buffer,
-        manifest["run"],
+        manifest["run"], functools.partial(outputs_of_part, run, shapes),
     )  # fmt: skip
 
 
@@ -171,6 +186,9 @@ def identity(run: Prepared) -> dict[str, Any]:
         callables[f"when of event '{event.name}'"] = fingerprint(event.when)
         if event.reset is not None:
             callables[f"reset of event '{event.name}'"] = fingerprint(event.reset)
+    for each in run.outputs:
+        if each.function is not None:
+            callables[f"output '{each.label}'"] = fingerprint(each.function)
     if not is_described(run.integrator):
         callables["integrator"] = fingerprint(run.integrator)
     constant = run.tau is not None and not callable(run.tau)
@@ -192,6 +210,7 @@ def _manifest(run: Prepared, save: tuple[str, ...], dtype: str) -> dict[str, Any
         "began": datetime.now(UTC).isoformat(timespec="seconds"),
         "options": run.options,
         "save": list(save),
+        "outputs": {each.label: each.text for each in run.outputs},
         "dtype": dtype,
         "least_energy": least_energy(run.system, run.problem.t0, run.problem.q),
         "events": [event.name for event in run.course.events],

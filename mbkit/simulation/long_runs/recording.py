@@ -72,6 +72,8 @@ class Recorder:
     constraints: Energies | None
     buffer: Rows  # where rows wait for their part
     run: int  # by which the parts say whose they are
+    # returns outputs of rows by their names in parts, and what went wrong
+    outputs: Callable[[Rows], tuple[dict[str, Any], BaseException | None]]
     error: BaseException | None = None  # why the run ended, where it was no status of a kernel
 
     def begin(self) -> None:
@@ -184,6 +186,11 @@ class Recorder:
             multipliers, residuals, error = self.constraints(rows)
             arrays |= {"multipliers": multipliers, "residuals": residuals}
             self.error = self.error or error
+        outputs, error = self.outputs(rows)
+        if isinstance(error, KeyboardInterrupt):  # the part is written with them, or not at all
+            raise error
+        arrays |= outputs
+        self.error = self.error or error
         arrays |= {"run": np.int64(self.run), "number": np.int64(reached.part)}
         if self.course.samples is not None:
             first = reached.began + (reached.part > 0)
@@ -209,8 +216,9 @@ class Recorder:
         self.directory.write_part(reached.part, arrays)
         self.course.log = [each for each in self.course.log if each.step >= reached.step]
         self.course.passages.clear()  # for results in memory alone
-        if self.course.samples is not None:
-            self.course.samples.forget(reached.step)
+        for remembered in (self.course.samples, self.course.held):
+            if remembered is not None:
+                remembered.forget(reached.step)
 
     def _put(self, row: int, step: int, state: dict[str, Any]) -> None:
         self.buffer.t[row] = self.problem.t0 + step * self.problem.h

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -26,6 +27,7 @@ from mbkit.simulation.long_runs.differences import differences
 from mbkit.simulation.long_runs.identity import environment, system_digest
 from mbkit.simulation.long_runs.long_run import go_on, recorder_for
 from mbkit.simulation.long_runs.recording import new_buffer
+from mbkit.simulation.outputs import Outputs, outputs_again
 from mbkit.simulation.preparation import prepare, versions
 from mbkit.simulation.stepping.failed_step import explain
 from mbkit.solvers import described, from_description
@@ -48,6 +50,7 @@ def resume(
     forces: Iterable[Force] = (),
     events: Iterable[Event] = (),
     integrator: Integrator | None = None,
+    outputs: Outputs | None = None,
     other_versions: bool = False,
     progress: bool = True,
 ) -> Result:
@@ -69,6 +72,8 @@ def resume(
         The events again, where `simulate` was given some.
     integrator : Integrator, optional
         Needed where it is none of mbkit's.
+    outputs : mapping of str to callable, optional
+        The outputs of the run that are functions, again, by their names.
     other_versions : bool
         Go on although versions or the processor differ. The result says so in its options, and is
         not that of an uninterrupted run to the last bit.
@@ -109,7 +114,7 @@ def resume(
                 return result
         directory.check_parts(manifest)
         run = _prepared(
-            directory, manifest, system,
+            directory, manifest, system, outputs,
             tau=tau, forces=tuple(forces), events=tuple(events), integrator=integrator,
         )  # fmt: skip
         found = differences(run, manifest, other_versions=other_versions)
@@ -123,7 +128,8 @@ def resume(
         if other_versions:
             manifest = _noted(manifest)
         step = int(last["step"])
-        recorder = recorder_for(run, directory, manifest, run.steps - step)
+        shapes = {each.label: last[f"output_{k}"].shape[1:] for k, each in enumerate(run.outputs)}
+        recorder = recorder_for(run, directory, manifest, run.steps - step, shapes)
         directory.clean()  # and nothing is deleted before: the run may have been refused
         directory.result.unlink(missing_ok=True)
         return go_on(run, recorder, manifest, step=step, part=number + 1, progress=progress)
@@ -146,6 +152,7 @@ def _prepared(
     directory: RunDirectory,
     manifest: Mapping[str, Any],
     system: System | None,
+    outputs: Outputs | None,
     *,
     tau: Any,
     forces: tuple[Force, ...],
@@ -177,13 +184,15 @@ def _prepared(
     if integrator is None:
         integrator = _integrator(directory, manifest["integrator"])
     span = tuple(options["t_span"])
-    return prepare(
+    recorded = outputs_again(system, manifest.get("outputs", {}), outputs)
+    run = prepare(
         system, integrator, span, options["h"], q=None, v=None, continued=True,
         tau=tau, forces=forces, events=events, save_every=options["save_every"] or 1,
         save_at=_save_at(directory, options),
         stabilisation=from_description(options.get("stabilisation", {"kind": "Projection"})),
         constraint_solver=_solver(system, options),
     )  # fmt: skip
+    return attrs.evolve(run, outputs=recorded)
 
 
 def _solver(system: System, options: Mapping[str, Any]) -> ConstraintSolver | None:
@@ -245,7 +254,7 @@ def _assembled(
             f"The run in '{directory.path}' has the representation "
             f"'{manifest['options']['representation']}', which is not known here; {ask}"
         )
-    for coordinates in _strategies(manifest["options"], representation):
+    for coordinates in strategies(manifest["options"], representation):
         try:
             system = mechanism.assemble(coordinates).without_forces(held)
         except NameUnknownError:  # a weld in a body that was cut
@@ -259,7 +268,7 @@ def _assembled(
     )
 
 
-def _strategies(options: Mapping[str, Any], representation: Any) -> list[Any]:
+def strategies(options: Mapping[str, Any], representation: Any) -> list[Any]:
     """Return the coordinates that a run may have had: its frames inside are not told."""
     from mbkit.io.tables.coordinates import read_coordinates
 
@@ -294,6 +303,8 @@ def _load_state(
         raise ResultFileError(f"'{directory.path}' has no parts; they were deleted.")
     last = directory.read_part(numbers[-1])
     problem, course = run.problem, run.course
+    for monitor in course.monitors:  # which say nothing twice
+        monitor.resume(last.get("warnings", ()))
     if check and "second_q" in last:
         before = directory.read_part(numbers[-2])
         _set_state(run, before, "state")
@@ -315,8 +326,6 @@ def _load_state(
                     "same arguments, and the machine must be alike."
                 )
     _set_state(run, last, "state")
-    if "warnings" in last and course.jumps is not None:
-        course.jumps.finding, course.jumps.is_told = str(last["warnings"][0]), True
     if "ended" in last:  # killed after the last part, before the result
         course.ended = float(last["ended"])
         course.ended_by = manifest["events"][int(last["ended_by"])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from mbkit.systems.rank import singular_values
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
 
-__all__ = ["fastest_rate", "grown_without_bounds"]
+__all__ = ["MOST", "fastest_rate", "grown_without_bounds"]
 
 #: Radians, or metres, in one step beyond which nothing is a motion any more.
 GROWN = 1e3
 
 #: Velocities up to which the fastest rate is looked for: eigenvalues take their third power.
-_MOST = 500
+MOST = 500
 
 #: Explicit methods follow a rate r for h r up to some 2 to 3, by the method.
 EXPLICIT = 2.5
@@ -80,7 +81,7 @@ def _what_explicit_methods_need(run: Prepared) -> str:
 
 
 def _rate_at_start(run: Prepared) -> float | None:
-    if run.start is None or run.system.nv > _MOST:
+    if run.start is None or run.system.nv > MOST:
         return None
     try:
         return fastest_rate(run.system, run.problem.t0, *run.start)
@@ -88,11 +89,14 @@ def _rate_at_start(run: Prepared) -> float | None:
         return None  # the message does without it
 
 
-def fastest_rate(system: EquationsOfMotion, t: float, q: Any, v: Any) -> float:
+def fastest_rate(
+    system: EquationsOfMotion, t: float, q: Any, v: Any, tau: Callable[..., Any] | None = None
+) -> float:
     """Return the largest rate of small motions about a state, the modulus of an eigenvalue [1/s].
 
     Of the equations of motion with the forces of the system, where there are constraints of the
-    motions that these allow.
+    motions that these allow. Efforts ``tau(t, q, v)`` (nv,) of a run are differentiated by
+    differences.
 
     Examples
     --------
@@ -111,6 +115,9 @@ def fastest_rate(system: EquationsOfMotion, t: float, q: Any, v: Any) -> float:
     _, sizes, rows = singular_values(A) if A.size else (None, np.zeros(0), np.eye(system.nv))
     N = rows[int((sizes > 1e-9 * sizes.max(initial=1.0)).sum()) :].T  # what constraints allow
     K, C = system.inverse_dynamics_derivatives(q, v, vdot, t=t)
+    if tau is not None:
+        by_q, by_v = _changes(system, tau, t, q, v)
+        K, C = K - by_q, C - by_v
     steps = np.column_stack([system.rates(q, each) for each in N.T])
     M = N.T @ system.mass_matrix(q) @ N
     stiffness = np.linalg.solve(M, N.T @ K @ steps)
@@ -118,3 +125,14 @@ def fastest_rate(system: EquationsOfMotion, t: float, q: Any, v: Any) -> float:
     n = len(M)
     matrix = np.block([[np.zeros((n, n)), np.eye(n)], [-stiffness, -damping]])
     return float(np.abs(np.linalg.eigvals(matrix)).max(initial=0.0))
+
+
+def _changes(
+    system: EquationsOfMotion, tau: Callable[..., Any], t: float, q: Any, v: Any
+) -> tuple[Any, Any]:
+    """Return the derivatives of efforts by steps of q (nv, ndx) and by v (nv, nv), to 1e-7."""
+    here, eps = np.array(tau(t, q, v)), 1e-7
+    moved = (system.retract(q, eps * step) for step in np.eye(system.ndx))
+    by_q = [(np.array(tau(t, each, v)) - here) / eps for each in moved]
+    by_v = [(np.array(tau(t, q, v + eps * step)) - here) / eps for step in np.eye(system.nv)]
+    return np.reshape(by_q, (-1, here.size)).T, np.reshape(by_v, (-1, here.size)).T

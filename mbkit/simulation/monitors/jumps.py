@@ -1,33 +1,37 @@
-"""Prescribed motions that jump, or move farther between two times than their velocities say."""
+"""Prescribed motions that jump, that have kinks, or that are faster than the steps of a run."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mbkit.errors import JumpWarning
 from mbkit.joints import RevoluteJoint
 from mbkit.joints.prescribed import JointMotion
+from mbkit.simulation.monitors.monitor import Monitor
 
 __all__ = ["Jumps"]
 
 #: Part of the larger of a step, and of what velocities at its ends make of it, by which it may be
-#: another one than their mean makes. A sine is told of from some 2.2 times in a period on, a kink
-#: never.
+#: another one than their mean makes. A sine is told of from some 2.2 times in a period on. The same
+#: for changes of the velocity by accelerations: a jump of these is half of the larger at most.
 PART = 0.75
 
-#: Steps below this, of 1 and of the position, are none: derivatives may miss as much. [rad], [m]
+#: Steps below this, of 1 and of the position or velocity, are none: derivatives may miss as much.
+#: [rad], [m], [rad/s], [m/s]
 ROUNDED = 2e-9
+
+#: How far positions are looked at from a kink, to see whether velocities are right there. [s]
+NEAR = 1e-6
 
 #: Halvings of a step to see whether a motion jumps, or is only faster than the step.
 HALVINGS = 30
 
 
-class Jumps:
+class Jumps(Monitor):
     """Looks at the states of prescribed joints as a run asks for them, one after another.
 
     Parameters
@@ -36,56 +40,78 @@ class Jumps:
         Of the joints.
     adaptive : bool
         Whether steps are chosen by a tolerance: steps that are tried may be too large, and only
-        motions that jump indeed are told of.
-
-    Attributes
-    ----------
-    finding : str
-        What there is to say of the first jump; empty as long as there is none.
-    is_told : bool
-        Whether a warning has said it.
+        motions that jump indeed, or have a kink, are told of.
     """
 
+    BEGINS = "The prescribed motion"
+    CATEGORY = JumpWarning
+
     def __init__(self, motions: Sequence[JointMotion], *, adaptive: bool) -> None:
-        self.finding = ""
-        self.is_told = False
+        super().__init__()
         self._motions = tuple(motions)
         self._adaptive = adaptive
         self._last: tuple[float, list[Any]] | None = None
 
-    def look(self, t: float, states: list[Any]) -> None:
-        """Look at the states (q, v, vdot) of all joints at a time."""
+    def hear(self, t: float, states: list[Any]) -> None:
+        """Look at the states (q, v, vdot) of all joints at a time, as the run asks for them."""
         last, self._last = self._last, (t, states)
         if last is None or self.finding or not t > last[0]:
             return
         for motion, before, now in zip(self._motions, last[1], states, strict=True):
-            if not _misses(motion, last[0], before, t, now):
-                continue
-            if not self._adaptive or _jumps(motion, last[0], before, t, now):
-                self.finding = self._said(motion, last[0], before, t, now)
+            self.finding = self._found(_Interval(motion, last[0], before, t, now))
+            if self.finding:
                 return
 
-    def tell(self) -> None:
-        """Warn of the first jump, once."""
-        if self.finding and not self.is_told:
-            self.is_told = True
-            warnings.warn(self.finding, JumpWarning, stacklevel=2)
+    def _found(self, step: _Interval) -> str:
+        """Return what there is to say of a step; empty if there is nothing."""
+        far = _misses(_steps, step)
+        if far and _narrowed(_steps, step) is not None:
+            return self._said("jumps", "Give a motion without jumps", step)
+        if _misses(_changes, step):
+            kink = _narrowed(_changes, step)
+            if kink is not None and _is_kink(kink):
+                return self._said_of_kink(kink)
+        if far and not self._adaptive:
+            return self._said("is faster than the steps follow", "Use a smaller h", step)
+        return ""
 
-    def _said(self, motion: JointMotion, t0: float, before: Any, t: float, now: Any) -> str:
-        x, mean, _ = _steps(motion, t0, before, t, now)
+    def _said(self, what: str, remedy: str, step: _Interval) -> str:
+        x, mean, _, _ = _steps(step)
         k = int(np.argmax(np.abs(np.subtract(x, mean))))
-        what = "jumps" if self._adaptive else "jumps, or is faster than the steps follow"
         return (
-            f"The prescribed motion of joint '{motion.joint.name}' {what}: from t = {t0:.9g} s to "
-            f"t = {t:.9g} s it moves by {x[k]:.3g}, and by {mean[k]:.3g} as its velocities say. "
-            f"What it drives is wrong from then on. Give a motion without jumps, or a smaller h."
+            f"{self.BEGINS} of joint '{step.motion.joint.name}' {what}: from t = {step.t0:.9g} s "
+            f"to t = {step.t:.9g} s it moves by {x[k]:.3g}, and by {mean[k]:.3g} as its velocities "
+            f"say. What it drives is wrong from then on. {remedy}."
+        )
+
+    def _said_of_kink(self, kink: _Interval) -> str:
+        before, now = kink.before, kink.now
+        k = int(np.argmax(np.abs(now[1] - before[1])))
+        return (
+            f"{self.BEGINS} of joint '{kink.motion.joint.name}' has a kink at t = {kink.t:.9g} s: "
+            f"its velocity jumps from {before[1][k]:.3g} to {now[1][k]:.3g}. That is a blow to all "
+            f"that moves with it, which no step size computes: speeds and energies are wrong from "
+            f"then on. Round the kink off."
         )
 
 
-def _steps(
-    motion: JointMotion, t0: float, before: Any, t: float, now: Any
-) -> tuple[list[float], list[float], float]:
-    """Return the step between two states, what mean velocities make of it, and its size."""
+class _Interval(NamedTuple):
+    """A joint's motion between two times, with its states (q, v, vdot) there."""
+
+    motion: JointMotion
+    t0: float
+    before: Any
+    t: float
+    now: Any
+
+
+#: A difference of two states, what mean rates make of it, its size, and that of what it is of.
+_Difference = tuple[list[float], list[float], float, float]
+
+
+def _steps(interval: _Interval) -> _Difference:
+    """Return the step between two states, and what velocities make of it."""
+    motion, t0, before, t, now = interval
     h = t - t0
     v0, v1 = before[1].tolist(), now[1].tolist()
     joint = motion.joint
@@ -96,31 +122,60 @@ def _steps(
     else:
         x = np.asarray(joint.difference(before[0], now[0])).tolist()
     mean = [0.5 * h * (a + b) for a, b in zip(v0, v1, strict=True)]
-    return x, mean, max(*map(abs, x), h * max(map(abs, v0)), h * max(map(abs, v1)))
+    size = max(*map(abs, x), h * max(map(abs, v0)), h * max(map(abs, v1)))
+    return x, mean, size, max(map(abs, now[0].tolist()))
 
 
-def _misses(motion: JointMotion, t0: float, before: Any, t: float, now: Any) -> bool:
-    """Whether a step is not what the velocities at its ends make of it."""
-    x, mean, size = _steps(motion, t0, before, t, now)
+def _changes(interval: _Interval) -> _Difference:
+    """Return the change of the velocity, and what accelerations make of it."""
+    _, t0, before, t, now = interval
+    h = t - t0
+    v0, v1, a0, a1 = (each.tolist() for each in (before[1], now[1], before[2], now[2]))
+    x = [b - a for a, b in zip(v0, v1, strict=True)]
+    mean = [0.5 * h * (a + b) for a, b in zip(a0, a1, strict=True)]
+    size = max(*map(abs, x), h * max(map(abs, a0)), h * max(map(abs, a1)))
+    return x, mean, size, max(map(abs, v1))
+
+
+_Differences = Callable[[_Interval], _Difference]
+
+
+def _misses(differences: _Differences, interval: _Interval) -> bool:
+    """Whether a difference is not what the rates at both ends make of it."""
+    x, mean, size, of = differences(interval)
     missed = max(abs(a - b) for a, b in zip(x, mean, strict=True))
-    rounded = ROUNDED * (1.0 + max(map(abs, now[0].tolist())))
-    return bool(missed > PART * size + rounded)
+    return bool(missed > PART * size + ROUNDED * (1.0 + of))
 
 
-def _jumps(motion: JointMotion, t0: float, before: Any, t: float, now: Any) -> bool:
-    """Whether a motion jumps between two times, however closely it is looked at."""
+def _is_kink(kink: _Interval) -> bool:
+    """Whether positions have the kink too; velocities may jump where a derivative begins late."""
+    motion, t = kink.motion, kink.t
+    try:
+        here = motion.at(t)
+        left = _steps(_Interval(motion, t - NEAR, motion.at(t - NEAR), t, here))[0]
+        right = _steps(_Interval(motion, t, here, t + NEAR, motion.at(t + NEAR)))[0]
+    except Exception:
+        return False
+    jump = float(np.abs(kink.now[1] - kink.before[1]).max())
+    return bool(np.abs(np.subtract(right, left)).max() > 0.5 * NEAR * jump)
+
+
+def _narrowed(differences: _Differences, interval: _Interval) -> _Interval | None:
+    """Return the interval around a jump between two times, None if there is none.
+
+    It is one if it does not vanish however closely it is looked at.
+    """
     for _ in range(HALVINGS):
-        half = 0.5 * (t0 + t)
-        if not t0 < half < t:
-            return True
+        half = 0.5 * (interval.t0 + interval.t)
+        if not interval.t0 < half < interval.t:
+            break
         try:
-            there = motion.at(half)
+            there = interval.motion.at(half)
         except Exception:
-            return True  # it has no value there
-        if _misses(motion, t0, before, half, there):
-            t, now = half, there
-        elif _misses(motion, half, there, t, now):
-            t0, before = half, there
-        else:
-            return False
-    return True
+            break  # it has no value there
+        halves = interval._replace(t=half, now=there), interval._replace(t0=half, before=there)
+        narrower = next((each for each in halves if _misses(differences, each)), None)
+        if narrower is None:
+            return None
+        interval = narrower
+    return interval

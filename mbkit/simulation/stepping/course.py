@@ -14,10 +14,10 @@ from mbkit.events import Event
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results.event_log import FIELDS
-from mbkit.simulation.monitors.jumps import Jumps
+from mbkit.simulation.held_efforts import Held
 from mbkit.simulation.monitors.large_steps import LargeSteps
 from mbkit.simulation.monitors.lookout import Lookout
-from mbkit.simulation.piecewise_efforts import HeldEfforts
+from mbkit.simulation.monitors.monitor import Monitor
 from mbkit.simulation.samples import Samples
 from mbkit.simulation.stepping.chunks import FAILED, TERMINAL
 from mbkit.simulation.stepping.guarded import Guarded, guarded
@@ -52,9 +52,9 @@ class Course:
     # times at which rows are written, instead of every so many steps
     times: OutputTimes | None = None
     samples: Samples | None = None  # states that are looked at beside the rows
-    jumps: Jumps | None = None  # looks at prescribed motions
     told: tuple[str, ...] = ()  # what was warned of before the first step
-    held: HeldEfforts | None = None  # efforts that change between steps
+    held: Held | None = None  # efforts that change between steps
+    monitors: tuple[Monitor, ...] = ()  # what looks at the run as it goes, and tells once
     # what has happened so far, and was not taken away
     log: list[Occurrence] = attrs.field(factory=list)
     # the number of each step in which something has happened, and the way through it
@@ -77,7 +77,10 @@ class Course:
 
     def _prepared(self) -> Advance:
         advance = guarded(self.integrator, self.problem)
-        return advance if self.held is None else self.held.in_steps(advance)
+        if self.held is None:
+            return advance
+        self.held.keep_in(self.problem)
+        return self.held.in_steps(advance)
 
     # ------------------------------------------------------------------------- rows
 
@@ -127,8 +130,7 @@ class Course:
     @property
     def findings(self) -> tuple[str, ...]:
         """What was found on the way that may be wrong with the numbers."""
-        jumps = (self.jumps.finding,) if self.jumps is not None and self.jumps.finding else ()
-        return (*self.told, *jumps)
+        return (*self.told, *(each.finding for each in self.monitors if each.finding))
 
     @property
     def how_ended(self) -> str:
@@ -156,8 +158,10 @@ class Course:
             if self._large_steps is not None:
                 self._large_steps.look(rows.t[:saved], rows.v[:saved])
                 self._large_steps.look(now, [problem.v])
-            if self.jumps is not None:
-                self.jumps.tell()
+            written = Rows(*(part[:saved] for part in rows))
+            for monitor in self.monitors:
+                monitor.look(written, now[0], problem.q)
+                monitor.tell()
         except Exception as error:  # of a joint, or of warnings that are errors
             self.error = error
             return False

@@ -82,8 +82,8 @@ def _too_small(run: Prepared, index: int, t: float, record: Iterations | None) -
         advice = "Use a smaller h, or larger tolerances."
         if run.problem.newton is None:
             advice = (
-                "The motion may be stiff, which asks for an implicit integrator; else use a "
-                "smaller h, or larger tolerances."
+                "The motion may be stiff, which asks for an implicit integrator, such as "
+                "mbkit.GeneralizedAlpha(rtol=1e-5); else use a smaller h, or larger tolerances."
             )
         return (
             f"has taken 100000 steps to keep its tolerance, and has not reached "

@@ -7,6 +7,7 @@ from mbkit.studies.laboratory.convergence import work_precision as work_precisio
 from mbkit.studies.laboratory.findings import Findings as Findings
 from mbkit.studies.laboratory.operations import operations as operations
 from mbkit.studies.laboratory.scaling import scaling as scaling
+from mbkit.studies.laboratory.sweep import sweep as sweep
 from mbkit.studies.laboratory.table import Table as Table
 from mbkit.studies.laboratory.variation import ensemble as ensemble
 from mbkit.studies.laboratory.variation import sensitivity as sensitivity

@@ -10,7 +10,7 @@ import attrs
 
 from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
 from mbkit.coordinates.body_frames import BODY_FRAMES
-from mbkit.errors import UsageError, check_choice
+from mbkit.errors import UsageError, check_choice, several
 from mbkit.integrators import Integrator
 from mbkit.model import Mechanism
 from mbkit.solvers import ConstraintSolver
@@ -121,7 +121,7 @@ def steps_of(h: Any) -> list[float]:
     """Return step sizes, largest first; UsageError if they are none."""
     try:
         steps = [float(each) for each in (h if hasattr(h, "__iter__") else [h])]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         steps = []
     if not steps or not all(0.0 < each < float("inf") for each in steps):
         raise UsageError(f"h must be one or several positive steps in seconds, got {h!r}.")
@@ -131,7 +131,12 @@ def steps_of(h: Any) -> list[float]:
 def _frames(given: Any) -> dict[str, str] | None:
     if given is None:
         return None
-    names = BODY_FRAMES if given == "all" else [given] if isinstance(given, str) else list(given)
+    if isinstance(given, str):
+        names = list(BODY_FRAMES) if given == "all" else [given]
+    elif several(given):
+        names = list(given)
+    else:
+        raise UsageError(f"body_frames must be a name, or several, got {given!r}.")
     for name in names:
         check_choice("body_frames", name, BODY_FRAMES)
     return {name: name for name in names}
@@ -143,12 +148,14 @@ def _cuts(given: Any) -> dict[str, tuple[str, ...]] | None:
         return None
     if isinstance(given, Mapping):
         return {str(label): _joints(each) for label, each in given.items()}
+    if not several(given) or isinstance(given, bytes):
+        raise UsageError(f"loop_joints must be names of joints, or lists of them, got {given!r}.")
     cuts = [given] if isinstance(given, str) else list(given)
     return {" ".join(_joints(each)): _joints(each) for each in cuts}
 
 
 def _joints(cut: Any) -> tuple[str, ...]:
-    names = (cut,) if isinstance(cut, str) else tuple(cut)
+    names = (cut,) if isinstance(cut, str) or not several(cut) else tuple(cut)
     if not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"loop_joints: a cut is a name of a joint or a list of names, got {cut!r}; give a list "

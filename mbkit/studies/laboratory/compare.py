@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import pathlib
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
 import numpy as np
 
-from mbkit.errors import UsageError, check_kind
+from mbkit.errors import MbkitError, UsageError, check_kind
+from mbkit.events import Event
+from mbkit.executors import Executor
 from mbkit.model import Mechanism
 from mbkit.simulation.long_runs.identity import fingerprint
-from mbkit.simulation.named_start import fill
+from mbkit.simulation.start import initial_state
+from mbkit.simulation.stepping.watch import checked_events
 from mbkit.studies.laboratory.cases import FACTORS, Case, cases_of
-from mbkit.studies.laboratory.directory import StudyDirectory, digest
+from mbkit.studies.laboratory.counted_steps import operations_of, scaled
+from mbkit.studies.laboratory.directory import StudyDirectory, code_of, digest
 from mbkit.studies.laboratory.findings import Findings
 from mbkit.studies.laboratory.measurement import UNITS, measure
-from mbkit.studies.laboratory.reference import Reference, Setting, reference_of
+from mbkit.studies.laboratory.reference import Setting, reference_of
 from mbkit.studies.laboratory.report import write
 from mbkit.studies.laboratory.table import Table
-from mbkit.studies.laboratory.tasks import run_tasks
+from mbkit.studies.laboratory.tasks import checked_executor, run_tasks
 from mbkit.systems import System
 
-__all__ = ["compare", "kept", "load_findings", "start_of"]
+__all__ = ["compare", "kept", "load_findings"]
 
 #: Instants at which motions are compared, at most.
 MOST_SAMPLES = 64
@@ -38,6 +44,8 @@ def compare(
     *,
     q: Any = None,
     v: Any = None,
+    tau: Any = None,
+    events: Iterable[Event] = (),
     coordinates: Any = "relative",
     representations: Any = None,
     body_frames: Any = None,
@@ -50,8 +58,11 @@ def compare(
     invariants: Mapping[str, Callable[[System, Any, Any], Any]] | None = None,
     length: float = 1.0,
     samples: int | None = None,
-    repeats: int = 3,
+    repeats: int | None = None,
+    operations: bool = False,
     directory: str | os.PathLike[str] | None = None,
+    executor: str | Executor = "serial",
+    time_limit: float | None = None,
     progress: bool = False,
 ) -> Findings:
     """Run a mechanism in every combination of what is given, and measure error, time and work.
@@ -69,9 +80,14 @@ def compare(
     h : float or sequence of floats
         Steps; the span is a whole number of each. [s]
     q, v : array_like or mapping of str to float or sequence, optional
-        The start, of ``mechanism.assemble()`` of the first mechanism, as vectors or by joint. Loops
-        are closed from there, and joints that are named keep their values. The reference
-        configuration, at rest, if left out.
+        The start, of ``mechanism.assemble()`` of the first mechanism, as of `simulate`: vectors, or
+        numbers by joint, from which loops are closed.
+    tau : array_like, PiecewiseEfforts or callable, optional
+        Efforts along the velocities of ``mechanism.assemble()``, as of `simulate`. Combinations
+        that have other velocities are refused.
+    events : iterable of Event, optional
+        What happens on the way, as of `simulate`, but for ends of the run: columns ``events`` and
+        ``error_event_time``. Combinations with other coordinates refuse functions of q and v.
     coordinates, representations, body_frames, loop_joints : names or objects, or several
         Coordinates; of relative ones also the representation of twists, the frames of the
         recursions, and the cut, a list of loop joints.
@@ -93,10 +109,18 @@ def compare(
     samples : int, optional
         Instants that are compared, equally spaced; a divisor of all numbers of steps. If left
         out, the largest one up to 64.
-    repeats : int, default 3
-        How often each case is timed, after a first run that is not.
+    repeats : int, optional
+        How often each case is timed, after a first run that is not: 3 times if left out; not at all
+        where the executor runs cases side by side, which take each other's time.
+    operations : bool, default False
+        Whether operations are counted, in another process, by some steps of each combination; that
+        takes some seconds for each.
     directory : str or path, optional
         Where the study is kept; one that is there goes on with what is missing.
+    executor : str or Executor, default "serial"
+        Where cases run: "threads", "processes", "dask", those of plugins, or an object.
+    time_limit : float, optional
+        Of one case, by executors that can end it. [s]
     progress : bool, default False
         Whether to show progress on the standard error stream.
 
@@ -131,17 +155,39 @@ def compare(
         "loop_joints": loop_joints, "integrators": integrators, "h": h,
         "constraint_solvers": constraint_solvers, "stabilisations": stabilisations,
     }  # fmt: skip
+    executor = checked_executor(executor, time_limit)
+    check_kind("invariants", invariants, (Mapping, type(None)), "a dict of functions by name")
+    for name, each in (("quantity", quantity), *(invariants or {}).items()):
+        if each is not None and (isinstance(each, type) or not callable(each)):
+            raise UsageError(f"{name} must be a function of a System, q and v, got {each!r}.")
     more: dict[str, Any] = {
-        "length": length, "samples": samples, "repeats": repeats, "quantity": quantity,
-        "invariants": invariants or {},
+        "length": length, "samples": samples, "repeats": _repeats(repeats, executor),
+        "quantity": quantity, "invariants": invariants or {}, "tau": tau, "events": events,
     }  # fmt: skip
     mechanisms = _mechanisms(mechanism)
     cases = cases_of(mechanisms, **given)
     steps = [case.h for case in cases]
     setting = setting_of(next(iter(mechanisms.values())), t_span, steps, q=q, v=v, **more)
-    table, about = completed("compare", cases, setting, reference, directory, progress=progress)
+    table, about = completed(
+        "compare", cases, setting, reference, directory, operations=operations, progress=progress,
+        executor=executor, time_limit=time_limit,
+    )  # fmt: skip
     found = Findings("compare", {"cases": table}, about)
     return found if directory is None else kept(found, directory)
+
+
+def _repeats(given: Any, executor: Executor) -> Any:
+    """Return how often cases are timed; UsageError where times would mean nothing."""
+    if given is None:
+        return 0 if executor.side_by_side else 3
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise UsageError(f"repeats must be an integer from 0 on, got {given!r}.")
+    if given and executor.side_by_side:
+        raise UsageError(
+            f"repeats = {given!r}: times of cases that run side by side mean nothing; take "
+            f"repeats=0, or executor='serial' instead of {type(executor).__name__}."
+        )
+    return given
 
 
 def kept(found: Findings, directory: str | os.PathLike[str]) -> Findings:
@@ -211,32 +257,26 @@ def setting_of(
         raise UsageError(f"samples must be a positive integer, got {samples!r}.")
     if common % samples:
         raise UsageError(f"samples = {samples} divides not all numbers of steps; {common} does.")
-    length, repeats = more["length"], more["repeats"]
-    if not (isinstance(length, int | float) and 0.0 < length < math.inf):
+    length = more["length"]
+    if not (isinstance(length, int | float) and 0.0 < length <= sys.float_info.max):
         raise UsageError(f"length must be a positive number of metres, got {length!r}.")
-    if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 0:
-        raise UsageError(f"repeats must be an integer from 0 on, got {repeats!r}.")
     base = mechanism.assemble()
-    q_start, v_start = start_of(base, q, v)
-    return Setting(base, q_start, v_start, (start, end), samples, **more)
+    begin = initial_state(base, start, q, v)
+    more["events"] = _checked_events(more["events"], base)
+    if more["tau"] is not None and not callable(more["tau"]):
+        more["tau"] = base.checked("tau", more["tau"], finite=True)
+    return Setting(base, begin.q, begin.v, (start, end), samples, **more)
 
 
-def start_of(base: System, q: Any, v: Any) -> tuple[Any, Any]:
-    """Return the start of a system by vectors or joints, with its loops closed."""
-    found = []
-    starts = ("q", q, base.reference_configuration()), ("v", v, np.zeros(base.nv))
-    for kind, given, vector in starts:
-        if isinstance(given, Mapping):
-            for name, value in given.items():
-                plain = np.asarray(value, dtype=np.float64).tolist()
-                fill(base, vector, kind, name, plain)
-        elif given is not None:
-            vector = base.checked(kind, given, finite=True)
-        found.append(vector)
-    if base.num_velocity_constraints:
-        named = [name for given in (q, v) if isinstance(given, Mapping) for name in given]
-        return base.close_loops(found[0], found[1], fixed=list(dict.fromkeys(named)))
-    return found[0], found[1]
+def _checked_events(given: Any, base: System) -> tuple[Event, ...]:
+    events = checked_events(given, base)
+    for event in events:
+        if event.terminal:
+            raise UsageError(
+                f"events: '{event.name}' ends the run, and motions are compared over the whole "
+                "span; let it be recorded, with terminal=False, or reset the state."
+            )
+    return events
 
 
 # ------------------------------------------------------------------------------- running
@@ -249,41 +289,55 @@ def completed(
     reference: Any,
     directory: str | os.PathLike[str] | None,
     *,
+    operations: bool,
     progress: bool,
+    executor: Executor,
+    time_limit: float | None,
 ) -> tuple[Table, dict[str, Any]]:
     """Return the table of all cases, those that a directory has already among them.
 
     And what the study is about.
     """
+    if not isinstance(operations, bool):
+        raise UsageError(f"operations must be True or False, got {operations!r}.")
     about = described(kind, cases, setting, reference)
+    about["setting"]["operations"] = operations
     base = digest([about["kind"], about["setting"]])
-    keys = [digest([base, _identity(case)]) for case in cases]
+    others = _others(cases, setting.base)
+    keys = [digest([base, _identity(case, others)]) for case in cases]
     about["cases"] = keys
     place = None if directory is None else StudyDirectory(directory)
     if place is not None:
         place.open(about)
         place.write("model.toml", setting.base.model_text)
-    exact: list[Reference] = []  # computed for the first case that needs it
-
-    def row(case: Case) -> dict[str, Any]:
-        if not exact:
-            exact.append(reference_of(setting, reference))
-        found = measure(case, setting, exact[0])
-        return {**case.choices, **found, "doubt": exact[0].doubt.get("error", 0.0)}
-
-    tasks = {key: (row, case) for key, case in zip(keys, cases, strict=True)}
-    rows = run_tasks(tasks, place, progress=progress)
+    missing = [c for key, c in zip(keys, cases, strict=True) if not (place and place.known(key))]
+    counts = operations_of(missing, setting) if operations else None
+    exact = reference_of(setting, reference) if missing else None
+    rows = run_tasks(
+        functools.partial(_row, setting, exact, counts), dict(zip(keys, cases, strict=True)), place,
+        lost=lambda case: dict(case.choices), progress=progress, executor=executor,
+        time_limit=time_limit,
+    )  # fmt: skip
     return Table(rows, about["units"], FACTORS), about
+
+
+def _row(setting: Setting, exact: Any, counts: Any, case: Case) -> dict[str, Any]:
+    """Return the row of a case; `counts` of operations are None where they are not counted."""
+    found = measure(case, setting, exact)
+    if counts is not None:
+        found |= scaled(case, counts, found)
+    return {**case.choices, **found, "doubt": exact.doubt.get("error", 0.0)}
 
 
 def described(kind: str, cases: list[Case], setting: Setting, reference: Any) -> dict[str, Any]:
     """Return what a study is, as JSON holds it."""
     functions = {"quantity": setting.quantity, **setting.invariants}
-    if callable(reference):
-        functions["reference"] = reference
+    more = {"reference": reference, "tau": setting.tau}
+    functions |= {name: each for name, each in more.items() if callable(each)}
     factors = {name: list(dict.fromkeys(case.choices[name] for case in cases)) for name in FACTORS}
     drifts = {f"{name}_drift": "" for name in setting.invariants}
-    units = {**dict.fromkeys(FACTORS, ""), "h": "s", "status": "", **UNITS, **drifts, "doubt": ""}
+    units = {**dict.fromkeys(FACTORS, ""), "h": "s", "status": "", **UNITS, **drifts}
+    units |= {"doubt": "", "uncounted": ""}
     return {
         "kind": kind,
         "setting": {
@@ -292,11 +346,24 @@ def described(kind: str, cases: list[Case], setting: Setting, reference: Any) ->
             "length": setting.length, "repeats": setting.repeats,
             "reference": None if reference is None else _text(reference),
             "functions": {k: fingerprint(f) for k, f in functions.items() if f is not None},
+            **_acting(setting),
+            **code_of(setting.base, reference=None if callable(reference) else reference),
         },
         "factors": factors,
         "units": units,
         "mechanism": setting.base.name,
     }  # fmt: skip
+
+
+def _acting(setting: Setting) -> dict[str, Any]:
+    """Return what acts on the way: numbers, where they are, and events."""
+    tau = setting.tau
+    found: dict[str, Any] = {}
+    if tau is not None and not callable(tau):
+        found["tau"] = np.asarray(tau).tolist()
+    if setting.events:
+        found["events"] = {each.name: fingerprint(each) for each in setting.events}
+    return found
 
 
 def _text(reference: Any) -> str:
@@ -305,6 +372,23 @@ def _text(reference: Any) -> str:
     return "function" if callable(reference) else repr(reference)
 
 
-def _identity(case: Case) -> list[Any]:
+def _others(cases: list[Case], base: System) -> dict[int, dict[str, Any]]:
+    """Return what tells mechanisms apart whose model is another than that of the base."""
+    systems = {id(case.mechanism): case.mechanism for case in cases}
+    found = {}
+    for key, mechanism in systems.items() if len(systems) > 1 else ():
+        try:
+            system = mechanism.assemble()
+        except MbkitError:  # which is the row of its cases
+            continue
+        if system.model_text != base.model_text:
+            found[key] = {"model": digest(system.model_text), **code_of(system)}
+    return found
+
+
+def _identity(case: Case, others: Mapping[int, Any]) -> list[Any]:
     objects = (case.coordinates, case.integrator, case.constraint_solver, case.stabilisation)
-    return [dict(case.choices), *map(repr, objects)]
+    names = ("coordinates", "integrator", "constraint solver", "stabilisation")
+    code = code_of(None, **dict(zip(names, objects, strict=True)))
+    own = [each for each in (code, others.get(id(case.mechanism))) if each]
+    return [dict(case.choices), *map(repr, objects), *own]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -88,7 +89,7 @@ def work_precision(
     errors : sequence of float, optional
         Powers of ten between the errors that were measured, if left out.
     by : str, default "time"
-        The column that is the work: "time", "evaluations", "newton_iterations", ...
+        The column that is the work: "time", "evaluations", "operations", ...
 
     Returns
     -------
@@ -117,4 +118,4 @@ def work_precision(
 
 
 def _is_number(h: Any) -> bool:
-    return isinstance(h, int | float) and not isinstance(h, bool)
+    return isinstance(h, int | float) and not isinstance(h, bool) and abs(h) <= sys.float_info.max

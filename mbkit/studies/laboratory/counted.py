@@ -41,12 +41,15 @@ class Counted:
 
     One that stands for sin, cos or arctan2 is an angle. Signs, comparisons and absolute values are
     free. Operations on two Python floats are not seen: so are those of constants with each other.
+    It is not made of integers, by which `mbkit.kernels.elementary.grain` knows that it is a double.
     """
 
     __slots__ = ("value",)
     __array_ufunc__ = None  # numpy's scalars leave the operation to this class
 
     def __init__(self, value: float) -> None:
+        if isinstance(value, int):
+            raise TypeError("a counted number is made of a float")
         self.value = float(value)
 
     def __repr__(self) -> str:
@@ -54,6 +57,9 @@ class Counted:
 
     def __float__(self) -> float:
         return self.value
+
+    def __int__(self) -> int:
+        return int(self.value)
 
     def __neg__(self) -> Counted:
         return Counted(-self.value)

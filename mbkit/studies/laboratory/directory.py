@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import platform
+import uuid
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -14,11 +15,12 @@ import attrs
 
 from mbkit.errors import ResultFileError, UsageError, printable
 from mbkit.io.replacement import replacement
-from mbkit.simulation.long_runs.identity import environment
+from mbkit.simulation.long_runs.identity import environment, fingerprints_of_code
 from mbkit.simulation.preparation import versions
 from mbkit.studies.commit import commit_of
+from mbkit.systems import System
 
-__all__ = ["StudyDirectory", "digest"]
+__all__ = ["StudyDirectory", "code_of", "digest"]
 
 FORMAT = 1
 MANIFEST, CASES = "manifest.json", "cases"
@@ -27,6 +29,15 @@ MANIFEST, CASES = "manifest.json", "cases"
 def digest(about: Any) -> str:
     """Return a hash of what JSON can say."""
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def code_of(system: System | None, **methods: Any) -> dict[str, Any]:
+    """Return, under "code", what tells the user's code of a system and methods apart.
+
+    Hashes by name, such as "force 'wind'"; nothing where all of it is mbkit's own.
+    """
+    found = fingerprints_of_code(system, **methods)
+    return {"code": {name: digest(each) for name, each in found.items()}} if found else {}
 
 
 @final
@@ -60,10 +71,11 @@ class StudyDirectory:
         if (self.path / MANIFEST).exists():
             there = self.manifest()
             for name in ("kind", "setting", "environment"):
-                if there.get(name) != json.loads(json.dumps(ours[name])):
+                wanted = json.loads(json.dumps(ours[name]))
+                if there.get(name) != wanted:
                     raise UsageError(
                         f"The study in '{printable(self.path)}' has another {name}: "
-                        f"{_differences(there.get(name), ours[name])}. Choose a new directory, or "
+                        f"{_differences(there.get(name), wanted)}. Choose a new directory, or "
                         "delete that one."
                     )
             ours["cases"] = list(dict.fromkeys([*there["cases"], *ours["cases"]]))
@@ -86,12 +98,22 @@ class StudyDirectory:
 
     def known(self, key: str) -> dict[str, Any] | None:
         """Return the row of a case that was finished, or None."""
-        file = self.path / CASES / f"{key}.json"
-        return self._json(file) if file.exists() else None
+        file = self.case(key)
+        # An empty file is one that a power cut left: see `put`.
+        return self._json(file) if file.exists() and file.stat().st_size else None
+
+    def case(self, key: str) -> pathlib.Path:
+        """Return the file of a case."""
+        return self.path / CASES / f"{key}.json"
 
     def put(self, key: str, row: Mapping[str, Any]) -> None:
-        """Keep the row of a case."""
-        self.write(f"{CASES}/{key}.json", json.dumps(row, indent=1) + "\n")
+        """Keep the row of a case: at once, so that no process that ends leaves half of it.
+
+        The disk is not waited for, which takes longer than a short run.
+        """
+        temporary = self.path / CASES / f".{key}.{uuid.uuid4().hex}.part"
+        temporary.write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
+        temporary.replace(self.case(key))
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the directory at once."""
@@ -128,7 +150,14 @@ def _processor() -> str:
 
 
 def _differences(there: Any, ours: Any) -> str:
-    if isinstance(there, Mapping) and isinstance(ours, Mapping):
-        names = [name for name in ours if there.get(name) != json.loads(json.dumps(ours[name]))]
-        return ", ".join(names) or "entries are missing"
-    return f"{there!r:.80} there, {ours!r:.80} here"
+    """Return what two settings differ in: the paths, with both values."""
+    if there is None and isinstance(ours, Mapping):
+        there = {}
+    if isinstance(there, Mapping) and (ours is None or isinstance(ours, Mapping)):
+        ours = ours or {}
+        names = [name for name in {**ours, **there} if there.get(name) != ours.get(name)]
+        return ", ".join(
+            f"{name}: {_differences(there.get(name), ours.get(name))}" for name in names
+        )
+    values = ("nothing" if each is None else f"{each!r:.80}" for each in (there, ours))
+    return f"{next(values)} there, {next(values)} here"

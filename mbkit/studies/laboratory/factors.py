@@ -194,6 +194,12 @@ def _integrator(name: str) -> Integrator:
     from mbkit.plugins import registry
 
     own, _ = _called("integrators", name)
+    if own in tableaus.TABLEAUS:
+        number = tableaus.TABLEAUS[own].order
+        raise UsageError(
+            f"integrators: {own!r} is a tableau, and no integrator; did you mean 'rkmk{number}', "
+            f"the Runge-Kutta-Munthe-Kaas method of order {number}?"
+        )
     known = {**registry().known("integrator"), "rkmk": RungeKuttaMuntheKaas}
     if own not in known and _NUMBERED.fullmatch(own) is None:
         registry().find("integrator", own)  # which loads plugins

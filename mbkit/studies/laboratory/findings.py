@@ -21,7 +21,8 @@ class Findings:
     Attributes
     ----------
     kind : str
-        "compare", "convergence", "work_precision", "scaling", "sensitivity" or "ensemble".
+        "compare", "convergence", "work_precision", "scaling", "sensitivity", "ensemble" or
+        "sweep".
     tables : mapping of str to Table
         By name; the first is the main one.
     about : mapping

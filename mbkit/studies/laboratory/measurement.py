@@ -18,9 +18,11 @@ __all__ = ["DONE", "UNITS", "measure"]
 #: What is measured, in the order of tables, with units.
 UNITS = {
     "steps": "", "error": "", "error_rotation": "rad", "error_position": "m",
-    "error_angular_velocity": "rad/s", "error_velocity": "m/s",
+    "error_angular_velocity": "rad/s", "error_velocity": "m/s", "events": "",
+    "error_event_time": "s",
     "time": "s", "time_least": "s", "time_spread": "s",
     "evaluations": "", "newton_iterations": "", "factorisations": "", "rejected_steps": "",
+    "operations": "",
     "energy_drift": "J", "momentum_drift": "kg m/s", "angular_momentum_drift": "kg m^2/s",
     "constraint_position": "m", "constraint_velocity": "m/s", "constraint_acceleration": "m/s^2",
     "singularity_distance": "",
@@ -60,7 +62,7 @@ def _measured(case: Case, setting: Setting, reference: Reference, system: System
 
     saved = run(steps // setting.samples)
     found = {"steps": saved.options["steps_taken"], **saved.options.get("counts", {})}
-    found |= reference.errors(setting, system, saved.q, saved.v)
+    found |= reference.errors(setting, system, saved)
     found |= {f"{name}_drift": _drift(each(system, saved.q, saved.v))
               for name, each in setting.invariants.items()}  # fmt: skip
     found["energy_drift"] = float(np.abs(saved.energy_balance).max())

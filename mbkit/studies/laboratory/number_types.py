@@ -93,7 +93,7 @@ class OtherNumbers:
     def _address(self, array: Any) -> int:
         return array_address(self._kept(array))
 
-    def call(self, function: Any, q: Any, v: Any, x: Any, size: int, option: int = 0) -> Any:
+    def call(self, function: Any, q: Any, v: Any, x: Any, size: int, *, option: int = 0) -> Any:
         """Return what a function of the form of `mbkit.kernels.evaluation` writes.
 
         Parameters

@@ -7,8 +7,6 @@ That needs kernels that Python runs: `operations` starts a process of its own, w
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -16,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from mbkit.coordinates import RelativeCoordinates
-from mbkit.errors import MbkitError, UsageError, check_choice, check_kind
+from mbkit.errors import MbkitError, UsageError, check_choice, check_kind, several
 from mbkit.io.model_file import parse_model
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.factors import representations_of
 from mbkit.studies.laboratory.table import Table
+from mbkit.studies.laboratory.uncompiled import answer_of
 
 __all__ = ["ALGORITHMS", "KINDS", "counts_of", "operations"]
 
@@ -71,11 +70,20 @@ def operations(
     """
     check_kind("mechanism", mechanism, Mechanism, "an mbkit.Mechanism")
     names = list(representations_of(representations))
-    for name in algorithms:
-        check_choice("algorithms", name, ALGORITHMS)
+    algorithms = checked_algorithms(algorithms)
     found = counts_of([mechanism], names, body_frames, algorithms)[0]
     units = dict.fromkeys(("representation", "algorithm", *KINDS), "")
     return Table(found, units, ("representation", "algorithm"))
+
+
+def checked_algorithms(given: Any) -> list[str]:
+    """Return a list of names of algorithms; UsageError unless it is one."""
+    if isinstance(given, str) or not several(given):
+        raise UsageError(f"algorithms must be a list of names, got {given!r}.")
+    names = list(given)
+    for name in names:
+        check_choice("algorithms", name, ALGORITHMS)
+    return names
 
 
 def counts_of(
@@ -93,14 +101,10 @@ def counts_of(
         "models": models, "representations": list(representations), "body_frames": body_frames,
         "algorithms": list(algorithms),
     }  # fmt: skip
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-m", __name__], input=json.dumps(given), capture_output=True, text=True,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, check=False,
-    )  # fmt: skip
-    if done.returncode != 0:
-        last = done.stderr.strip().splitlines()[-1:] or ["no reason is given"]
-        raise UsageError(f"operations: '{mechanisms[0].name}' cannot be counted: {last[0]}")
-    rows: list[list[dict[str, Any]]] = json.loads(done.stdout)
+    answer, reason = answer_of(__name__, json.dumps(given).encode())
+    if answer is None:
+        raise UsageError(f"operations: '{mechanisms[0].name}' cannot be counted: {reason}")
+    rows: list[list[dict[str, Any]]] = json.loads(answer)
     return rows
 
 

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.results.palette import COLOURS, LINES
 from mbkit.studies.laboratory.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["curves", "svg"]
+__all__ = ["curves", "curves_over", "svg"]
 
-#: Colours that everybody can tell apart: Okabe and Ito 2008, yellow last, for it is faint.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
-LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3)))
 
 #: Which factor is told by colour, by marker, by line: the first of these that are varied.
 ORDER = ("algorithm", "integrator", "coordinates", "representation", "mechanism", "loop_joints",
@@ -31,17 +29,12 @@ def curves(table: Table, x: str, y: str, *, title: str = "", step: str = "h") ->
 
     UsageError if matplotlib is not installed.
     """
-    try:
-        import matplotlib.figure
-        from matplotlib.lines import Line2D
-    except ImportError as error:
-        raise UsageError(
-            "Pictures need matplotlib, which is not installed; pip install 'mbkit[plot]'."
-        ) from error
+    figure = _figure(9.0, 4.6)
+    from matplotlib.lines import Line2D
+
     varied = sorted((name for name in table.varied if name != step), key=_rank)
     channels = [varied[:1], varied[1:2], varied[2:]]
     styles: list[dict[str, Any]] = [{} for _ in channels]
-    figure = matplotlib.figure.Figure(figsize=(9.0, 4.6), layout="constrained")
     axes = figure.subplots()
     for group in table.groups(step).values():
         keys = [", ".join(str(group.rows[0].get(name)) for name in names) for names in channels]
@@ -76,6 +69,51 @@ def curves(table: Table, x: str, y: str, *, title: str = "", step: str = "h") ->
     if handles:
         figure.legend(handles=handles, loc="outside right upper", fontsize="x-small", frameon=False)
     return figure
+
+
+def curves_over(table: Table, x: str, y: str, by: str = "") -> Figure:
+    """Return y over x, a curve for each value of the column `by`, with its legend beside.
+
+    Positive numbers over two decades are on logarithmic axes. UsageError if matplotlib is not
+    installed.
+    """
+    figure = _figure(7.0, 3.4)
+    axes = figure.subplots()
+    values = list(dict.fromkeys(row.get(by) for row in table)) if by else [None]
+    for k, value in enumerate(values):
+        rows = Table([row for row in table if not by or row.get(by) == value], table.units)
+        fine = np.isfinite(rows[x]) & np.isfinite(rows[y])
+        a, b = rows[x][fine], rows[y][fine]
+        order = np.argsort(a)
+        look: dict[str, Any] = {
+            "color": COLOURS[k % len(COLOURS)],
+            "marker": MARKERS[k % len(MARKERS)],
+        }
+        axes.plot(
+            a[order], b[order], markersize=4.5, linewidth=1.1, **look,
+            label=f"{value:g}" if isinstance(value, int | float) else value,
+        )  # fmt: skip
+    for column, scale in ((x, axes.set_xscale), (y, axes.set_yscale)):
+        numbers = table[column][np.isfinite(table[column])]
+        if numbers.size and numbers.min() > 0.0 and numbers.max() >= 100.0 * numbers.min():
+            scale("log")
+    axes.set_xlabel(table.heads([x])[0])
+    axes.set_ylabel(table.heads([y])[0])
+    axes.grid(visible=True, which="major", alpha=0.3)
+    if by:
+        title = table.heads([by])[0]
+        figure.legend(loc="outside right upper", fontsize="x-small", frameon=False, title=title)
+    return figure
+
+
+def _figure(width: float, height: float) -> Figure:
+    try:
+        import matplotlib.figure
+    except ImportError as error:
+        raise UsageError(
+            "Pictures need matplotlib, which is not installed; pip install 'mbkit[plot]'."
+        ) from error
+    return matplotlib.figure.Figure(figsize=(width, height), layout="constrained")
 
 
 def _rank(name: str) -> int:

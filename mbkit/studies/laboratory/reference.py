@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Callable, Mapping
@@ -11,10 +12,15 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.events import Event
+from mbkit.events.quantities import FunctionQuantity
+from mbkit.events.reset import FunctionReset
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas, tableaus
 from mbkit.io.results.netcdf import load_result
+from mbkit.lie.arrays import as_floats
 from mbkit.representations import Hybrid
-from mbkit.results import Result
+from mbkit.results import EventLog, Result
+from mbkit.simulation.piecewise_efforts import PiecewiseEfforts
 from mbkit.simulation.simulate import simulate
 from mbkit.systems import System
 
@@ -26,6 +32,8 @@ OTHER = RungeKuttaMuntheKaas(tableaus.DORMAND_PRINCE5, rtol=1e-11)
 
 #: Momentum that changes by less than this, in parts of the largest, is conserved.
 CONSERVED = 1e-9
+
+WHAT = "quantity: what the function returns"
 
 Quantity = Callable[[System, Any, Any], Any]
 
@@ -52,6 +60,10 @@ class Setting:
         Error of a position that counts as much as one of 1 rad. [m]
     repeats : int
         How often a case is timed.
+    tau : array_like, PiecewiseEfforts, callable or None
+        Efforts along the velocities of `base`, as of `simulate`.
+    events : tuple of Event
+        That happen on the way.
     """
 
     base: System
@@ -63,6 +75,8 @@ class Setting:
     invariants: Mapping[str, Quantity] = attrs.field(factory=dict)
     length: float = 1.0
     repeats: int = 3
+    tau: Any = None
+    events: tuple[Event, ...] = ()
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -77,16 +91,49 @@ class Setting:
     def run(
         self, system: System, h: float, integrator: Integrator, save_every: int, **more: Any
     ) -> Result:
-        """Return a run from the start, by any system of the mechanism; nothing is warned of."""
-        q, v = self.q, self.v
+        """Return a run from the start, by any system of the mechanism; nothing is warned of.
+
+        UsageError where functions of q and v, or efforts, are given for the base, and the system
+        has other velocities.
+        """
+        q, v, base = self.q, self.v, self.base
+        if (system.model_text, system.velocity_names) != (base.model_text, base.velocity_names):
+            self._check_names()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if system is not self.base:
                 q, v = system.state_of(self.base, q, v)
             return simulate(
-                system, self.t_span, h, q=q, v=v, integrator=integrator, save_every=save_every,
-                progress=False, **more,
+                system, self.t_span, h, q=q, v=v, tau=self.tau, integrator=integrator,
+                events=self.events, save_every=save_every, progress=False, **more,
             )  # fmt: skip
+
+    def _check_names(self) -> None:
+        """Raise where something is said in the coordinates of the base, and these are others."""
+        there = "of the coordinates of mechanism.assemble(), and there are others here;"
+        if self.tau is not None:
+            raise UsageError(
+                f"tau: efforts are {there} let forces act that know their joint, such as "
+                "mbkit.JointEffort."
+            )
+        for event in self.events:
+            if isinstance(event.when, FunctionQuantity) or isinstance(event.reset, FunctionReset):
+                raise UsageError(
+                    f"events: functions of '{event.name}' are {there} take quantities and resets "
+                    "of mbkit, such as mbkit.PlaneDistance and mbkit.Impact."
+                )
+
+    def instants(self, run: Result) -> Any:
+        """Return the rows of a run at `times`, after what happens there; UsageError without."""
+        near = 1e-9 * max(1.0, abs(self.t_span[1]))
+        rows = np.searchsorted(run.t, self.times + near, side="right") - 1
+        missing = np.abs(run.t[rows] - self.times) > near
+        if missing.any():
+            raise UsageError(
+                f"there is no state at t = {self.times[missing][0]:.9g} s; save one at each of "
+                f"{self.samples} equal parts of the span, by save_at."
+            )
+        return rows
 
 
 @attrs.frozen(eq=False)
@@ -142,23 +189,32 @@ class Reference:
         Of the setting, where it has one.
     doubt : mapping of str to float
         Estimates of its own errors, by the columns of errors; empty where it is exact.
+    events : EventLog or None
+        What happens in it; None where that is not known.
     """
 
     about: str
     motion: Motion | None
     quantity: Any = None
     doubt: Mapping[str, float] = attrs.field(factory=dict)
+    events: EventLog | None = None
 
-    def errors(self, setting: Setting, system: System, q: Any, v: Any) -> dict[str, float]:
-        """Return the errors of a motion at the instants of the setting."""
+    def errors(self, setting: Setting, system: System, run: Result) -> dict[str, float]:
+        """Return the errors of a run at the instants of the setting, and of its events."""
+        rows = setting.instants(run)
+        q, v = run.q[rows], run.v[rows]
         found: dict[str, float] = {}
         if self.motion is not None:
             moved = Motion.of(system, q, v, setting.bodies)
             found = moved.errors(self.motion, setting.length)
             found |= self._drift(moved)
         if self.quantity is not None and setting.quantity is not None:
-            apart = np.asarray(setting.quantity(system, q, v)) - self.quantity
+            apart = as_floats(setting.quantity(system, q, v), WHAT) - self.quantity
             found["error"] = _largest(np.abs(apart))
+        if setting.events:
+            found["events"] = len(run.events.names)
+            if self.events is not None and self.events.names == run.events.names:
+                found["error_event_time"] = _largest(np.abs(self.events.t - run.events.t))
         return found
 
     def _drift(self, moved: Motion) -> dict[str, float]:
@@ -218,15 +274,15 @@ def _computed(setting: Setting, method: Integrator) -> Reference:
             f"reference: {method!r} takes steps of one size; give it a tolerance, such as "
             "mbkit.RungeKuttaMuntheKaas(mbkit.tableaus.DORMAND_PRINCE8, rtol=1e-12)."
         )
-    h = (setting.t_span[1] - setting.t_span[0]) / setting.samples
-    runs = [setting.run(setting.base, h, each, 1) for each in (method, OTHER)]
-    exact, other = (Motion.of(setting.base, run.q, run.v, setting.bodies) for run in runs)
-    doubt = other.errors(exact, setting.length)
-    values = None
-    if setting.quantity is not None:
-        values, less = (np.asarray(setting.quantity(setting.base, run.q, run.v)) for run in runs)
-        doubt["error"] = _largest(np.abs(less - values))
-    return Reference(f"{method!r}, doubted by {OTHER!r}", exact, values, doubt)
+    parts = len(setting.tau.values) if isinstance(setting.tau, PiecewiseEfforts) else 1
+    steps = math.lcm(setting.samples, parts)  # efforts change between steps
+    h = (setting.t_span[1] - setting.t_span[0]) / steps
+    runs = [
+        setting.run(setting.base, h, each, steps // setting.samples) for each in (method, OTHER)
+    ]
+    exact = _of_result(setting, runs[0], "")
+    doubt = exact.errors(setting, setting.base, runs[1])
+    return attrs.evolve(exact, about=f"{method!r}, doubted by {OTHER!r}", doubt=doubt)
 
 
 def _of_result(setting: Setting, run: Result, about: str) -> Reference:
@@ -236,14 +292,11 @@ def _of_result(setting: Setting, run: Result, about: str) -> Reference:
             f"reference: {about} has the positions {', '.join(run.position_names)}; it must be one "
             f"of mechanism.assemble(), with {', '.join(base.position_names)}."
         )
-    rows = np.searchsorted(run.t, setting.times - 1e-9 * setting.t_span[1])
-    rows = np.minimum(rows, run.t.size - 1)
-    missing = np.abs(run.t[rows] - setting.times) > 1e-9 * max(1.0, abs(setting.t_span[1]))
-    if missing.any():
-        raise UsageError(
-            f"reference: {about} has no state at t = {setting.times[missing][0]:.9g} s; save one "
-            f"at each of {setting.samples} equal parts of the span, by save_at."
-        )
+    try:
+        rows = setting.instants(run)
+    except UsageError as error:
+        raise UsageError(f"reference: of {about}, {error}") from None
     q, v = run.q[rows], run.v[rows]
-    values = None if setting.quantity is None else np.asarray(setting.quantity(base, q, v))
-    return Reference(about, Motion.of(base, q, v, setting.bodies), values)
+    values = None if setting.quantity is None else as_floats(setting.quantity(base, q, v), WHAT)
+    motion = Motion.of(base, q, v, setting.bodies)
+    return Reference(about, motion, values, events=run.events if setting.events else None)

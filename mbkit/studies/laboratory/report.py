@@ -15,19 +15,22 @@ from mbkit.io.replacement import replacement
 from mbkit.studies.laboratory.directory import StudyDirectory
 from mbkit.studies.laboratory.findings import Findings
 from mbkit.studies.laboratory.orders import orders_table
-from mbkit.studies.laboratory.plots import curves, svg
+from mbkit.studies.laboratory.plots import curves, curves_over, svg
 from mbkit.studies.laboratory.table import Table, shown
-from mbkit.studies.laboratory.work import decades, work_at, work_table
+from mbkit.studies.laboratory.work import AtMost, decades, work_at, work_table
 
 __all__ = ["columns_of", "fastest", "page", "write"]
 
 #: Measures that the page shows of each case, and those that papers' tables have.
 SHOWN = (
     "steps", "error", "error_rotation", "error_position", "time", "time_spread", "evaluations",
-    "newton_iterations", "factorisations", "rejected_steps", "energy_drift", "momentum_drift",
-    "angular_momentum_drift", "constraint_position", "constraint_velocity",
+    "newton_iterations", "factorisations", "rejected_steps", "operations", "energy_drift",
+    "momentum_drift", "angular_momentum_drift", "constraint_position", "constraint_velocity",
     "constraint_acceleration", "singularity_distance",
 )  # fmt: skip
+
+#: Pictures of a sweep, and curves in one of them, at most.
+MOST_PICTURES, MOST_CURVES = 24, 24
 
 #: Rows of a table in LaTeX or Markdown.
 MOST_ROWS = 400
@@ -131,24 +134,35 @@ def _summary(found: Findings) -> list[str]:
     return [*lines, "<h2>Fastest to an error</h2>", _in_html(best, best.columns)] if best else lines
 
 
-def fastest(cases: Table) -> Table:
-    """Return the combination that takes the least time to each error, a row a decade."""
+def fastest(cases: Table, by: str = "time") -> Table:
+    """Return the combination that takes the least time, or other work, to each error, by decades.
+
+    The column is called "fastest", or "least" of other work; "note" lists those whose largest step
+    is more precise already, so that larger ones might take less.
+    """
     rows = []
-    if {"error", "time"} <= set(cases.columns):
+    best = "fastest" if by == "time" else "least"
+    if {"error", by} <= set(cases.columns):
         groups = cases.groups("h").items()
         for level in decades(cases):
-            time, label = min((work_at(g["error"], g["time"], level), name) for name, g in groups)
-            if np.isfinite(time):
-                rows.append({"error": level, "fastest": label, "time": time})
-    return Table(rows, {"error": "", "fastest": "", "time": "s"})
+            found = [(work_at(g["error"], g[by], level), name) for name, g in groups]
+            work, label = min(found)
+            if np.isfinite(work):
+                bounds = [name for each, name in found if isinstance(each, AtMost)]
+                note = f"at most, and perhaps less: {'; '.join(bounds)}" if bounds else ""
+                rows.append({"error": level, best: label, by: work, "note": note})
+    return Table(rows, {"error": "", best: "", by: cases.units.get(by, ""), "note": ""})
 
 
 def _pictures(found: Findings) -> list[str]:
     cases = found.tables.get("cases")
     if cases is None:
         return []
+    if found.kind == "sweep":
+        return _pictures_of_sweep(cases)
     pictures = [
         ("time", "error", "Work and precision"), ("evaluations", "error", "Evaluations and error"),
+        ("operations", "error", "Operations and error"),
         ("h", "error", "Convergence"), ("h", "energy_drift", "Drift of the energy"),
         ("h", "constraint_position", "Drift of the constraints"),
         ("bodies", "time", "Time of a call"), ("bodies", "multiplications", "Multiplications"),
@@ -165,6 +179,31 @@ def _pictures(found: Findings) -> list[str]:
         except UsageError as error:  # no matplotlib
             return [f"<p>{html.escape(str(error))}</p>"]
     return parts
+
+
+def _pictures_of_sweep(cases: Table) -> list[str]:
+    """Return each output that changes over the first factor, by the second if there is one."""
+    factors = [name for name in cases.varied if name not in _words(cases)]
+    words = [name for name in cases.varied if name in _words(cases)]
+    x, *by = [*factors, *words] or [""]
+    if not factors or len(by) > 1 or (by and len(set(cases[by[0]])) > MOST_CURVES):
+        return []
+    given = {*cases.factors, *_words(cases)}
+    outputs = [name for name in cases.columns if name not in given and _changes(cases[name])]
+    try:
+        drawn = [svg(curves_over(cases, x, y, *by)) for y in outputs[:MOST_PICTURES]]
+    except UsageError as error:  # no matplotlib
+        return [f"<p>{html.escape(str(error))}</p>"]
+    return [f"<figure>{each}</figure>" for each in drawn]
+
+
+def _changes(values: Any) -> bool:
+    return np.unique(values[np.isfinite(values)]).size > 1
+
+
+def _words(cases: Table) -> set[str]:
+    """Return the columns that are no numbers."""
+    return {name for name in cases.columns if cases[name].dtype.kind == "U"}
 
 
 def _in_html(table: Table, columns: Any) -> str:

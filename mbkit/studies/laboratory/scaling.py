@@ -7,12 +7,13 @@ import os
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mbkit.coordinates import RelativeCoordinates
+from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.errors import UsageError, check_choice, check_kind, several
 from mbkit.model import Mechanism
 from mbkit.simulation.long_runs.identity import fingerprint
@@ -20,7 +21,7 @@ from mbkit.studies.laboratory.compare import kept
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.factors import representations_of
 from mbkit.studies.laboratory.findings import Findings
-from mbkit.studies.laboratory.operations import ALGORITHMS, KINDS, counts_of
+from mbkit.studies.laboratory.operations import ALGORITHMS, KINDS, checked_algorithms, counts_of
 from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import run_tasks
 from mbkit.systems import System
@@ -31,15 +32,15 @@ __all__ = ["scaling"]
 SECONDS = 2e-3
 
 UNITS = {
-    "size": "", "representation": "", "algorithm": "", "status": "", "bodies": "",
+    "mechanism": "", "size": "", "representation": "", "algorithm": "", "status": "", "bodies": "",
     "velocities": "", "constraints": "", "time": "s", "time_least": "s", "time_spread": "s",
     **dict.fromkeys(KINDS, ""),
 }  # fmt: skip
-FACTORS = ("size", "representation", "algorithm")
+FACTORS = ("mechanism", "size", "representation", "algorithm")
 
 
 def scaling(
-    make: Callable[[int], Mechanism],
+    make: Callable[[int], Mechanism] | Mapping[str, Callable[[int], Mechanism]],
     sizes: Iterable[int],
     *,
     representations: Any = "all",
@@ -54,12 +55,13 @@ def scaling(
 
     Parameters
     ----------
-    make : callable
-        ``make(size)`` returns the mechanism of a size: of so many bodies, or loops.
+    make : callable, or mapping of str to callable
+        ``make(size)`` returns the mechanism of a size: of so many bodies, or loops. Several, by
+        label, are other kinds of mechanisms: of other joints, for example.
     sizes : iterable of int
         The sizes.
     representations, directory, progress
-        As of `compare`.
+        As of `compare`. Times are measured one after the other: there is no `executor`.
     body_frames, algorithms
         As of `operations`. "forward_dynamics" of a closed mechanism finds multipliers too.
     operations : bool, default False
@@ -94,26 +96,28 @@ def scaling(
     [2, 4]
     """
     names = representations_of(representations)
-    for name in algorithms:
-        check_choice("algorithms", name, ALGORITHMS)
+    algorithms = checked_algorithms(algorithms)
+    check_choice("body_frames", body_frames, BODY_FRAMES)
     if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
         raise UsageError(f"repeats must be a positive integer, got {repeats!r}.")
-    mechanisms = _made(make, sizes)
-    cases = [(size, name, what) for size in mechanisms for name in names for what in algorithms]
+    makes = dict(make) if isinstance(make, Mapping) else {getattr(make, "__name__", ""): make}
+    mechanisms = _made(makes, sizes)
+    cases = [(*which, name, what) for which in mechanisms for name in names for what in algorithms]
 
-    def row(case: tuple[int, str, str]) -> dict[str, Any]:
-        size, name, what = case
-        choices = {"size": size, "representation": name, "algorithm": what}
+    def row(case: tuple[str, int, str, str]) -> dict[str, Any]:
+        label, size, name, what = case
+        choices = dict(zip(FACTORS, case, strict=True))
         try:
             coordinates = RelativeCoordinates(names[name], body_frames)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = _timed(mechanisms[size].assemble(coordinates), what, repeats)
+                found = _timed(mechanisms[label, size].assemble(coordinates), what, repeats)
         except Exception as error:  # whatever a joint of the user raises
             return {**choices, "status": f"{type(error).__name__}: {error!s:.300}"}
         return {**choices, "status": "completed", **found}
 
-    setting = {"make": fingerprint(make), "body_frames": body_frames, "repeats": repeats}
+    prints = {label: fingerprint(each) for label, each in makes.items()}
+    setting = {"make": prints, "body_frames": body_frames, "repeats": repeats}
     keys = [digest(["scaling", setting, case]) for case in cases]
     about = {
         "kind": "scaling", "setting": setting, "factors": dict.fromkeys(FACTORS, ""),
@@ -122,16 +126,13 @@ def scaling(
     place = None if directory is None else StudyDirectory(directory)
     if place is not None:
         place.open(about)
-    tasks = {key: (row, case) for key, case in zip(keys, cases, strict=True)}
-    rows = run_tasks(tasks, place, progress=progress)
+    rows = run_tasks(
+        row, dict(zip(keys, cases, strict=True)), place, progress=progress,
+        lost=lambda case: dict(zip(FACTORS, case, strict=True)),
+    )  # fmt: skip
     if operations:
         counted = counts_of(list(mechanisms.values()), list(names), body_frames, algorithms)
-        counts = {
-            (size, each["representation"], each["algorithm"]): each
-            for size, found in zip(mechanisms, counted, strict=True)
-            for each in found
-        }
-        rows = [{**each, **counts[tuple(each[f] for f in FACTORS)]} for each in rows]
+        rows = _with_counts(rows, dict(zip(mechanisms, counted, strict=True)))
         for key, each in zip(keys, rows, strict=True):
             if place is not None:
                 place.put(key, each)
@@ -140,16 +141,29 @@ def scaling(
     return found if directory is None else kept(found, directory)
 
 
-def _made(make: Any, sizes: Any) -> dict[int, Mechanism]:
-    if not callable(make):
-        raise UsageError(f"make must be a function of a size, got {make!r}.")
+def _made(makes: Mapping[str, Any], sizes: Any) -> dict[tuple[str, int], Mechanism]:
+    if not makes or not all(map(callable, makes.values())):
+        raise UsageError(f"make must be a function of a size, or several by label, got {makes!r}.")
     found = list(sizes) if several(sizes) else [sizes]
     if not found or not all(type(size) is int and size > 0 for size in found):
         raise UsageError(f"sizes must be positive integers, got {sizes!r}.")
-    mechanisms = {size: make(size) for size in sorted(set(found))}
-    for size, each in mechanisms.items():
+    ordered = sorted(set(found))
+    mechanisms = {(label, n): make(n) for label, make in makes.items() for n in ordered}
+    for (_, size), each in mechanisms.items():
         check_kind(f"make({size})", each, Mechanism, "an mbkit.Mechanism")
     return mechanisms
+
+
+def _with_counts(
+    rows: Iterable[Mapping[str, Any]], counted: Mapping[Any, Iterable[Mapping[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Return rows with the operations of their mechanism, representation and algorithm."""
+    counts = {
+        (*which, each["representation"], each["algorithm"]): each
+        for which, found in counted.items()
+        for each in found
+    }
+    return [{**each, **counts[tuple(each[f] for f in FACTORS)]} for each in rows]
 
 
 def _timed(system: System, what: str, repeats: int) -> dict[str, Any]:
@@ -191,11 +205,11 @@ def _exponents(cases: Table) -> Table:
     for group in cases.groups("size").values():
         part = slice(len(group) // 2 - (len(group) < 4), None)
         bodies = group["bodies"][part]
-        row = {name: group.rows[0][name] for name in FACTORS[1:]}
+        row = {name: group.rows[0][name] for name in FACTORS if name != "size"}
         for name in ("time_least", "multiplications"):
             numbers = group[name][part] if name in group.columns else np.zeros(0)
             if len(numbers) > 1 and (numbers > 0.0).all() and np.ptp(bodies) > 0:
                 slope = np.polyfit(np.log(bodies), np.log(numbers), 1)[0]
                 row[f"exponent of {name.removesuffix('_least')}"] = float(slope)
         rows.append(row)
-    return Table(rows, {}, FACTORS[1:])
+    return Table(rows, {}, tuple(name for name in FACTORS if name != "size"))

@@ -98,13 +98,13 @@ class Table:
 
     def _count(self, *names: str) -> int:
         """Return how many different combinations of some columns there are."""
-        return len({tuple(map(row.get, names)) for row in self.rows})
+        return len({repr([row.get(name) for name in names]) for row in self.rows})
 
     def __getitem__(self, column: str) -> Any:
         if column not in self.units:
             raise UsageError(f"There is no column {column!r}; {suggestion(column, self.units)}")
         values = [row.get(column) for row in self.rows]
-        if any(isinstance(value, str) for value in values):
+        if any(isinstance(value, str | list) for value in values):
             return np.array(["" if value is None else str(value) for value in values])
         return np.array([math.nan if value is None else float(value) for value in values])
 
@@ -124,7 +124,7 @@ class Table:
             found.setdefault(label, []).append(row)
         return {label: Table(rows, self.units, self.factors) for label, rows in found.items()}
 
-    def heads(self, columns: Sequence[str]) -> list[str]:
+    def heads(self, columns: Iterable[str]) -> list[str]:
         """Return the heads of columns, with units."""
         return [name + (f" [{self.units[name]}]" if self.units[name] else "") for name in columns]
 
@@ -134,9 +134,10 @@ class Table:
         """Return it as comma-separated values; all digits, heads with units."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.heads(self.columns))
+        columns = self.columns
+        writer.writerow(self.heads(columns))
         for row in self.rows:
-            cells = (row.get(name) for name in self.columns)
+            cells = (row.get(name) for name in columns)
             writer.writerow([x if _is_there(x) else "" for x in cells])
         return text.getvalue()
 
@@ -164,9 +165,9 @@ class Table:
         columns = {name: ("row", self[name], {"units": self.units[name]}) for name in self.columns}
         return xarray.Dataset(columns)
 
-    def markdown(self, columns: Sequence[str] | None = None) -> str:
-        """Return it as a table in Markdown that reads well as plain text too."""
-        heads, *lines = self._cells(self.columns if columns is None else columns)
+    def markdown(self, columns: str | Sequence[str] | None = None, *, digits: int = 3) -> str:
+        """Return it, or some columns, as a table in Markdown that reads well as plain text too."""
+        heads, *lines = self._cells(columns, digits)
         widths = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
         rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
         text = [
@@ -175,18 +176,25 @@ class Table:
         ]
         return "\n".join([text[0], rule, *text[1:]])
 
-    def latex(self, columns: Sequence[str] | None = None) -> str:
-        """Return it as a table in LaTeX with rules of the package booktabs."""
-        heads, *lines = self._cells(self.columns if columns is None else columns)
+    def latex(self, columns: str | Sequence[str] | None = None, *, digits: int = 3) -> str:
+        """Return it, or some columns, as a table in LaTeX with rules of the package booktabs."""
+        heads, *lines = self._cells(columns, digits)
         body = [" & ".join(map(_in_latex, line)) + r" \\" for line in (heads, *lines)]
         return "\n".join([
             r"\begin{tabular}{" + "l" * len(heads) + "}", r"\toprule", body[0], r"\midrule",
             *body[1:], r"\bottomrule", r"\end{tabular}",
         ])  # fmt: skip
 
-    def _cells(self, columns: Sequence[str]) -> list[list[str]]:
-        rows = [[shown(row.get(name)).replace("|", "/") for name in columns] for row in self.rows]
-        return [self.heads(columns), *rows]
+    def _cells(self, columns: str | Sequence[str] | None, digits: int) -> list[list[str]]:
+        """Return the heads, then the rows, with so many significant digits."""
+        if not (isinstance(digits, int) and 0 < digits < 18):
+            raise UsageError(f"digits must be a whole number from 1 to 17, got {digits!r}.")
+        given = self.columns if columns is None else columns
+        names = [given] if isinstance(given, str) else list(given)
+        for name in names:
+            self[name]  # or it is unknown
+        rows = [[shown(row.get(n), digits).replace("|", "/") for n in names] for row in self.rows]
+        return [self.heads(names), *rows]
 
 
 def _is_there(value: Any) -> bool:
@@ -195,12 +203,12 @@ def _is_there(value: Any) -> bool:
     )
 
 
-def shown(value: Any) -> str:
-    """Return a value with three digits."""
+def shown(value: Any, digits: int = 3) -> str:
+    """Return a value, a number with so many significant digits."""
     if not _is_there(value):
         return ""
     if isinstance(value, float):
-        return f"{value:.3g}"
+        return f"{value:.{digits}g}"
     return str(value)
 
 

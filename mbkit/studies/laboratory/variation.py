@@ -13,14 +13,21 @@ import attrs
 import numpy as np
 
 from mbkit.errors import MbkitError, UsageError, check_choice
+from mbkit.executors import Executor
 from mbkit.model import Mechanism
 from mbkit.simulation.long_runs.identity import fingerprint
 from mbkit.studies.laboratory.compare import kept
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.findings import Findings
 from mbkit.studies.laboratory.table import Table
-from mbkit.studies.laboratory.tasks import run_tasks
-from mbkit.studies.laboratory.varied import Output, Varied, varied_of
+from mbkit.studies.laboratory.tasks import checked_executor, run_tasks
+from mbkit.studies.laboratory.varied import (
+    Output,
+    Varied,
+    check_entries,
+    distribution,
+    varied_of,
+)
 
 __all__ = ["ensemble", "sensitivity"]
 
@@ -35,6 +42,8 @@ def ensemble(
     samples: int = 100,
     seed: int = 0,
     directory: str | os.PathLike[str] | None = None,
+    executor: str | Executor = "serial",
+    time_limit: float | None = None,
     progress: bool = False,
     **options: Any,
 ) -> Findings:
@@ -55,7 +64,7 @@ def ensemble(
         How many runs there are.
     seed : int, default 0
         Of the random numbers.
-    directory, progress
+    directory, executor, time_limit, progress
         As of `compare`.
     **options
         ``q`` and ``v`` of the start, as of `compare`, ``integrator`` and ``coordinates``, as
@@ -82,14 +91,18 @@ def ensemble(
     (True, 0.6)
     """
     _check_count("samples", samples, 2)
-    varied = varied_of(mechanism, t_span, h, vary, outputs, options)
+    _check_count("seed", seed, 0)
+    check_entries(vary=vary, outputs=outputs)
+    varied = varied_of(mechanism, t_span, h, vary, outputs, options, values=distribution)
     rng = np.random.default_rng(seed)
     draws = rng.random((samples, len(varied.vary)))
     points = [
         {name: float(each.ppf(u)) for u, (name, each) in zip(row, varied.vary.items(), strict=True)}
         for row in draws
     ]
-    cases, about = _cases("ensemble", varied, points, directory, progress=progress, seed=seed)
+    where = checked_executor(executor, time_limit)
+    how: dict[str, Any] = {"progress": progress, "executor": where, "time_limit": time_limit}
+    cases, about = _cases("ensemble", varied, points, directory, seed=seed, **how)
     rows = []
     for name in varied.outputs:
         values = cases[name][cases["status"] == "completed"] if name in cases.columns else []
@@ -97,8 +110,10 @@ def ensemble(
             np.quantile(values, [0.05, 0.5, 0.95]) if len(values) else [math.nan] * 3
         )
         rows.append({
-            "output": name, "runs": len(values), "mean": float(np.mean(values)),
-            "deviation": float(np.std(values, ddof=1)), "quantile_05": low, "median": median,
+            "output": name, "runs": len(values),
+            "mean": float(np.mean(values)) if len(values) else math.nan,
+            "deviation": float(np.std(values, ddof=1)) if len(values) > 1 else math.nan,
+            "quantile_05": low, "median": median,
             "quantile_95": high,
         })  # fmt: skip
     return _found("ensemble", {"statistics": Table(rows, {}, ("output",))}, cases, about, directory)
@@ -115,6 +130,8 @@ def sensitivity(
     samples: int = 64,
     seed: int = 0,
     directory: str | os.PathLike[str] | None = None,
+    executor: str | Executor = "serial",
+    time_limit: float | None = None,
     progress: bool = False,
     **options: Any,
 ) -> Findings:
@@ -122,7 +139,7 @@ def sensitivity(
 
     Parameters
     ----------
-    mechanism, t_span, h, vary, outputs, directory, progress, **options
+    mechanism, t_span, h, vary, outputs, directory, executor, time_limit, progress, **options
         As of `ensemble`.
     method : {"one_at_a_time", "sobol"}
         Each number at its quantiles of 5 % and 95 %, the others at their medians; or Sobol's
@@ -154,10 +171,12 @@ def sensitivity(
     [('v.fall', 2.0), ('q.fall', 1.0)]
     """
     check_choice("method", method, ("one_at_a_time", "sobol"))
-    varied = varied_of(mechanism, t_span, h, vary, outputs, options)
-    run = functools.partial(
-        _cases, "sensitivity", varied, directory=directory, progress=progress, seed=seed
-    )
+    _check_count("seed", seed, 0)
+    check_entries(vary=vary, outputs=outputs)
+    varied = varied_of(mechanism, t_span, h, vary, outputs, options, values=distribution)
+    where = checked_executor(executor, time_limit)
+    how: dict[str, Any] = {"progress": progress, "executor": where, "time_limit": time_limit}
+    run = functools.partial(_cases, "sensitivity", varied, directory=directory, seed=seed, **how)
     if method == "one_at_a_time":
         table, cases, about = _one_at_a_time(varied, run)
     else:
@@ -244,19 +263,15 @@ def _cases(
     points: Sequence[Mapping[str, float]],
     directory: Any,
     *,
-    progress: bool,
     seed: int,
+    **how: Any,
 ) -> tuple[Table, dict[str, Any]]:
-    """Return a row for each point; those that a directory has are not run again.
-
-    One after the other, for now: this is the one place where runs of an ensemble are made.
-    """
+    """Return a row for each point; those that a directory has are not run again."""
     setting = {
-        "model": digest(varied.system.model_text), "q": varied.q.tolist(), "v": varied.v.tolist(),
-        "t_span": list(varied.t_span), "h": varied.h, "integrator": repr(varied.integrator),
-        "coordinates": repr(varied.system.coordinates), "seed": seed,
+        **varied.setting,
+        "seed": seed,
         "functions": {name: fingerprint(each) for name, each in varied.outputs.items()},
-    }  # fmt: skip
+    }
     keys = [digest([kind, setting, dict(point)]) for point in points]
     units = {**dict.fromkeys(varied.vary, ""), "status": "", **dict.fromkeys(varied.outputs, "")}
     about = {
@@ -267,8 +282,8 @@ def _cases(
     if place is not None:
         place.open(about)
         place.write("model.toml", varied.system.model_text)
-    tasks = {key: (varied.row, point) for key, point in zip(keys, points, strict=True)}
-    done = dict(zip(tasks, run_tasks(tasks, place, progress=progress), strict=True))
+    tasks = dict(zip(keys, points, strict=True))
+    done = dict(zip(tasks, run_tasks(varied.row, tasks, place, lost=dict, **how), strict=True))
     return Table([done[key] for key in keys], units, tuple(varied.vary)), about
 
 

@@ -15,12 +15,13 @@ from mbkit.errors import UsageError, check_kind, suggestion
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
 from mbkit.model import Mechanism
 from mbkit.results import Result
-from mbkit.simulation.named_start import entries_of
 from mbkit.simulation.simulate import simulate
-from mbkit.studies.laboratory.compare import start_of
+from mbkit.simulation.start import initial_state, number_of_steps
+from mbkit.studies.laboratory.directory import code_of, digest
 from mbkit.systems import System
+from mbkit.systems.calls.by_name import entries_of
 
-__all__ = ["Output", "Varied", "varied_of"]
+__all__ = ["Output", "Varied", "check_entries", "distribution", "row_of", "varied_of"]
 
 _ENTRY = re.compile(r"(.*)\[(\d+)\]")
 
@@ -35,26 +36,35 @@ class Varied:
     q: Any
     v: Any
     t_span: tuple[float, float]
-    h: float
-    integrator: Integrator
+    h: float | None
+    integrator: Integrator | None
     vary: Mapping[str, Any]
     outputs: Mapping[str, Output]
 
+    @property
+    def setting(self) -> dict[str, Any]:
+        """What identifies the runs, but for the numbers that vary and what is asked."""
+        return {
+            "model": digest(self.system.model_text), "q": self.q.tolist(), "v": self.v.tolist(),
+            "t_span": list(self.t_span), "h": self.h, "integrator": repr(self.integrator),
+            "coordinates": repr(self.system.coordinates),
+            **code_of(self.system, integrator=self.integrator),
+        }  # fmt: skip
+
     def row(self, values: Mapping[str, float]) -> dict[str, Any]:
         """Return the outputs of the run with these numbers, or why there are none."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                system, q, v = self._changed(values)
-                run = simulate(
-                    system, self.t_span, self.h, q=q, v=v, integrator=self.integrator,
-                    save_every=1, progress=False,
-                )  # fmt: skip
-                found = {name: float(each(run)) for name, each in self.outputs.items()}
-        except Exception as error:  # of the run, or of an output of the user
-            text = " ".join(str(error).split())
-            return {**values, "status": f"{type(error).__name__}: {text:.300}"}
-        return {**values, "status": "completed", **found}
+        return row_of(self.run, self._asked, values)
+
+    def _asked(self, run: Result) -> dict[str, float]:
+        return {name: float(each(run)) for name, each in self.outputs.items()}
+
+    def run(self, values: Mapping[str, float]) -> Result:
+        """Return the run with these numbers."""
+        system, q, v = self._changed(values)
+        return simulate(
+            system, self.t_span, self.h, q=q, v=v, integrator=self.integrator, save_every=1,
+            progress=False,
+        )  # fmt: skip
 
     def _changed(self, values: Mapping[str, float]) -> tuple[System, Any, Any]:
         q, v = self.q.copy(), self.v.copy()
@@ -115,31 +125,56 @@ class Varied:
         return {name: float(each.ppf(0.5)) for name, each in self.vary.items()}
 
 
+def row_of(
+    run: Callable[[Any], Result], asked: Callable[[Result], dict[str, Any]], values: Any
+) -> dict[str, Any]:
+    """Return what is asked of the run with some values, or why there is nothing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = run(values)
+            found = asked(result)
+    except Exception as error:  # of the run, or of an output of the user
+        text = " ".join(str(error).split())
+        return {**values, "status": f"{type(error).__name__}: {text:.300}"}
+    return {**values, "status": "completed" if result.completed else result.message, **found}
+
+
+def check_entries(**given: Any) -> None:
+    """Raise UsageError unless each argument is a mapping with an entry."""
+    for name, each in given.items():
+        if not (isinstance(each, Mapping) and each):
+            raise UsageError(f"{name} must be a dict with an entry at least, got {each!r}.")
+
+
 def varied_of(
-    mechanism: Any, t_span: Any, h: Any, vary: Any, outputs: Any, options: dict[str, Any]
+    mechanism: Any,
+    t_span: Any,
+    h: Any,
+    vary: Mapping[str, Any],
+    outputs: Mapping[str, Output],
+    options: dict[str, Any],
+    *,
+    values: Callable[[str, Any], Any],
 ) -> Varied:
-    """Return what varies, checked; UsageError names what is wrong."""
+    """Return what varies, checked, with the values of a name as given; UsageError names faults."""
     check_kind("mechanism", mechanism, Mechanism, "an mbkit.Mechanism")
-    for name, given in (("vary", vary), ("outputs", outputs)):
-        if not (isinstance(given, Mapping) and given):
-            raise UsageError(f"{name} must be a dict with an entry at least, got {given!r}.")
     known = ("q", "v", "integrator", "coordinates")
     if unknown := next((name for name in options if name not in known), None):
         raise UsageError(f"There is no argument {unknown!r}; {suggestion(unknown, known)}")
-    integrator = options.get("integrator", RungeKuttaMuntheKaas())
+    integrator = options.get("integrator", None if h is None else RungeKuttaMuntheKaas())
     system = mechanism.assemble(options.get("coordinates"))
-    q, v = start_of(system, options.get("q"), options.get("v"))
-    random = {str(name): _distribution(str(name), each) for name, each in vary.items()}
-    try:
-        span = (float(t_span[0]), float(t_span[1]))
-    except (TypeError, ValueError, IndexError):
-        raise UsageError(f"t_span must be start and end in seconds, got {t_span!r}.") from None
-    made = Varied(system, q, v, span, h, integrator, random, dict(outputs))
+    named = {str(name): values(str(name), each) for name, each in vary.items()}
+    span, step, _ = number_of_steps(t_span, h)
+    start = initial_state(system, span[0], options.get("q"), options.get("v"))
+    h = None if h is None else step
+    made = Varied(system, start.q, start.v, span, h, integrator, named, dict(outputs))
     made.check()
     return made
 
 
-def _distribution(name: str, given: Any) -> Any:
+def distribution(name: str, given: Any) -> Any:
+    """Return a distribution: uniform from a pair of numbers, or the one that was given."""
     if callable(getattr(given, "ppf", None)):
         return given
     try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mbkit import memory
 from mbkit.errors import NameUnknownError, NotFiniteError, ShapeError, UsageError, suggestion
@@ -18,6 +18,9 @@ __all__ = ["Arguments", "Floats", "check_on_error", "common_axes", "time_of", "t
 
 #: Arrays that methods of a system take and return.
 Floats = NDArray[np.float64]
+
+#: Positions or velocities: a vector, or numbers by the names of joints.
+Configuration: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
 
 #: What may happen to samples that fail.
 ON_ERROR = ("raise", "nan")
@@ -40,6 +43,8 @@ class Arguments:
         Number of frames on which these act.
     num_terms, num_series : int
         For kinematics of higher order: terms of the series, and numbers that it is given.
+    by_name : callable, optional
+        ``by_name("q", {"hinge": 0.5})``, or "v": the vector of numbers by the names of joints.
     """
 
     num_positions: int
@@ -52,6 +57,7 @@ class Arguments:
     num_sites: int = 0
     num_terms: int = 0
     num_series: int = 0
+    by_name: Callable[[str, Mapping[str, Any]], Any] | None = None
 
     @functools.cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -115,7 +121,7 @@ class Arguments:
         ShapeError if its last axes are others, or it is not made of numbers.
         """
         expected = self.shape(name)
-        array = _numbers(name, argument)
+        array = self._numbers(name, argument)
         if array.shape[max(array.ndim - len(expected), 0) :] != expected:
             axes = ", ".join(str(size) for size in expected)
             raise ShapeError(
@@ -140,10 +146,22 @@ class Arguments:
     def checked(self, name: str, argument: Any) -> Any:
         """Return q, v, tau, ... of one sample as contiguous float64 array, or raise ShapeError."""
         expected = self.shape(name)
-        array = _numbers(name, argument)
+        array = self._numbers(name, argument)
         if array.shape != expected:
             raise ShapeError(f"Argument '{name}' must have shape {expected}; got {array.shape}.")
         return array
+
+    def _numbers(self, name: str, argument: Any) -> Any:
+        """Return an argument as an array, with numbers by the names of joints put in their places.
+
+        What is not named is at the reference configuration, or zero.
+        """
+        if isinstance(argument, Mapping) and self.by_name is not None:
+            if name in _POSITIONS:
+                return self.by_name("q", argument)
+            if name in _VELOCITIES:
+                return self.by_name("v", argument)
+        return _numbers(name, argument)
 
     @functools.cached_property
     def large(self) -> frozenset[str]:
@@ -242,11 +260,6 @@ def _numbers(name: str, argument: Any) -> Any:
     if isinstance(argument, np.ma.MaskedArray):
         fits, reason = False, "it is masked; fill or leave out what is"
     if not fits:
-        if isinstance(argument, Mapping):
-            part = "position_slice" if name in _POSITIONS else "velocity_slice"
-            reason = (
-                f"got a {type(argument).__name__}; system.{part}(joint) says which are a joint's"
-            )
         raise ShapeError(f"Argument '{name}' must be an array of real numbers; {reason}.")
     # Kernels take arrays that may be written to, even where they only read.
     return np.require(array, np.float64, ["C", "W"])

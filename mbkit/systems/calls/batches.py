@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import check_on_error, common_axes
 from mbkit.systems.calls.failures import failure, named
+from mbkit.systems.calls.lanes import BatchInLanes, batch_in_lanes
 
 if TYPE_CHECKING:
     from mbkit.systems.calls.evaluations import Evaluation
@@ -102,7 +103,7 @@ def compute(
     the addresses of the function and of the one that leaves wrenches. The exception of the first
     failed sample names its index.
     """
-    from mbkit.kernels.entries import Call, Rows, batch  # here: threads find it loaded
+    from mbkit.kernels.entries import Call, Rows  # here: threads find it loaded
 
     check_on_error(on_error)
     samples = _samples(evaluator, what, given, wrenches)
@@ -113,12 +114,15 @@ def compute(
     run = Run(np.array([count]))
     call = Call(function, apply if wrenches is not None else 0, option)
     rows = Rows(samples.steps, *samples.vectors, flat, states, run.limit)
+    lanes = batch_in_lanes(evaluator, samples, function, call.apply, option)
+    width = 1 if lanes is None else lanes.width
 
     def chunk(first: int, last: int) -> None:
-        called = batch, call, rows
+        called = lanes, call, rows
         _run_chunk(evaluator, samples, called, (first, last), run, on_error == "raise")
 
-    in_chunks(chunk, count, 1 if evaluator.calls_python else evaluator.chunks(count), run)
+    chunks = 1 if evaluator.calls_python else evaluator.chunks(count, width)
+    in_chunks(chunk, count, chunks, run, width)
     if run.failures:
         raise run.failures[min(run.failures)]
     return result
@@ -165,18 +169,27 @@ def _samples(
 def _run_chunk(
     evaluator: Evaluator,
     samples: Samples,
-    called: tuple[Any, Any, Any],
+    called: tuple[BatchInLanes | None, Any, Any],
     bounds: tuple[int, int],
     run: Run,
     stop: bool,
 ) -> None:
     """Compute the samples between two bounds; those that fail stop the batch or become NaN."""
-    batch, call, rows = called
+    from mbkit.kernels import entries
+
+    lanes, call, rows = called
     sample, last = bounds
     workspace = evaluator.take()
+    lanes_workspace = None
+    kernel: Any = entries.batch
+    called_with: tuple[Any, ...] = workspace.address, call, rows
     try:
+        if lanes is not None:
+            lanes_workspace, lanes_call = lanes.take(samples, rows.out.shape[1])
+            kernel = entries.batch_in_lanes
+            called_with = workspace.address, call, lanes_call, rows
         while True:
-            sample = batch(workspace.address, call, rows, sample, last)
+            sample = kernel(*called_with, sample, last)
             if sample == last or sample > run.limit[0]:
                 return
             rows.out[sample] = np.nan
@@ -191,6 +204,8 @@ def _run_chunk(
             sample += 1
     finally:
         evaluator.give_back(workspace)
+        if lanes is not None and lanes_workspace is not None:
+            lanes.give_back(lanes_workspace)
 
 
 # ------------------------------------------------------------------------------------- threads
@@ -237,8 +252,12 @@ def _start_threads() -> bool:
     return bool(_threads)
 
 
-def in_chunks(chunk: Callable[[int, int], None], count: int, chunks: int, run: Run) -> None:
+def in_chunks(
+    chunk: Callable[[int, int], None], count: int, chunks: int, run: Run, width: int = 1
+) -> None:
     """Call ``chunk(first, last)`` for as many parts of `count` samples, on all cores.
+
+    Parts but the last have multiples of `width` samples.
 
     No thread is left behind: whatever ends the waiting, Ctrl-C included, makes the kernels stop at
     their next sample, and is raised when all have. What comes meanwhile, another Ctrl-C say, is
@@ -247,7 +266,8 @@ def in_chunks(chunk: Callable[[int, int], None], count: int, chunks: int, run: R
     if chunks < 2 or not _start_threads():
         chunk(0, count)
         return
-    bounds = np.linspace(0, count, chunks + 1).astype(np.int64).tolist()
+    groups = np.linspace(0, -(-count // width), chunks + 1).astype(np.int64)
+    bounds = np.minimum(width * groups, count).tolist()
     busy: set[int] = set()
     ended: SimpleQueue[BaseException | None] = SimpleQueue()
 

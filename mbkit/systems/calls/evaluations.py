@@ -22,6 +22,9 @@ class Evaluation:
         called as a batch.
     module : str
         Its module below `mbkit.kernels`; "" if the representation has it.
+    in_lanes : tuple of str
+        Kernel packages of the representations in which batches compute several samples at once:
+        those whose function has the same bits there as for one sample.
     """
 
     function: str
@@ -29,10 +32,18 @@ class Evaluation:
     result: str
     entry: str = ""
     module: str = ""
+    in_lanes: tuple[str, ...] = ()
 
 
-INVERSE_DYNAMICS = Evaluation("inverse_dynamics", ("q", "v", "vdot"), "tau", "dynamics")
-FORWARD_DYNAMICS = Evaluation("forward_dynamics", ("q", "v", "tau"), "vdot", "dynamics")
+_ALL = "body_fixed", "spatial", "hybrid", "mixed"
+
+
+INVERSE_DYNAMICS = Evaluation(
+    "inverse_dynamics", ("q", "v", "vdot"), "tau", "dynamics", in_lanes=_ALL
+)
+FORWARD_DYNAMICS = Evaluation(
+    "forward_dynamics", ("q", "v", "tau"), "vdot", "dynamics", in_lanes=("body_fixed",)
+)
 HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found", "state")
 INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
     "inverse_dynamics_derivatives", ("q", "v", "vdot"), "derivatives", "derivatives",
@@ -63,7 +74,7 @@ CANONICAL_FORWARD_DYNAMICS = Evaluation(
 MOMENTA_IN_WORLD = Evaluation(
     "momenta_in_world", ("q", "p", ""), "p", "dynamics", "momentum.canonical"
 )
-MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M")
+MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M", in_lanes=_ALL)
 MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "dynamics", "recursions.mass_action")
 TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")
 ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motion")

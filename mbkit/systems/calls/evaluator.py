@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import attrs
@@ -19,6 +19,7 @@ from mbkit.systems.calls.arguments import Arguments, Floats
 from mbkit.systems.calls.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluation
 from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
+from mbkit.systems.memory.lanes import LanesModel, LanesWorkspace
 from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Evaluator"]
@@ -74,13 +75,18 @@ class Evaluator:
         self.representation = representation
         self.zero: Floats = np.zeros(arguments.num_velocities)
         self._functions: dict[tuple[str, str], int] = {}
-        self._owners: list[Any] = []
+        self._made: dict[int, Any] = {}  # the same by address
         # A call takes a workspace and gives it back; pop and append are atomic, so that threads
         # and callbacks into the same system each have their own.
         self._pool: list[Workspace] = []
         self.give_back = self._pool.append
+        self.lanes_pool: list[LanesWorkspace] = []
         self._of_series: dict[tuple[int, int], Evaluator] = {}
-        self.warned: set[tuple[int, ...]] = set()  # which redundant rows were told of
+        self.warned: set[tuple[int, ...] | str] = set()  # redundant rows told of; or "t"
+
+    def takes_names(self, by_name: Callable[[str, Mapping[str, Any]], Any]) -> None:
+        """Let vectors be given by the names of joints, as `Arguments` says."""
+        self.arguments = attrs.evolve(self.arguments, by_name=by_name)
 
     def take(self) -> Workspace:
         """Return a workspace for one call, to be handed to `give_back` after it."""
@@ -100,9 +106,20 @@ class Evaluator:
             or isinstance(self.arrays.closure.chosen_solver, DenseSolver)
         )
 
-    def chunks(self, count: int) -> int:
-        """Return into how many parts a batch of `count` samples is cut."""
-        load = count * len(self.arrays.bodies)
+    @functools.cached_property
+    def lanes_model(self) -> LanesModel:
+        """The model for batches in lanes, as many as the processor's registers have."""
+        from mbkit.kernels.lanes import Lanes, native_width
+
+        return LanesModel(self.arrays, Lanes(native_width()))
+
+    def made(self, address: int) -> Any:
+        """Return the compiled function behind an address that `function` has returned."""
+        return self._made[address]
+
+    def chunks(self, count: int, width: int = 1) -> int:
+        """Return into how many parts a batch is cut that computes `width` samples at once."""
+        load = count * len(self.arrays.bodies) // width
         cores = batches.cores()
         if cores == 1:
             return 1
@@ -119,8 +136,8 @@ class Evaluator:
                 made = getattr(module, what.function)
             else:
                 made = chosen.kernel(what.function)
-            self._owners.append(made)
             function = self._functions[key] = int(made.address)
+            self._made[function] = made
         return function
 
     def own_function(self, name: str) -> int:

@@ -43,7 +43,7 @@ BY_STATE = frozenset(("q", "v", "tau"))
 
 
 @final
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Derivatives:
     """Results of an evaluation, and their derivatives by several inputs: `System.derivatives`.
 
@@ -64,10 +64,19 @@ class Derivatives:
     """
 
     of: str
-    values: Mapping[str, Floats] = attrs.field(repr=False)
-    vdot: Mapping[str, Floats] = attrs.field(repr=False)
-    tau: Mapping[str, Floats] = attrs.field(repr=False)
-    multipliers: Mapping[str, Floats] = attrs.field(repr=False)
+    values: Mapping[str, Floats]
+    vdot: Mapping[str, Floats]
+    tau: Mapping[str, Floats]
+    multipliers: Mapping[str, Floats]
+
+    def __repr__(self) -> str:
+        results = (("vdot", self.vdot), ("tau", self.tau), ("multipliers", self.multipliers))
+        lines = [
+            f"  {result:<11} by {', '.join(f'{name} {by.shape}' for name, by in given.items())}"
+            for result, given in results
+            if given
+        ]
+        return "\n".join([f"<Derivatives of {self.of}, with their shapes:", *lines]) + ">"
 
     def __getitem__(self, name: str) -> Floats:
         """Return the derivative of accelerations or efforts by one input.
@@ -118,7 +127,7 @@ def derivatives(
     check_on_error(on_error)
     names = _checked(system, of, by, tau=tau, vdot=vdot, prescribed=prescribed)
     if of == "forward_dynamics" and BY_STATE.issuperset(names) and _is_tree_at(system, t):
-        return _of_tree(system, q, v, tau, t, names, on_error)
+        return _of_tree(accelerations_of_tree(system, q, v, tau, t=t, on_error=on_error), names)
     zero = system.evaluator.zero
     given = broadcast(
         system, t, q=q, v=v, tau=zero if tau is None else tau, vdot=zero if vdot is None else vdot
@@ -160,19 +169,11 @@ def _is_tree_at(system: System, t: Any) -> bool:
     return bool(system.arrays.forces.forces) or (isinstance(t, float) and math.isfinite(t))
 
 
-def _of_tree(
-    system: System,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike | None,
-    t: ArrayLike,
-    names: Sequence[str],
-    on_error: str,
-) -> Derivatives:
-    """Return derivatives of accelerations by state and efforts, by one kernel."""
-    *parts, vdot = accelerations_of_tree(system, q, v, tau, t=t, on_error=on_error)
-    found = dict(zip(("q", "v", "tau"), parts, strict=True))
-    by_input = {name: found[name] for name in names}
+def _of_tree(found: tuple[Floats, ...], names: Sequence[str]) -> Derivatives:
+    """Return what one kernel found, derivatives by q, v and tau, and accelerations."""
+    *parts, vdot = found
+    by_name = dict(zip(("q", "v", "tau"), parts, strict=True))
+    by_input = {name: by_name[name] for name in names}
     none = {name: part[..., :0, :] for name, part in by_input.items()}
     return Derivatives(
         "forward_dynamics",

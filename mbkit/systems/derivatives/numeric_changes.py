@@ -33,11 +33,20 @@ def differences(
     def at(e: float) -> Floats:
         return parts(*moved(e))
 
-    rate = best_rate(at, start)
-    _check_no_jump(at, parts(point.system, point.t), rate, _BESIDE * start, what)
+    rate = rate_without_jump(at, start, what, parts(point.system, point.t))
     widths = [point.v.shape[-1], *[point.multipliers.shape[-1]] * 2]
     rates = np.split(rate, np.cumsum(widths), axis=-1)
     return Change(**{n: (x * sizes[n])[..., None] for n, x in zip(sizes, rates, strict=True)})
+
+
+def rate_without_jump(
+    function: Callable[[float], Floats], start: float, what: str, here: Floats | None = None
+) -> Floats:
+    """Return `best_rate`; UsageError if the function jumps at 0, where it may be known."""
+    rate = best_rate(function, start)
+    here = function(0.0) if here is None else here
+    _check_no_jump(function, here, rate, _BESIDE * start, what)
+    return rate
 
 
 #: How near equations are compared with where they are, and how far apart they may be.

@@ -6,9 +6,11 @@ other parameters are differentiated by differences of eighth order, of systems w
 
 from __future__ import annotations
 
+import copy
 import math
+import weakref
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 import numpy as np
@@ -22,10 +24,39 @@ from mbkit.lie.arrays import hat
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.input_changes import along_steps
-from mbkit.systems.derivatives.numeric_changes import best_rate, differences
+from mbkit.systems.derivatives.numeric_changes import best_rate, differences, rate_without_jump
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
+
+
+#: Systems with other numbers, of those systems of which they are kept.
+_KEPT: weakref.WeakKeyDictionary[System, dict[tuple[str, int, float], System]] = (
+    weakref.WeakKeyDictionary()
+)
+
+#: How many of them are kept for each.
+_MOST_SYSTEMS = 1024
+
+
+def keeping_changed(system: System) -> System:
+    """Return the same system as another object: while it lives `changed_by` keeps what it makes."""
+    kept = copy.copy(system)
+    _KEPT[kept] = {}
+    return kept
+
+
+def changed_by(system: System, name: str, entry: int, e: float) -> System:
+    """Return the system with an entry of a parameter moved: see `moves_of`."""
+    kept, key = _KEPT.get(system), (name, entry, e)
+    if kept is not None and key in kept:
+        return kept[key]
+    found = system.with_parameters({name: moves_of(system, name)[1][entry](e)})
+    if kept is not None:
+        if len(kept) >= _MOST_SYSTEMS:
+            kept.clear()
+        kept[key] = found
+    return found
 
 
 def shape_of_parameter(system: System, name: str) -> tuple[int, ...]:
@@ -43,11 +74,16 @@ def field_of_inertia(system: System, name: str) -> tuple[str, str] | None:
     """Return body and field of a parameter by which efforts change by the regressor alone."""
     kind, _, rest = name.partition(".")
     body, _, field = rest.rpartition(".")
-    if kind != "bodies" or body not in system.body_names or _spread(system):
+    if kind != "bodies" or not _is_given(system, body) or _spread(system):
         return None
     if any(isinstance(force, UniformField) for force in system.forces):
         return None  # which acts on masses
     return body, field
+
+
+def _is_given(system: System, body: str) -> bool:
+    """Return whether the parameters of a body are those of its inertia, not its dimensions."""
+    return body in system.body_names and f"bodies.{body}.moment_about_com" in system.parameters
 
 
 def change_by_parameter(point: Point, name: str) -> Change:
@@ -56,12 +92,27 @@ def change_by_parameter(point: Point, name: str) -> Change:
     body, _, field = rest.rpartition(".")
     if kind == "gravity":
         return Change(_gravity(point))
-    whole = kind == "bodies" and body in point.system.body_names and not _spread(point.system)
+    if kind == "forces":
+        return Change(_of_forces(point, name))
+    whole = kind == "bodies" and _is_given(point.system, body) and not _spread(point.system)
     # the length by which rows of free joints are scaled depends on centres of mass
     if whole and not (field == "com" and point.constrained):
         inertial = inertial_changes(point.system, point.regressor, {name: (body, field)})
         return Change(inertial[name] - _fields(point, name))
     return _by_differences(point, name)
+
+
+def _of_forces(point: Point, name: str) -> Floats:
+    """Return the change of e by a parameter of a force, which nothing else knows of."""
+    system, (start, moves) = point.system, moves_of(point.system, name)
+    size = point.sizes["efforts"]
+
+    def forces(e: float, k: int) -> Floats:
+        other = changed_by(system, name, k, e) if e else system
+        return other.generalized_forces(point.q, point.v, point.t) / size
+
+    rates = [rate_without_jump(lambda e, k=k: forces(e, k), start, name) for k in range(len(moves))]  # type: ignore[misc]
+    return -np.stack(rates, axis=-1) * size[..., None]
 
 
 #: The places of a joint, and how the step of the free joint there moves them.
@@ -71,30 +122,74 @@ _PLACES = {"S_pred": 1.0, "S_succ": -1.0}
 _ABOUT_AN_AXIS = (RevoluteJoint, PrismaticJoint, HelicalJoint, CylindricalJoint)
 
 
-def changes_by_places(point: Point, names: Iterable[str]) -> dict[str, Change]:
+class Loosened(NamedTuple):
+    """A system with free joints where places of joints can be moved.
+
+    Attributes
+    ----------
+    system : System
+        It has these joints after all others.
+    moving : ndarray of bool, shape (ndx,)
+        The steps of these joints.
+    steps : mapping of str to ndarray, shape (ndx, k)
+        How they move by the entries of a parameter, by its name.
+    """
+
+    system: System
+    moving: Any
+    steps: Mapping[str, Floats]
+
+    @classmethod
+    def of(cls, system: System, names: Iterable[str]) -> Loosened | None:
+        """Return it for those names that are of places; None where there are none.
+
+        In absolute coordinates, and where bodies are split, other numbers of the system depend on
+        places: None is returned.
+        """
+        twists = {name: twist for name in names if (twist := _twists(system, name)) is not None}
+        if not twists or _spread(system) or system.free_joints:
+            return None
+        places = list(dict.fromkeys(place for each in twists.values() for place in each))
+        loose, joints = system._blueprint.loosened(places)
+        moving = np.zeros(loose.ndx, dtype=bool)
+        moving[system.ndx :] = True
+        found = {}
+        for name, each in twists.items():
+            # along the twists of all places that move
+            steps = np.zeros((loose.ndx, math.prod(shape_of_parameter(system, name))))
+            for place, twist in each.items():
+                steps[loose.step_slice(joints[places.index(place)])] = _PLACES[place[1]] * twist
+            found[name] = steps
+        return cls(loose, moving, found)
+
+    def at(self, point: Point) -> Point:
+        """Return the same states of the loosened system, its free joints at rest."""
+        loose = self.system
+        rest = np.broadcast_to(loose.reference_configuration(), (len(point.q), loose.nq))
+        q = np.concatenate([point.q, rest[:, point.system.nq :]], axis=-1)
+        v, vdot, tau = (_padded(x, loose.nv) for x in (point.v, point.vdot, point.tau))
+        given = np.concatenate([point.given, np.ones(loose.nv - point.system.nv, dtype=bool)])
+        return attrs.evolve(point, system=loose, q=q, v=v, vdot=vdot, tau=tau, given=given)
+
+
+def changes_by_places(
+    point: Point, names: Iterable[str], *, scaled: bool = True
+) -> dict[str, Change]:
     """Return the changes by those parameters that move joints of the tree on their bodies.
 
-    They are along the steps of free joints there, at rest (`mbkit.coordinates.assembly`): as exact
-    as by configurations. In absolute coordinates, and where bodies are split, other numbers of the
-    system depend on places: none are returned.
+    They are along the steps of free joints there, at rest (`mbkit.coordinates.loosening`): as exact
+    as by configurations. Multipliers depend besides on the length that scales rows of constraints,
+    which motions do not: it stays what it is unless `scaled`.
     """
     system = point.system
-    twists = {name: twist for name in names if (twist := _twists(system, name)) is not None}
-    if not twists or _spread(system) or system.free_joints:
+    loosened = Loosened.of(system, names)
+    if loosened is None:
         return {}
-    places = list(dict.fromkeys(place for each in twists.values() for place in each))
-    loose, joints = system._blueprint.loosened(places)
-    mu = _padded(point.mu, loose.nv) if point.redundant else None
-    moving = np.zeros(loose.ndx, dtype=bool)
-    moving[system.ndx :] = True
-    change = along_steps(_loose_point(point, loose), moving, mu)
-    scale = _by_length(point) if point.constrained else None
+    mu = _padded(point.mu, loosened.system.nv) if point.redundant else None
+    change = along_steps(loosened.at(point), loosened.moving, mu)
+    scale = _by_length(point) if point.constrained and scaled else None
     found = {}
-    for name, each in twists.items():
-        # along the twists of all places that move
-        steps = np.zeros((loose.ndx, math.prod(shape_of_parameter(system, name))))
-        for place, twist in each.items():
-            steps[loose.step_slice(joints[places.index(place)])] = _PLACES[place[1]] * twist
+    for name, steps in loosened.steps.items():
         parts = [x if np.ndim(x) == 0 else x @ steps for x in change]
         parts[0] = parts[0][:, : system.nv]
         found[name] = Change(*parts)
@@ -129,14 +224,6 @@ def _twists(system: System, name: str) -> dict[tuple[str, str], Any] | None:
 
 def _padded(x: Floats, size: int) -> Floats:
     return np.concatenate([x, np.zeros((len(x), size - x.shape[-1]))], axis=-1)
-
-
-def _loose_point(point: Point, loose: System) -> Point:
-    """Return the same states of the loosened system, its free joints at rest."""
-    rest = np.broadcast_to(loose.reference_configuration(), (len(point.q), loose.nq))
-    q = np.concatenate([point.q, rest[:, point.system.nq :]], axis=-1)
-    v, vdot, tau = (_padded(x, loose.nv) for x in (point.v, point.vdot, point.tau))
-    return attrs.evolve(point, system=loose, q=q, v=v, vdot=vdot, tau=tau)
 
 
 def _by_length(point: Point) -> Change:
@@ -241,10 +328,10 @@ def _by_differences(point: Point, name: str) -> Change:
     """By each entry of a parameter, along the axes of the frame if it is a pose."""
     system, (start, moves) = point.system, moves_of(point.system, name)
     changes = []
-    for move in moves:
+    for k in range(len(moves)):
 
-        def moved(e: float, move: Any = move) -> tuple[System, Floats]:
-            return system.with_parameters({name: move(e)}), point.t
+        def moved(e: float, k: int = k) -> tuple[System, Floats]:
+            return changed_by(system, name, k, e), point.t
 
         changes.append(differences(point, moved, start, name))
     names = ("efforts", "rows", "turned", "vdot")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -54,12 +55,32 @@ def callback_address(operation: str) -> int:
             slot.error = error
         return 0
 
+    if not _owners:
+        _tell_nothing_of_ctrl_c()
     made = python_address("i", run)
     _owners.append(made)
     return made.address
 
 
 _owners: list[Any] = []
+
+
+def _tell_nothing_of_ctrl_c() -> None:
+    """Keep Python from printing a Ctrl-C that ends a callback before its first statement.
+
+    The interpreter has nobody to raise it to and prints "Exception ignored on calling ctypes
+    callback function"; `taken_error` raises it where the callback was called from.
+    """
+    before = sys.unraisablehook
+
+    def hook(unraisable: Any) -> None:
+        # CPython names the function as the object, from 3.13 on in the message alone
+        told = f"{unraisable.object!r} {unraisable.err_msg}"
+        ours = f"{callback_address.__name__}.<locals>.run" in told
+        if not (ours and issubclass(unraisable.exc_type, KeyboardInterrupt)):
+            before(unraisable)
+
+    sys.unraisablehook = hook
 
 
 def taken_error(slot: Slot) -> BaseException:

@@ -22,7 +22,7 @@ from mbkit.errors import UsageError, check_choice
 from mbkit.lie import SE3
 from mbkit.memory import check_memory
 from mbkit.representations import Hybrid, Representation
-from mbkit.systems.body_motion import between, frame_on
+from mbkit.systems.body_motion import between, placed_on
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.kinematics import checked_choice
 from mbkit.systems.parameters.base_parameters import BaseParameters, base_of, triangle
@@ -70,13 +70,13 @@ def geometric_regressor(
     body: str,
     q: ArrayLike,
     *,
-    frame: ArrayLike | None = None,
+    frame: ArrayLike | str | None = None,
     representation: Representation | None = None,
     on_error: str = "raise",
 ) -> Floats:
     """See `System.geometric_regressor`."""
     joints = _joints(system)
-    row, placed = system.body_index(body), frame_on(system, body, frame)
+    row, placed = placed_on(system, body, frame)
     if placed is not None and placed.ndim != 2:
         raise UsageError(
             f"System '{system.name}': geometric_regressor takes one frame (4, 4) on '{body}', got "
@@ -92,7 +92,7 @@ def geometric_regressor(
     )
     here = poses[..., row, :, :] if placed is None else poses[..., row, :, :] @ placed
     blocks = np.zeros((*leading, 6, len(joints), 12))
-    for name, outward in _path(system, body):
+    for name, outward in _path(system, system.body_names[row]):
         place = system.joint_places[name]
         F, G = (
             poses[..., system.body_index(end), :, :] @ np.asarray(at @ place.canonical_frame)
@@ -113,7 +113,7 @@ def geometric_base_parameters(
     q: ArrayLike | None = None,
     *,
     rows: str = "all",
-    frame: ArrayLike | None = None,
+    frame: ArrayLike | str | None = None,
 ) -> BaseParameters:
     """See `System.geometric_base_parameters`."""
     check_choice("geometric_base_parameters: rows", rows, ROWS)

@@ -370,16 +370,6 @@ def test_it_may_be_a_part_of_a_composite_joint():
     np.testing.assert_array_equal(one.retract(q, x), chain.retract(q, x))
 
 
-def test_a_flat_disc_and_a_quaternion_that_is_none_are_refused():
-    system = one_body(RollingDisc("rolls", 0.3)).assemble()
-    with pytest.raises(mb.ConfigurationError, match=r"'rolls': the disc lies flat on its plane"):
-        system.mass_matrix([1.0, 0, 0, 0, 0, 0])
-    with pytest.raises(mb.ConfigurationError, match=r"'rolls': rotation must be a unit quaternion"):
-        system.mass_matrix([1.0, 1.0, 0, 0, 0, 0])
-    (near,) = mb.near_singularity(system, [np.cos(0.02), np.sin(0.02), 0, 0, 0, 0])
-    assert near.joint == "rolls"
-
-
 def test_what_cannot_be_done_with_it_says_so():
     """Inverse kinematics, prescribed motion and variational integrators need all directions."""
     joint = RollingSphere("rolls", 0.3)

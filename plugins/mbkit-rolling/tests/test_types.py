@@ -55,3 +55,16 @@ def test_its_examples_pass_the_checks_of_plugins():
         check_joint(example).raise_if_failed()
     kinds = {type(each) for each in plugin.mbkit_examples()}
     assert kinds == set(plugin.mbkit_joint_types().values())
+
+
+def test_a_flat_disc_and_a_quaternion_that_is_none_are_refused():
+    mech = mb.Mechanism("disc")
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(RollingDisc("rolls", 0.3), mech.world, body)
+    system = mech.assemble()
+    with pytest.raises(mb.ConfigurationError, match=r"'rolls': the disc lies flat on its plane"):
+        system.mass_matrix([1.0, 0, 0, 0, 0, 0])
+    with pytest.raises(mb.ConfigurationError, match=r"'rolls': rotation must be a unit quaternion"):
+        system.mass_matrix([1.0, 1.0, 0, 0, 0, 0])
+    (near,) = mb.near_singularity(system, [np.cos(0.02), np.sin(0.02), 0, 0, 0, 0])
+    assert near.joint == "rolls"

@@ -7,6 +7,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.joints.defaults.differences import derivative
+from tests.every_representation import in_turn
 
 ORIENTATIONS = (mb.UnitQuaternion(), mb.RotationVector(), mb.EulerAngles(), mb.EulerAngles("zxz"))
 LOCAL = (mb.ScrewCoordinates(), mb.RodriguesPosition(), mb.ExtendedWienerMilenkovic())
@@ -34,22 +35,26 @@ def top(orientation, local, side):
     return mech.assemble(mb.RelativeCoordinates(loop_joints=["tip"]))
 
 
-@pytest.mark.parametrize(
-    "integrator",
-    [
-        mb.LocalVectorSpace("DOP853"),
-        mb.QuaternionVectorSpace("DOP853"),
-        mb.QuaternionVectorSpace("DOP853", norm="constrained"),
-    ],
-    ids=repr,
+JOINTS = {
+    f"{orientation!r}-{local!r}-{side}": (orientation, local, side)
+    for orientation in ORIENTATIONS[:3]
+    for local in LOCAL
+    for side in ("left", "right")
+}
+METHODS = (
+    mb.LocalVectorSpace("DOP853"),
+    mb.QuaternionVectorSpace("DOP853"),
+    mb.QuaternionVectorSpace("DOP853", norm="constrained"),
 )
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("local", LOCAL, ids=repr)
-@pytest.mark.parametrize("orientation", ORIENTATIONS[:3], ids=repr)
-def test_all_formulations_move_alike(orientation, local, side, integrator):
+
+
+@pytest.mark.parametrize(
+    ("joint", "integrator"), in_turn(JOINTS, {repr(each): each for each in METHODS})
+)
+def test_all_formulations_move_alike(joint, integrator):
     """To the error of order 8; the frame of the body is at the tip, so that all v are the same."""
     reference = top(mb.UnitQuaternion(), mb.ScrewCoordinates(), "left")
-    system, v = top(orientation, local, side), [1, 3, -2, 0, 0, 0]
+    system, v = top(*joint), [1, 3, -2, 0, 0, 0]
     exact = mb.simulate(reference, (0.0, 0.5), 2e-3, v=v, progress=False)
     run = mb.simulate(system, (0.0, 0.5), 0.025, v=v, integrator=integrator, progress=False)
     found, expected = system.poses(run.q[-1]), reference.poses(exact.q[-1])

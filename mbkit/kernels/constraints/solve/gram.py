@@ -51,7 +51,7 @@ def multiply_pair(closure, scratch, columns, gram, every, pair):
     for k in range(0, MATCH_SIZE * pair.num_matches, MATCH_SIZE):
         i = matches[k + MATCH_HIGH]
         j = matches[k + MATCH_LOW]
-        if matches[k + MATCH_COUNT] == 6 and scratch[matches[k + MATCH_ROW]].floats != 0:
+        if matches[k + MATCH_COUNT] == 6 and scratch[matches[k + MATCH_ROW]].taken_as_floating != 0:
             multiply_floating(gram, pair, own, y_high, i, y_low, j)
             continue
         for c in range(matches[k + MATCH_COUNT]):
@@ -86,7 +86,11 @@ def set_separators(closure, scratch, gram, every):
         entry = entries[n]
         y = response_of(closure, every[entry.constraint])
         for c in range(entry.num_columns):
-            root = 1.0 if scratch[entry.row].floats != 0 else sqrt(scratch[entry.velocity - c].D)
+            root = (
+                1.0
+                if scratch[entry.row].taken_as_floating != 0
+                else sqrt(scratch[entry.velocity - c].D)
+            )
             for r in range(y.shape[0]):
                 place = entry.target + r * entry.row_stride + c * entry.column_stride
                 gram[place] = root * y[r, entry.place + c]

@@ -36,7 +36,7 @@ def along(space, forward, kept, x, out):
 def reduce(space, multipliers, forward, backward):
     """The multipliers become those of least norm that do the same.
 
-    Steps   forward, backward: as those of `mbkit.kernels.constraints.solve.factor`.
+    Calls   forward, backward: as those of `mbkit.kernels.constraints.solve.factor`.
     """
     closure = closure_of(space)
     m = closure.num_rows

@@ -19,10 +19,10 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def subtract_multipliers(space, steps):
+def subtract_multipliers(space, recursion):
     """F -= the wrenches of all multipliers, on the rows of the tree that carry their sites.
 
-    Steps   wrench_from_world.
+    Calls   wrench_from_world.
     """
     scratch = scratch_of(space)
     closure = closure_of(space)
@@ -44,7 +44,7 @@ def subtract_multipliers(space, steps):
                 x = -multipliers[constraint.first_row + r]
                 t = add(t, scale(x, angular(W)))
                 f = add(f, scale(x, linear(W)))
-            t, f = steps.wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
+            t, f = recursion.wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
             accumulate(body.F, t, f)
 
 

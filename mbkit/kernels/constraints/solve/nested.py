@@ -81,10 +81,10 @@ def set_sizes(space, sizes):
 
 
 @helper
-def close_inward(space, steps):
+def close_inward(space, recursion):
     """U and D of the mechanism with closed loops, and the factor of what closes them.
 
-    Steps   own_bias, column_inertia, column_power, to_parent, inertia_to_parent,
+    Calls   own_bias, column_inertia, column_power, to_parent, inertia_to_parent,
             wrench_from_world.
     Reads   what forward dynamics has left, wrenches, limits, y of floating bodies.
     Writes  I of the rows, closed columns, y, the factor.
@@ -95,21 +95,21 @@ def close_inward(space, steps):
     floats_at(closure.gram, closure.num_gram)[:] = 0.0
     for i in range(1, model.shape[0]):
         if not is_floating(model[i], scratch[i]):
-            steps.own_bias(model[i], scratch[i])
+            recursion.own_bias(model[i], scratch[i])
     end = 0
     for i in range(model.shape[0] - 1, 0, -1):
         if is_floating(model[i], scratch[i]):
             continue  # its inertia is inverted, and nothing hangs on it
         here = propagations_at(closure, model, i)
-        arrive(closure, here, i, scratch[i], steps)
+        arrive(closure, here, i, scratch[i], recursion)
         end = close_at(closure, scratch, i, end)
-        status = eliminate_columns(closure, here, model[i], scratch, scratch[i], steps)
+        status = eliminate_columns(closure, here, model[i], scratch, scratch[i], recursion)
         if status != OK:
             return status
         if model[i].parent != 0:
             parent = scratch[model[i].parent]
-            steps.inertia_to_parent(scratch[i], parent)
-            leave(closure, here, scratch[i], parent, steps)
+            recursion.inertia_to_parent(scratch[i], parent)
+            leave(closure, here, scratch[i], parent, recursion)
     close_at(closure, scratch, 0, end)
     return OK
 
@@ -123,7 +123,7 @@ def wrenches_at(closure, place, m):
 
 
 @helper
-def arrive(closure, here, i, body, steps):
+def arrive(closure, here, i, body, recursion):
     """The constraints' own wrenches on row i are added to what has come from further out."""
     every = constraints(closure)
     for k in range(here.shape[0]):
@@ -131,17 +131,17 @@ def arrive(closure, here, i, body, steps):
         F = wrenches_at(closure, here[k].wrenches, constraint.num_rows)
         if here[k].begins != 0:
             F[:, :] = 0.0
-        load_wrenches(applied_by(closure, constraint), i, body, F, steps)
+        load_wrenches(applied_by(closure, constraint), i, body, F, recursion)
 
 
 @helper
-def eliminate_columns(closure, here, row, scratch, body, steps):
+def eliminate_columns(closure, here, row, scratch, body, recursion):
     """D = 1 / (S.U), I -= U D U^T; of every constraint that passes y = S.f, f -= U D y."""
     columns = closed_columns(closure)
     every = constraints(closure)
     for c in range(row.num_velocities - 1, -1, -1):
         column = columns[row.first_velocity + c]
-        inertia, _ = steps.column_inertia(row, body, c, column.U)
+        inertia, _ = recursion.column_inertia(row, body, c, column.U)
         column.D = 0.0
         if scratch[row.first_velocity + c].D != 0.0:  # else it is prescribed
             if not inertia > 0.0:  # it is no less than with open loops
@@ -158,12 +158,12 @@ def eliminate_columns(closure, here, row, scratch, body, steps):
                     response_of(closure, constraint),
                     here[k].place,
                 )
-                respond_column(row, body, c, column, propagation, steps)
+                respond_column(row, body, c, column, propagation, recursion)
     return OK
 
 
 @helper
-def leave(closure, here, body, parent, steps):
+def leave(closure, here, body, parent, recursion):
     """The wrenches go to the parent."""
     every = constraints(closure)
     for k in range(here.shape[0]):
@@ -171,7 +171,7 @@ def leave(closure, here, body, parent, steps):
             m = every[here[k].constraint].num_rows
             F = wrenches_at(closure, here[k].wrenches, m)
             there = wrenches_at(closure, here[k].there, m)
-            pass_on(body, parent, F, there, here[k].there != here[k].wrenches, steps)
+            pass_on(body, parent, F, there, here[k].there != here[k].wrenches, recursion)
 
 
 @helper

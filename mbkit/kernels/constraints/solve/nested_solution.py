@@ -45,25 +45,25 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def solve(space, what, rows, steps):
+def solve(space, what, rows, recursion):
     """One of what `mbkit.kernels.constraints.solve.strategy` asks for, by number; see `layout`."""
     x = as_array(rows, closure_of(space).num_rows)
     if what == INWARD:
-        return solve_inward(space, x, steps)
+        return solve_inward(space, x, recursion)
     if what == GATHER:
-        return gather_inward(space, x, steps)
+        return gather_inward(space, x, recursion)
     if what == SUBTRACT_MOTION:
-        return subtract_motion(space, x, steps)
-    return solve_outward(space, x, what == OUTWARD_AT_REST, steps)
+        return subtract_motion(space, x, recursion)
+    return solve_outward(space, x, what == OUTWARD_AT_REST, recursion)
 
 
 @helper
-def solve_inward(space, x, steps):
+def solve_inward(space, x, recursion):
     """x becomes what the factor leaves of it; u of every velocity is the force that it makes.
 
     For rows that were left out that is what is left of them.
 
-    Steps   column_power, to_parent.
+    Calls   column_power, to_parent.
     """
     model = bodies(space)
     scratch = scratch_of(space)
@@ -81,7 +81,7 @@ def solve_inward(space, x, steps):
         here = propagations_at(closure, model, i)
         for c in range(row.num_velocities - 1, -1, -1):
             column = columns[row.first_velocity + c]
-            column.u = steps.column_power(row, body, c, angular(body.F), linear(body.F))
+            column.u = recursion.column_power(row, body, c, angular(body.F), linear(body.F))
             reach = column.D * column.u
             if reach != 0.0:
                 take_response(closure, here, row.num_velocities - 1 - c, reach, x)
@@ -90,7 +90,7 @@ def solve_inward(space, x, steps):
                 )
         if row.parent != 0:
             parent = scratch[row.parent]
-            t, f = steps.to_parent(body, parent, angular(body.F), linear(body.F))
+            t, f = recursion.to_parent(body, parent, angular(body.F), linear(body.F))
             accumulate(parent.F, t, f)
     solve_at(closure, scratch[0], 0, end, x)
     return OK
@@ -125,12 +125,12 @@ def solve_at(closure, body, base, b, x):
 
 
 @helper
-def solve_outward(space, x, at_rest, steps):
+def solve_outward(space, x, at_rest, recursion):
     """x, from what `solve_inward` has left of it, becomes the multipliers of rows that count.
 
     Those of rows that were left out stay as given. Where `at_rest`, u of every velocity is zero.
 
-    Steps   from_parent, add_column.
+    Calls   from_parent, add_column.
     Writes  F of the rows: the change of their accelerations.
     """
     model = bodies(space)
@@ -146,13 +146,13 @@ def solve_outward(space, x, at_rest, steps):
             continue
         parent = scratch[row.parent]
         here = propagations_at(closure, model, i)
-        w, u = steps.from_parent(body, parent, angular(parent.F), linear(parent.F))
+        w, u = recursion.from_parent(body, parent, angular(parent.F), linear(parent.F))
         for c in range(row.num_velocities):
             column = columns[row.first_velocity + c]
             force = 0.0 if at_rest else column.u
             force += response_force(closure, here, row.num_velocities - 1 - c, x)
             a = column.D * (force - pairing(column.U, w, u))
-            w, u = steps.add_column(row, body, c, a, w, u)
+            w, u = recursion.add_column(row, body, c, a, w, u)
         store(body.F, w, u)
         end = open_at(closure, body, i, end, x)
     return OK
@@ -195,7 +195,7 @@ def open_at(closure, body, base, b, x):
 
 
 @helper
-def gather_inward(space, multipliers, steps):
+def gather_inward(space, multipliers, recursion):
     """u of every velocity, of the tree with open loops: S.f of one wrench a body.
 
     Of a floating body it is in the bias.
@@ -210,24 +210,24 @@ def gather_inward(space, multipliers, steps):
         row = model[i]
         body = scratch[i]
         here = propagations_at(closure, model, i)
-        load_multipliers(space, i, here, multipliers, steps)
+        load_multipliers(space, i, here, multipliers, recursion)
         if is_floating(row, body):
             continue
         for c in range(row.num_velocities - 1, -1, -1):
             column = scratch[row.first_velocity + c]
-            column.u = steps.column_power(row, body, c, angular(body.F), linear(body.F))
+            column.u = recursion.column_power(row, body, c, angular(body.F), linear(body.F))
             column.u += coefficient_force(closure, here, row.first_velocity + c, multipliers)
             reach = -column.D * column.u
             accumulate(body.F, scale(reach, angular(column.U)), scale(reach, linear(column.U)))
         if row.parent != 0:
             parent = scratch[row.parent]
-            t, f = steps.to_parent(body, parent, angular(body.F), linear(body.F))
+            t, f = recursion.to_parent(body, parent, angular(body.F), linear(body.F))
             accumulate(parent.F, t, f)
     return OK
 
 
 @helper
-def load_multipliers(space, i, here, multipliers, steps):
+def load_multipliers(space, i, here, multipliers, recursion):
     """F += the wrenches of all rows on row i, each times its multiplier."""
     row = bodies(space)[i]
     body = scratch_of(space)[i]
@@ -252,7 +252,7 @@ def load_multipliers(space, i, here, multipliers, steps):
                     x = multipliers[constraint.first_row + r]
                     t = add(t, scale(x, angular(wrenches[r * count + s])))
                     f = add(f, scale(x, linear(wrenches[r * count + s])))
-                t, f = steps.wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
+                t, f = recursion.wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
                 accumulate(body.F, t, f)
 
 
@@ -277,7 +277,7 @@ def coefficient_force(closure, here, velocity, multipliers):
 
 
 @helper
-def subtract_motion(space, x, steps):
+def subtract_motion(space, x, recursion):
     """x -= A of a motion: each row's wrenches paired with the F that `spread` has left."""
     scratch = scratch_of(space)
     closure = closure_of(space)
@@ -296,7 +296,7 @@ def subtract_motion(space, x, steps):
             for r in range(constraint.num_rows):
                 W = wrenches[r * count + s]
                 t, f = angular(W), linear(W)
-                t, f = steps.wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
+                t, f = recursion.wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
                 x[constraint.first_row + r] -= pairing(body.F, t, f)
         places = integers_at(constraint.velocities, constraint.num_velocities)
         coefficients = coefficients_of(closure, constraint)

@@ -57,16 +57,16 @@ _ZERO = (0.0, 0.0, 0.0)
 @helper
 def is_floating(row, body):
     """Whether forward dynamics has taken a row for a floating body."""
-    return row.floating != 0 and body.floats != 0
+    return row.floating != 0 and body.taken_as_floating != 0
 
 
 @helper
-def move_constraint_sites(space, option, q, v, steps):
+def move_constraint_sites(space, option, q, v, recursion):
     """The sites, from what forward dynamics has left: see `move_sites`.
 
     Or, where option has KINEMATICS, from q and v alone, without accelerations: U and D stay
     what they are.
-    Steps   start, twist; those of `move_sites`.
+    Calls   start, twist; those of `move_sites`.
     """
     if option & KINEMATICS:
         model = bodies(space)
@@ -75,13 +75,13 @@ def move_constraint_sites(space, option, q, v, steps):
         status = joint_pass(model, scratch, positions(model, q), v)
         if status != OK:
             return status
-        steps.start(scratch, _ZERO)
+        recursion.start(scratch, _ZERO)
         for i in range(1, model.shape[0]):
             if is_floating(model[i], scratch[i]):
                 move_floating(model[i], scratch[i], v)
             else:
-                steps.twist(model, scratch, i, v)
-    return move_sites(space, gravity(space, option & FORCED), steps)
+                recursion.twist(model, scratch, i, v)
+    return move_sites(space, gravity(space, option & FORCED), recursion)
 
 
 class Applied(NamedTuple):
@@ -103,7 +103,7 @@ def applied_by(closure, constraint):
 
 
 @helper
-def load_wrenches(applied, i, body, F, steps):
+def load_wrenches(applied, i, body, F, recursion):
     """Add what the rows of a constraint do to row i of the tree."""
     table, wrenches = applied
     count = table.shape[0]
@@ -114,7 +114,7 @@ def load_wrenches(applied, i, body, F, steps):
             for r in range(F.shape[0]):
                 W = wrenches[r * count + s]
                 f = linear(W)
-                t, f = steps.wrench_from_world(body, add(angular(W), cross(arm, f)), f)
+                t, f = recursion.wrench_from_world(body, add(angular(W), cross(arm, f)), f)
                 accumulate(F[r], t, f)
 
 
@@ -141,13 +141,13 @@ class Propagation(NamedTuple):
 
 
 @helper
-def respond_column(row, body, c, column, propagation, steps):
+def respond_column(row, body, c, column, propagation, recursion):
     """y = S.f of velocity c of a row, and what f is without what the velocity gives way to."""
     places, coefficients, F, y, place = propagation
     k = place + row.num_velocities - 1 - c
     m = F.shape[0]
     for r in range(m):
-        y[r, k] = steps.column_power(row, body, c, angular(F[r]), linear(F[r]))
+        y[r, k] = recursion.column_power(row, body, c, angular(F[r]), linear(F[r]))
     for j in range(places.shape[0]):
         if places[j] == row.first_velocity + c:
             for r in range(m):
@@ -186,26 +186,26 @@ def respond_floating(applied, i, body, y, k):
 
 
 @helper
-def pass_on(body, parent, F, there, joins, steps):
+def pass_on(body, parent, F, there, joins, recursion):
     """The wrenches of all rows go to the parent: to what is there, where another way has come."""
     if joins:
         for r in range(F.shape[0]):
-            t, f = steps.to_parent(body, parent, angular(F[r]), linear(F[r]))
+            t, f = recursion.to_parent(body, parent, angular(F[r]), linear(F[r]))
             accumulate(there[r], t, f)
     else:
         for r in range(F.shape[0]):
-            t, f = steps.to_parent(body, parent, angular(F[r]), linear(F[r]))
+            t, f = recursion.to_parent(body, parent, angular(F[r]), linear(F[r]))
             store(F[r], t, f)
 
 
 @helper
-def respond(space, steps):
+def respond(space, recursion):
     """y of every row of every constraint, by columns.
 
     The rows of a constraint go inwards together: one after another, each would wait for its own
     last step.
 
-    Steps   wrench_from_world, column_power, to_parent.
+    Calls   wrench_from_world, column_power, to_parent.
     """
     model = bodies(space)
     scratch = scratch_of(space)
@@ -235,15 +235,17 @@ def respond(space, steps):
             F = propagated[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
             if paths[PATH_SIZE * s + PATH_BEGINS] != 0:
                 F[:, :] = 0.0
-            load_wrenches(applied, i, body, F, steps)
+            load_wrenches(applied, i, body, F, recursion)
             propagation = Propagation(places, coefficients, F, y, column)
             for c in range(row.num_velocities - 1, -1, -1):
-                respond_column(row, body, c, scratch[row.first_velocity + c], propagation, steps)
+                respond_column(
+                    row, body, c, scratch[row.first_velocity + c], propagation, recursion
+                )
             column += row.num_velocities
             if row.parent != 0:
                 on = paths[PATH_SIZE * s + PATH_ON]
                 there = propagated[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
-                pass_on(body, scratch[row.parent], F, there, on != own, steps)
+                pass_on(body, scratch[row.parent], F, there, on != own, recursion)
     return OK
 
 
@@ -334,12 +336,12 @@ def subtract_response(space, x):
 
 
 @helper
-def spread(space, change, steps):
+def spread(space, change, recursion):
     """change = M^-1 A^T of the multipliers, whose efforts are in u.
 
     It is 0 where a velocity is prescribed, and u the effort that keeps it so.
 
-    Steps   from_parent, add_column, motion_from_world.
+    Calls   from_parent, add_column, motion_from_world.
     Writes  F of the rows: the change of their accelerations.
     """
     model = bodies(space)
@@ -349,10 +351,10 @@ def spread(space, change, steps):
         row = model[i]
         body = scratch[i]
         if is_floating(row, body):
-            spread_floating(row, body, change, steps)
+            spread_floating(row, body, change, recursion)
             continue
         parent = scratch[row.parent]
-        w, u = steps.from_parent(body, parent, angular(parent.F), linear(parent.F))
+        w, u = recursion.from_parent(body, parent, angular(parent.F), linear(parent.F))
         for c in range(row.num_velocities):
             k = row.first_velocity + c
             column = scratch[k]
@@ -364,6 +366,6 @@ def spread(space, change, steps):
             if column.D == 0.0:
                 column.u = -left
             else:
-                w, u = steps.add_column(row, body, c, change[k], w, u)
+                w, u = recursion.add_column(row, body, c, change[k], w, u)
         store(body.F, w, u)
     return OK

@@ -92,7 +92,7 @@ def refine(space, target, multipliers, subtract_motion, improve):
     Source: Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, chapter 12.
     Cost: a sweep over the responses; where something is left, a solution and a sweep each time.
 
-    Steps   subtract_motion: x -= A of the motion that u makes;
+    Calls   subtract_motion: x -= A of the motion that u makes;
             improve: multipliers and u that take away x are added to these; x is overwritten.
     """
     closure = closure_of(space)

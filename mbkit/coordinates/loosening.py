@@ -1,0 +1,44 @@
+"""Free joints at places of joints, along which derivatives by these places are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from mbkit.joints import FreeJoint
+from mbkit.parts.body import Body
+from mbkit.parts.connection import Connection
+
+if TYPE_CHECKING:
+    from mbkit.parts.parts import Parts
+
+
+def loosened(parts: Parts, places: Sequence[tuple[str, str]]) -> tuple[Parts, tuple[str, ...]]:
+    """Return the parts with free joints at some places, and their names.
+
+    A place S of a joint on a body, a joint and "S_pred" or "S_succ", becomes a free joint at rest,
+    S exp(x), with a body without mass between; the free joints come after all others. Its steps x
+    move all that is beyond, as a change of S does: derivatives by configurations of the loosened
+    system are those by places. Those at S_succ have their successors beyond them: x is -1 times the
+    change of S_succ.
+    """
+    bodies, joints = dict(parts.bodies), dict(parts.joints)
+    names = []
+    for joint, place in places:
+        edge = joints[joint]
+        name = f"{place} of {joint}"
+        while name in bodies or name in joints:
+            name += "'"
+        bodies[name] = Body(name)
+        if place == "S_pred":
+            free = Connection(FreeJoint(name), edge.predecessor, name, edge.S_pred, np.eye(4))
+            joints[joint] = attrs.evolve(edge, predecessor=name, S_pred=np.eye(4))
+        else:
+            free = Connection(FreeJoint(name), name, edge.successor, np.eye(4), edge.S_succ)
+            joints[joint] = attrs.evolve(edge, successor=name, S_succ=np.eye(4))
+        joints[name] = free
+        names.append(name)
+    return attrs.evolve(parts, bodies=bodies, joints=joints), tuple(names)

@@ -1,0 +1,50 @@
+"""Joints whose motion is not compiled for lanes: their function is called for one after another."""
+
+from mbkit.kernels.compile import at, call_address, floats_at, pointer_at
+from mbkit.kernels.lanes import lane, width_of, with_lane
+from mbkit.kernels.layout import STAGE_SIZE
+from mbkit.kernels.status import OK
+
+#: What it has for parameters: the joint's function and its parameters, by address, and its sizes.
+FUNCTION = 0
+PARAMETERS = 1
+NUM_POSITIONS = 2
+NUM_VELOCITIES = 3
+
+#: Numbers that the joint's function writes: R, p, S, S-dot v.
+OUTPUT = STAGE_SIZE + 42
+
+
+def motion(slot, parameters, q, v, R, p, S, bias):
+    """T(q), S(q) and S-dot v; the slot has room for the arguments of one call, without lanes."""
+    nq = int(parameters[NUM_POSITIONS])
+    nv = int(parameters[NUM_VELOCITIES])
+    memory = floats_at(slot, nq + nv + OUTPUT)
+    one_v = memory[nq:]
+    one_R = memory[nq + nv :]
+    one_p = one_R[9:]
+    one_S = one_R[12:]
+    one_bias = one_R[48:]
+    for j in range(width_of(q[0])):
+        for k in range(nq):
+            memory[k] = lane(q[k], j)
+        for k in range(nv):
+            one_v[k] = lane(v[k], j)
+        status = call_address(
+            int(parameters[FUNCTION]),
+            (
+                0, pointer_at(int(parameters[PARAMETERS])), at(memory, 0), at(one_v, 0),
+                at(one_R, 0), at(one_p, 0), at(one_S, 0), at(one_bias, 0),
+            ),
+        )  # fmt: skip
+        if status != OK:
+            return status
+        for k in range(9):
+            R[k] = with_lane(R[k], j, one_R[k])
+        for k in range(3):
+            p[k] = with_lane(p[k], j, one_p[k])
+        for k in range(6 * nv):
+            S[k] = with_lane(S[k], j, one_S[k])
+        for k in range(6):
+            bias[k] = with_lane(bias[k], j, one_bias[k])
+    return OK

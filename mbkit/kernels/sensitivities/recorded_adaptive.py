@@ -1,0 +1,108 @@
+"""Steps of Runge-Kutta-Munthe-Kaas pairs that were accepted, kept with their stages."""
+
+import math
+
+from mbkit.kernels.arrays import assign
+from mbkit.kernels.compile import helper, int64, integers, kernel, typed
+from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.explicit.error_control import Control
+from mbkit.kernels.explicit.references import scheme_of, stages_of, state_of
+from mbkit.kernels.explicit.stages import (
+    HELD_SIZE,
+    HELD_TIME,
+    Scheme,
+    Stages,
+    combine,
+    combine_velocities,
+)
+from mbkit.kernels.sensitivities.recorded_steps import History, history_of
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.munthe_kaas_adaptive import (
+    END,
+    TIME,
+    Progress,
+    control_of,
+    depart,
+    go_to,
+    progress_of,
+    settle_down,
+)
+from mbkit.kernels.time_loops.records import Grid, State
+from mbkit.kernels.time_loops.times import step_of
+from mbkit.kernels.time_loops.watch import look
+
+
+@helper
+def keep_coordinates(space, weights, progress, stages, places, count):
+    """Write x, q and v that the first `count` rates of the last step lead to with some weights."""
+    x, q, v = places
+    h = progress.last.span[HELD_SIZE]
+    start = progress.last.start
+    combine(h, weights, stages.xdot, count, x)
+    combine_velocities(h, weights, stages.vdot, count, start.v, v)
+    return retract_rows(bodies(space), scratch_of(space), start.q, x, q)
+
+
+@helper
+def keep_accepted(space, scheme, progress, stages, history, n):
+    """Keep the step that was accepted last, as step n: its stages follow from its rates."""
+    last = progress.last
+    count = history.q.shape[1]
+    for i in range(count):
+        places = (history.x[n, i], history.q[n, i], history.v[n, i])
+        code = keep_coordinates(space, scheme.A[i], progress, stages, places, i)
+        if code != OK:
+            return code
+        assign(history.vdot[n, i], stages.vdot[i])
+    places = (history.x[n, count], history.open_q[n], history.open_v[n])
+    code = keep_coordinates(space, scheme.b, progress, stages, places, count)
+    history.span[n, 0] = last.span[HELD_TIME]
+    history.span[n, 1] = last.span[HELD_SIZE]
+    history.t[n] = progress.numbers[TIME]
+    assign(history.end_q[n], progress.now.q)
+    assign(history.end_v[n], progress.now.v)
+    return code
+
+
+@kernel(
+    int64(
+        int64, typed(Scheme), typed(Control), typed(State), typed(Progress), typed(Stages),
+        typed(Grid), typed(History), integers,
+    ),
+    nogil=True,
+)  # fmt: skip
+def record_adaptive(space, scheme, control, state, progress, stages, grid, history, ends):
+    """Go from grid point to grid point as `munthe_kaas_adaptive.advance` does; keep all steps.
+
+    Writes  state, history, ends: how many steps lead to the end of each interval of the grid. Where
+            the history is full the rest of `ends` is 0, and the state that of the last grid point
+            before.
+    """
+    scheme = scheme_of(scheme)
+    control = control_of(control)
+    state = state_of(state)
+    progress = progress_of(progress)
+    stages = stages_of(stages)
+    history = history_of(history)
+    numbers = progress.numbers
+    now = progress.now
+    ends[:] = 0
+    n = 0
+    for k in range(grid.steps):
+        step = step_of(grid, grid.first + k)
+        code = depart(space, scheme, control, step, state, progress, stages)
+        while code == OK and numbers[TIME] < numbers[END]:
+            if n == history.t.shape[0]:
+                return OK
+            code = go_to(space, scheme, control, -math.inf, progress, stages)  # one step
+            if code == OK:
+                code = keep_accepted(space, scheme, progress, stages, history, n)
+                n += 1
+        if code == OK:
+            code = look(space, step.end, now.q, now.v)
+        if code != OK:
+            return code
+        settle_down(progress, state)
+        ends[k] = n
+    return OK

@@ -1,0 +1,80 @@
+"""Weighted sums of numbers side by side, eight at once, in the instructions of vector units.
+
+A compiler that is to find this out by itself asks at each start of a loop whether arrays overlap,
+and leaves short loops, of which trees consist, one number at a time.
+"""
+
+from typing import Any
+
+import numpy as np
+
+# numba's own, through the one door to it
+from mbkit.kernels.compile import (  # type: ignore[attr-defined]
+    FASTMATH,
+    UNCOMPILED,
+    cgutils,
+    helper,
+    intrinsic,
+    types,
+)
+
+#: Numbers side by side; those of a block that lie one behind the other are this far apart.
+SIDE_BY_SIDE = 8
+
+
+@helper
+def index(k):
+    """A whole number, not negative, as an index: compiled code does not look for its sign."""
+    return np.uint64(int(k))
+
+
+def weigh_in_python(blocks: Any, first: int, weights: Any, target: int) -> None:
+    """blocks[target + k] = sum_j weights[j] blocks[first + 8 j + k], k = 0 to 7."""
+    for k in range(SIDE_BY_SIDE):
+        numbers = blocks[first + k :: SIDE_BY_SIDE]
+        terms = [weight * x for weight, x in zip(weights, numbers, strict=False)]
+        blocks[target + k] = sum(terms[1:], terms[0])
+
+
+if UNCOMPILED:
+    weigh = weigh_in_python
+else:
+    _ir: Any = cgutils.ir  # type: ignore[attr-defined]
+    _VECTOR = _ir.VectorType(_ir.DoubleType(), SIDE_BY_SIDE)
+    #: Not "reassoc", which makes one long sum of two that do not wait for each other.
+    _FLAGS = sorted(FASTMATH)
+
+    def _everywhere(builder, number):
+        undefined = _ir.Constant(_VECTOR, _ir.Undefined)
+        first = builder.insert_element(undefined, number, _ir.Constant(_ir.IntType(32), 0))
+        lanes = _ir.Constant(_ir.VectorType(_ir.IntType(32), SIDE_BY_SIDE), [0] * SIDE_BY_SIDE)
+        return builder.shuffle_vector(first, undefined, lanes)
+
+    @intrinsic
+    def weigh(typing_context, blocks, first, weights, target):
+        """blocks[target + k] = sum_j weights[j] blocks[first + 8 j + k], k = 0 to 7."""
+
+        def codegen(context, builder, signature, values):
+            data = context.make_array(signature.args[0])(context, builder, values[0]).data
+
+            def lanes(position, offset):
+                place = context.cast(
+                    builder, values[position], signature.args[position], types.int64
+                )
+                place = builder.add(place, _ir.Constant(_ir.IntType(64), offset))
+                return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
+
+            sums = []
+            for j in range(len(signature.args[2])):
+                weight = _everywhere(builder, builder.extract_value(values[2], j))
+                numbers = builder.load(lanes(1, SIDE_BY_SIDE * j), align=8)
+                product = builder.fmul(weight, numbers, flags=_FLAGS)
+                if j < 2:
+                    sums.append(product)
+                else:
+                    sums[j % 2] = builder.fadd(sums[j % 2], product, flags=_FLAGS)
+            total = builder.fadd(*sums, flags=_FLAGS)
+            builder.store(total, lanes(3, 0), align=8)
+            return context.get_dummy_value()
+
+        return types.void(blocks, first, weights, target), codegen

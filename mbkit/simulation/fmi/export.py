@@ -1,0 +1,208 @@
+"""Export of a system as an FMU, by pythonfmu."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import MbkitError, UsageError, printable
+from mbkit.integrators.description import described, is_described
+from mbkit.integrators.integrator import Integrator
+from mbkit.io.replacement import replacement
+from mbkit.io.text_file import checked_place
+from mbkit.simulation.fmi.unit import MODEL, SETTINGS, input_names, output_channels, read_unit
+from mbkit.simulation.preparation import StateByName
+from mbkit.simulation.simulate import simulate
+from mbkit.systems import System
+
+__all__ = ["export_fmu"]
+
+#: What pythonfmu calls: a class of its own for each FMU, derived from its own class directly.
+_SCRIPT = '''"""An FMU of mbkit. The Python that runs it needs mbkit."""
+
+from pythonfmu.fmi2slave import Fmi2Slave
+
+from mbkit.simulation.fmi.slave import Slave
+
+
+class {name}(Fmi2Slave):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.slave = Slave(self)
+
+    def to_xml(self, *options):
+        return self.slave.completed(super().to_xml(*options))
+
+    def setup_experiment(self, start_time, stop_time, tolerance):
+        self.slave.unit.t = start_time
+
+    def do_step(self, current_time, step_size):
+        return self.slave.do_step(current_time, step_size)
+
+    def _get_fmu_state(self):
+        return self.slave.state()
+
+    def _set_fmu_state(self, state):
+        self.slave.set_state(state)
+'''
+
+#: What the FMU says of itself.
+_CAN = {"canGetAndSetFMUstate": True, "canSerializeFMUstate": True}
+
+
+def export_fmu(
+    system: System,
+    path: str | os.PathLike[str],
+    *,
+    inputs: Iterable[str] | Mapping[str, str] | None = None,
+    outputs: Iterable[str] | Mapping[str, str] | None = None,
+    h: float = 1e-3,
+    integrator: Integrator | None = None,
+    q: StateByName | None = None,
+    v: StateByName | None = None,
+) -> None:
+    """Write a system as an FMU, which other simulation programs load: FMI 2.0, co-simulation.
+
+    It is made by pythonfmu, from ``pip install 'mbkit[fmi]'``, which writes FMI 2.0 alone. The
+    program that loads it runs Python: mbkit must be installed in the environment that it finds.
+
+    Parameters
+    ----------
+    system : System
+        Its model text must have all of it: no joints, forces and constraints in plain Python.
+    path : path
+        A name that ends in ``.fmu``; an existing file is replaced.
+    inputs : sequence of str, or mapping of str to str, optional
+        Names of velocities, whose efforts go in: ``["main"]`` makes the variable "tau.main",
+        ``{"torque": "main"}`` the variable "torque". All of them if left out. They are held over a
+        step of the other program. [N m], [N]
+    outputs : sequence of str, or mapping of str to str, optional
+        What goes out: "q.main" and "v.main" for entries of `System.position_names` and
+        `System.velocity_names`, and outputs as of `simulate`, such as "hand.position", whose
+        numbers are "hand.position[0]" and so on. All positions and velocities if left out.
+    h : float
+        Longest step inside; those of the other program are divided into equal ones. [s]
+    integrator : Integrator, optional
+        One of mbkit's; as of `simulate`.
+    q, v : array_like or mapping, optional
+        The state at the start, as of `simulate`.
+
+    Raises
+    ------
+    UsageError
+        If the name does not end in ``.fmu``, pythonfmu is missing, the integrator is one's own, or
+        the model text does not have all of the system.
+    NameUnknownError
+        If there is no such velocity or output.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("pendulum")
+    >>> rod = mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))
+    >>> bob = mech.add_body(mb.Body("bob", rod, frames={"tip": mb.spatial.translation((0, 0, -2))}))
+    >>> hinge = mech.add_joint(mb.RevoluteJoint("main", axis=(0, 1, 0)), mech.world, bob)
+    >>> mb.export_fmu(  # doctest: +SKIP
+    ...     mech.assemble(), "pendulum.fmu", inputs={"torque": "main"},
+    ...     outputs={"angle": "q.main", "tip": "tip.position"}, q={"main": 0.5},
+    ... )
+    """
+    target = checked_place(path, "export_fmu")
+    if target.suffix.lower() != ".fmu":
+        raise UsageError(f"export_fmu: '{printable(target)}' must end in .fmu.")
+    if not isinstance(system, System):
+        raise UsageError(
+            f"export_fmu: system must be an mbkit.System, got {system!r}; make one by "
+            "mechanism.assemble()."
+        )
+    inputs = input_names(system, inputs)
+    outputs = output_channels(system, outputs)[1]
+    if integrator is not None and not is_described(integrator):
+        raise UsageError(
+            f"export_fmu: integrator must be one of mbkit's, which a file can name, got "
+            f"{integrator!r}."
+        )
+    builder = _builder()
+    run = simulate(system, (0.0, h), h, q=q, v=v, integrator=integrator, progress=False)
+    kept = ("representation", "loop_joints", "coordinates")
+    settings = {
+        "inputs": inputs,
+        "outputs": outputs,
+        "h": h,
+        "integrator": None if integrator is None else described(integrator),
+        "q": run.q[0].tolist(),
+        "v": run.v[0].tolist(),
+        "options": {key: run.options[key] for key in kept if key in run.options},
+    }
+    with tempfile.TemporaryDirectory(prefix="mbkit-fmu-") as name:
+        folder = pathlib.Path(name)
+        (folder / MODEL).write_text(system.model_text, encoding="utf-8")
+        (folder / SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
+        _check_whole(system, folder)
+        made = _build(builder, system, folder)
+        with replacement(target) as temporary:
+            shutil.copyfile(made, temporary)
+
+
+def _builder() -> Any:
+    try:
+        return importlib.import_module("pythonfmu.builder").FmuBuilder
+    except ImportError as error:
+        raise UsageError(
+            "FMUs are made by pythonfmu, which is not installed: pip install 'mbkit[fmi]'."
+        ) from error
+
+
+def _check_whole(system: System, folder: pathlib.Path) -> None:
+    """Raise UsageError unless the files give the same system again."""
+    why = "its model text gives another system, as where a force is a function in Python"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they were told of the system itself
+            unit = read_unit(folder)
+        again, q, v = unit.system, unit.q, np.linspace(0.3, 0.7, system.nv)
+        pairs = [
+            (each.mass_matrix(q), each.bias_force(q, v), each.generalized_forces(q, v))
+            for each in (system, again)
+        ]
+        is_same = again.position_names == system.position_names and all(
+            np.allclose(a, b, rtol=1e-12, atol=1e-12) for a, b in zip(*pairs, strict=True)
+        )
+    except MbkitError as error:
+        is_same, why = False, str(error)
+    if not is_same:
+        raise UsageError(
+            f"export_fmu: system '{system.name}' cannot be made again from a file ({why}); use "
+            "parts that a model file holds."
+        )
+
+
+def _build(builder: Any, system: System, folder: pathlib.Path) -> pathlib.Path:
+    """Return the FMU that pythonfmu makes in a folder; what it does to Python is undone."""
+    name = re.sub(r"\W", "_", system.name, flags=re.ASCII)
+    name = name if re.match(r"[A-Za-z]", name) else f"m_{name}"
+    files = [folder / MODEL, folder / SETTINGS]
+    # FMUs of one process share their modules: each has a name of its own
+    mark = hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()[:12]
+    module = f"mbkit_fmu_{mark}"
+    script = folder / f"{module}.py"
+    script.write_text(_SCRIPT.format(name=name), encoding="utf-8")
+    path = list(sys.path)
+    try:
+        made = builder.build_FMU(script, dest=folder / "out.fmu", project_files=files, **_CAN)
+    finally:
+        sys.path[:] = path
+        sys.modules.pop(module, None)
+    return pathlib.Path(made) if made else folder / "out.fmu"

@@ -1,0 +1,161 @@
+"""Operations of the steps of a run, counted by taking some of them with numbers that count.
+
+That needs kernels that Python runs: `operations_of` starts a process of its own, with
+``NUMBA_DISABLE_JIT=1``, which runs this module.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from mbkit.integrators import Integrator
+from mbkit.integrators.integrator import Rows
+from mbkit.io.model_file import parse_model
+from mbkit.simulation.preparation import prepare
+from mbkit.simulation.stabilisation import PROJECTION
+from mbkit.studies.laboratory.cases import Case
+from mbkit.studies.laboratory.reference import Setting
+from mbkit.studies.laboratory.uncompiled import answer_of
+
+__all__ = ["operations_of", "scaled"]
+
+#: Steps that are not counted, by which methods of several steps begin, and steps that are.
+BEFORE, COUNTED = 5, 5
+
+Counts = dict[str, Any]
+
+
+@attrs.frozen(eq=False)
+class _Steps:
+    """What is counted: some steps of a case, as another process can take them."""
+
+    model: str
+    coordinates: Any
+    integrator: Integrator
+    h: float
+    constraint_solver: Any
+    stabilisation: Any
+    base: str
+    state: tuple[Any, Any]
+    t0: float
+    tau: Any
+
+    def counted(self) -> Counts:
+        """Return operations and counts of a step, on average; kernels are run by Python here."""
+        from mbkit.studies.laboratory.counted import Counted, counting
+        from mbkit.studies.laboratory.twins import Twins
+
+        base = parse_model(self.base).assemble()
+        system = parse_model(self.model).assemble(self.coordinates)
+        q, v = system.state_of(base, *self.state)
+        last = BEFORE + COUNTED
+        kept = self.integrator.keeps_constraints or not system.num_velocity_constraints
+        run = prepare(
+            system, self.integrator, (self.t0, self.t0 + last * self.h), self.h, q=q, v=v,
+            tau=self.tau, forces=(), events=(), save_every=last, save_at=None,
+            stabilisation=PROJECTION if kept else self.stabilisation,
+            constraint_solver=self.constraint_solver,
+        )  # fmt: skip
+        problem = run.problem
+        rows = Rows.empty(1, problem.nq, problem.nv, problem.multipliers.size)
+        advance = self.integrator.prepare(problem)
+        if not hasattr(advance, "records"):  # as all that `advance_by` makes have them
+            return {"reason": "steps in Python compute beside the kernels, which is not counted"}
+        with Twins(Counted).in_use():
+            state, _, _ = advance(0, BEFORE, rows)
+            before = problem.counted()
+            with counting() as operations:
+                if state == 0:
+                    state, _, _ = advance(BEFORE, COUNTED, rows)
+        if state != 0:
+            return {"reason": f"a step ends with status {state}"}
+        total = sum(operations.values())
+        if not total:
+            return {"reason": "the steps are not taken by kernels"}
+        done = problem.counted().get("evaluations", 0) - before.get("evaluations", 0)
+        return {"steps": total / COUNTED, **({"evaluations": total / done} if done else {})}
+
+
+def operations_of(cases: Sequence[Case], setting: Setting) -> dict[str, Counts]:
+    """Return operations of a step and an evaluation, by what is chosen but the step.
+
+    They are counted in `COUNTED` steps from the start, of the middle one of all sizes, without
+    events. Where they cannot be, there is a ``reason``.
+    """
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(_but_h(case), []).append(case)
+    if callable(setting.tau):
+        return {label: {"reason": "efforts are a function of time"} for label in groups}
+    texts: dict[int, str] = {}
+    given: dict[str, bytes] = {}
+    found: dict[str, Counts] = {}
+    for label, group in groups.items():
+        case = group[len(group) // 2]
+        try:
+            if id(case.mechanism) not in texts:
+                texts[id(case.mechanism)] = case.mechanism.assemble().model_text
+            steps = _Steps(
+                texts[id(case.mechanism)], case.coordinates, case.integrator, case.h,
+                case.constraint_solver, case.stabilisation, setting.base.model_text,
+                (setting.q, setting.v), setting.t_span[0], setting.tau,
+            )  # fmt: skip
+            given[label] = pickle.dumps(steps)
+        except Exception as error:  # whatever a class of the user raises
+            found[label] = {"reason": _told(error)}
+    if given:
+        found |= _by_python(given)
+    return found
+
+
+def scaled(case: Case, counts: dict[str, Counts], row: dict[str, Any]) -> dict[str, Any]:
+    """Return the operations of a run by those of its evaluations, or why they are not known."""
+    known = counts.get(_but_h(case), {"reason": "nothing was counted"})
+    for name in ("evaluations", "steps"):
+        if name in known and row.get(name):
+            return {"operations": float(known[name] * row[name])}
+    return {"uncounted": known["reason"]} if "reason" in known else {}
+
+
+def _but_h(case: Case) -> str:
+    return repr({name: label for name, label in case.choices.items() if name != "h"})
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split()):.200}"
+
+
+def _by_python(given: dict[str, bytes]) -> dict[str, Counts]:
+    """Return what a process says in which Python runs the kernels."""
+    answer, reason = answer_of(__name__, pickle.dumps(given))
+    if answer is None:
+        return {label: {"reason": f"counting failed: {reason:.200}"} for label in given}
+    found: dict[str, Counts] = pickle.loads(answer)  # noqa: S301 - of our own process
+    return found
+
+
+def main() -> None:
+    """Read what is to be counted from the standard input, write counts."""
+    given = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own process
+    out, sys.stdout = sys.stdout, sys.stderr  # what others print is no answer
+    found: dict[str, Counts] = {}
+    for label, text in given.items():
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                found[label] = pickle.loads(text).counted()  # noqa: S301
+        except Exception as error:  # of a joint, a force or an integrator of the user
+            found[label] = {"reason": _told(error)}
+    out.buffer.write(pickle.dumps(found))
+    out.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""Vectors of positions and velocities by the names of joints, and of their entries."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.errors import UsageError, check_kind, no_coordinates, suggestion
+from mbkit.systems.calls.arguments import Floats
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["entries_of", "fill", "fill_all", "vector"]
+
+
+def vector(system: System, given: Any, kind: str, start: Floats, who: str) -> Floats:
+    """Return a vector of positions, "q", or of velocities, "v", by names; the rest as at the start.
+
+    UsageError, which begins with `who`, if there is no such name, or a value does not fit.
+    """
+    if not isinstance(given, Mapping):
+        example = (*system.joint_names, "hinge")[0]
+        raise UsageError(
+            f"{who}: numbers must be given by the names of joints, {{'{example}': 0.5}}; got "
+            f"{given!r}."
+        )
+    found = start.copy()
+    fill_all(system, found, given, kind, who)
+    return found
+
+
+def argument_of(system: weakref.ref[System], kind: str, given: Mapping[str, Any]) -> Floats:
+    """Return an argument of a method by names: of positions, "q", or of velocities, "v"."""
+    of = system()
+    assert of is not None  # whose method is called
+    start = of.reference_configuration() if kind == "q" else of.evaluator.zero
+    return vector(of, given, kind, start, f"System '{of.name}': {kind}")
+
+
+def fill_all(system: System, vector: Floats, given: Mapping[str, Any], kind: str, who: str) -> None:
+    """Write numbers by names into a vector, in place; UsageError begins with `who`."""
+    for key, value in given.items():
+        check_kind(f"{who}: the name of a joint or entry", key, str, "text")
+        plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+        try:
+            fill(system, vector, kind, key, plain)
+        except UsageError as error:
+            raise UsageError(f"{who}: {error}") from error
+
+
+def fill(system: System, vector: Floats, kind: str, name: str, value: Any) -> None:
+    """Write the value of a joint, or of one of its entries, into a vector, in place.
+
+    The vector is of positions, "q", or of velocities, "v". Entries are called ``joint``, or
+    ``joint[k]`` where a joint has several. UsageError if there is no such name, or the value does
+    not fit.
+    """
+    numbers = value if isinstance(value, list | tuple) else [value]
+    for number in numbers:
+        if type(number) not in (int, float) or not _is_finite(number):
+            raise UsageError(f"must be a finite number, or an array of them, got {value!r}.")
+    entries = entries_of(system, kind, name)
+    count = entries.stop - entries.start
+    if count == 0:
+        raise UsageError(f"joint '{name}' takes no numbers; leave it out.")
+    if len(numbers) != count:
+        raise UsageError(f"'{name}' takes {count} number{'s' * (count > 1)}; got {len(numbers)}.")
+    vector[entries] = numbers
+
+
+def _is_finite(number: float) -> bool:
+    """Return whether a number is one of double precision; integers may be larger."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
+def entries_of(system: System, kind: str, name: str) -> slice:
+    """Return where the numbers of a joint, or of one of its entries, are; or raise UsageError."""
+    names = system.position_names if kind == "q" else system.velocity_names
+    place = system.position_slice if kind == "q" else system.velocity_slice
+    joints = system.joint_names
+    if name in joints:
+        return place(name)
+    if name in names:
+        position = names.index(name)
+        return slice(position, position + 1)
+    joint, bracket, _ = name.partition("[")
+    if joint in system.loop_joints:
+        raise UsageError(no_coordinates(joint, system.remedy))
+    if not bracket:
+        raise UsageError(f"there is no joint '{name}'; {suggestion(name, joints)}")
+    if joint not in joints:
+        raise UsageError(f"there is no entry '{name}'; {suggestion(name, names)}")
+    own = names[place(joint)]
+    known = f"joint '{joint}' has none" if not own else f"joint '{joint}' has {', '.join(own)}"
+    remedy = f"; '{joint}' alone stands for all of them" if len(own) > 1 else ""
+    raise UsageError(f"there is no entry '{name}'; {known}{remedy}.")

@@ -1,0 +1,84 @@
+"""Batches that compute several samples at once, in the lanes of registers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mbkit.kernels.layout import LOADED
+from mbkit.systems.memory.lanes import EVALUATION, LanesModel, LanesWorkspace
+
+if TYPE_CHECKING:
+    from mbkit.systems.calls.batches import Samples
+    from mbkit.systems.calls.evaluator import Evaluator
+
+#: Fewest samples for which functions are compiled for lanes, which takes some ten seconds once per
+#: installation: fewer are computed in less than a millisecond.
+LEAST_SAMPLES = 64
+
+#: Options of kernels that they have in lanes.
+_OPTIONS = (0, LOADED)
+
+
+class BatchInLanes:
+    """Functions of a system compiled for lanes, and workspaces for the threads that call them.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Of the system.
+    model : LanesModel
+        What the workspaces share.
+    functions : tuple of int
+        Addresses of the function, and of the one that leaves wrenches or 0.
+    """
+
+    def __init__(self, evaluator: Evaluator, model: LanesModel, functions: tuple[int, int]) -> None:
+        self._evaluator = evaluator
+        self._model = model
+        self._functions = functions
+        self.width = model.lanes.width
+
+    def take(self, samples: Samples, num_results: int) -> tuple[LanesWorkspace, Any]:
+        """Return a workspace, and what the kernel is told of lanes."""
+        from mbkit.kernels.entries import LanesCall
+
+        try:
+            workspace = self._evaluator.lanes_pool.pop()
+        except IndexError:
+            workspace = LanesWorkspace(self._evaluator.arrays, self._model)
+        sizes = [rows.shape[1] for rows in samples.vectors] + [num_results]
+        rooms = [workspace.room(k, size) for k, size in enumerate(sizes)]
+        return workspace, LanesCall(workspace.address, *self._functions, self.width, *rooms)
+
+    def give_back(self, workspace: LanesWorkspace) -> None:
+        """Keep a workspace for the next batch."""
+        self._evaluator.lanes_pool.append(workspace)
+
+
+def batch_in_lanes(
+    evaluator: Evaluator, samples: Samples, function: int, apply: int, option: int
+) -> BatchInLanes | None:
+    """Return how to compute a batch in lanes; None where it is computed one by one.
+
+    That is a batch of few samples, of a system that calls Python, with an option or a function
+    that is not written for lanes.
+    """
+    from mbkit.kernels.compile import UNCOMPILED
+
+    if (
+        UNCOMPILED
+        or not samples.what.in_lanes
+        or samples.count < LEAST_SAMPLES
+        or option not in _OPTIONS
+        or evaluator.calls_python
+    ):
+        return None
+    made = [evaluator.made(address) for address in (function, apply) if address]
+    modules = [f"mbkit.kernels.{package}.algorithms" for package in samples.what.in_lanes]
+    if made[0].function.__module__ not in modules:
+        return None
+    from mbkit.kernels.lanes import address_in_lanes
+
+    model = evaluator.lanes_model
+    addresses = [address_in_lanes(each.function, EVALUATION, model.lanes) for each in made]
+    return BatchInLanes(evaluator, model, (addresses[0], addresses[1] if apply else 0))

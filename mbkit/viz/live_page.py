@@ -1,0 +1,151 @@
+"""A live page: a mechanism in the browser, moved by sliders."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any, final
+
+import numpy as np
+
+from mbkit.errors import MbkitError
+from mbkit.spatial.arrays import FloatArray
+from mbkit.viz.arrows import arrows_of, reactions
+from mbkit.viz.film import Arrow
+from mbkit.viz.joint_sliders import Posture, sliders_of
+from mbkit.viz.scene import LAYERS, Scene
+from mbkit.viz.viser_stage import Stage, server_at, silence
+
+#: Decimals of sliders, in parts of their range.
+_FINE = 1e-4
+#: How much more is in view than the mechanism at first.
+_ROOM = 1.5
+
+
+@final
+class LivePage:
+    """A page at `url`, until `close` is called, or the process ends.
+
+    Attributes
+    ----------
+    url : str
+        What to open in a browser.
+    posture : Posture
+        What the sliders move: its `q`, the `gap` of its loops.
+    """
+
+    def __init__(self, scene: Scene, q: FloatArray, *, host: str, port: int) -> None:
+        system = scene.system
+        self.posture = Posture(system, q, sliders_of(system, scene.size))
+        self._start = q.copy()
+        self._server = server_at(host, port)
+        self._stage = Stage(self._server, scene, q, {}, room=_ROOM)
+        self._has_reactions = False
+        self._wanted: dict[int, float] = {}
+        self._lock, self._changed = threading.Lock(), threading.Condition()
+        self._closed = threading.Event()
+        self.url = f"http://{host}:{self._server.get_port()}"
+        self._add_controls()
+        self._show()
+
+    def __repr__(self) -> str:
+        where = "closed" if self._closed.is_set() else self.url
+        return f"<LivePage of '{self._stage.scene.system.name}': {where}>"
+
+    @property
+    def q(self) -> FloatArray:
+        """The configuration that is seen, (nq,)."""
+        return self.posture.q.copy()
+
+    def move(self, number: int, value: float) -> None:
+        """Move a coordinate, as its slider does; the others follow."""
+        with self._changed:
+            self._wanted = {number: value}  # where the mouse was before does not matter any more
+        with self._lock:
+            with self._changed:
+                wanted, self._wanted = self._wanted, {}
+            for each, there in wanted.items():
+                self.posture.move(each, there)
+            if wanted:
+                self._show()
+
+    def close(self) -> None:
+        """End the page."""
+        self._closed.set()
+        with silence():
+            self._server.stop()
+
+    def wait(self) -> None:
+        """Wait until the page is closed, or Ctrl-C."""
+        try:
+            self._closed.wait()
+        except KeyboardInterrupt:
+            self.close()
+
+    def _add_controls(self) -> None:
+        gui = self._server.gui
+        gui.set_panel_label(self._stage.scene.system.name)
+        # beside the picture, not over it; a page is not shared through other hosts
+        gui.configure_theme(show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()
+        self._sliders: list[Any] = []
+        with gui.add_folder("Joints"):
+            for number, each in enumerate(self.posture.sliders):
+                value = self.posture.values()[number]
+                low, high = min(each.lower, value), max(each.upper, value)
+                step = max((high - low) * _FINE, 1e-9)
+                label = f"{each.name} [{each.unit}]" if each.unit else each.name
+                slider = gui.add_slider(label, low, high, step, value)
+                slider.on_update(functools.partial(self._on_slider, number))
+                self._sliders.append(slider)
+            self._message = gui.add_markdown("")
+            gui.add_button("Reset").on_click(self._on_reset)
+        with gui.add_folder("Show"):
+            reactions = gui.add_checkbox("reactions from rest", False)
+            reactions.on_update(self._on_reactions)
+            for layer, shown in LAYERS.items():
+                box = gui.add_checkbox(layer, shown)
+                box.on_update(functools.partial(self._on_layer, layer))
+
+    def _on_slider(self, number: int, event: Any) -> None:
+        if event.client is not None:  # else it has followed
+            self.move(number, event.target.value)
+
+    def _on_layer(self, layer: str, event: Any) -> None:
+        self._stage.show_layer(layer, event.target.value)
+
+    def _on_reactions(self, event: Any) -> None:
+        with self._lock:
+            self._has_reactions = event.target.value
+            self._show()
+
+    def _on_reset(self, _event: Any) -> None:
+        with self._lock:
+            self.posture.q, self.posture.message = self._start.copy(), ""
+            self._show()
+
+    def _reactions(self) -> tuple[Arrow, ...]:
+        """Return the reactions of all joints when it is let go at rest; none where there are none.
+
+        Those of a posture without a unique acceleration, such as a singular one.
+        """
+        system, q = self.posture.system, self.posture.q[None]
+        names = [name for name, place in system.joint_places.items() if not place.is_weld]
+        try:
+            found = reactions(system, names, q, np.zeros((1, system.nv)))
+        except MbkitError as error:
+            self.posture.message = str(error)
+            return ()
+        return arrows_of(found, self._stage.scene.size)
+
+    def _show(self) -> None:
+        """Move the parts and the sliders to the configuration."""
+        self._stage.place(self.posture.q)
+        for slider, value in zip(self._sliders, self.posture.values(), strict=True):
+            within = float(np.clip(value, slider.min, slider.max))
+            if abs(slider.value - within) > 0.5 * slider.step:
+                slider.value = within
+        self._stage.set_arrows(self._reactions() if self._has_reactions else ())
+        if self.posture.system.num_position_constraints:
+            gap = f"Loops are closed to {self.posture.gap:.1e} m."
+            self._message.content = f"{self.posture.message}. {gap}".removeprefix(". ")

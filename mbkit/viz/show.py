@@ -1,0 +1,115 @@
+"""Pictures of one configuration, and live pages of a mechanism."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import UsageError
+from mbkit.spatial.arrays import FloatArray
+from mbkit.viz.film import Film
+from mbkit.viz.scene import scene_of
+from mbkit.viz.viewers import live_viewer, named_viewer, target_of, writer_of
+from mbkit.viz.viser_stage import LOCAL
+from mbkit.viz.viser_viewer import page
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+    from mbkit.systems.calls.arguments import Configuration
+
+
+@final
+@attrs.frozen(eq=False, repr=False)
+class Picture:
+    """A system at a configuration: shown by notebooks, or saved.
+
+    Attributes
+    ----------
+    film : Film
+        What is seen, a film of one frame.
+    """
+
+    film: Film
+
+    def __repr__(self) -> str:
+        return f"<Picture of '{self.film.title}': {len(self.film.scene.parts)} parts>"
+
+    def save(self, path: str | os.PathLike[str], *, viewer: str | None = None) -> None:
+        """Write the picture to a file; its suffix says how, as for `Result.animate`."""
+        target = target_of(path)
+        writer_of(target, viewer).write(self.film, target)
+
+    def _repr_html_(self) -> str:
+        text = html.escape(page(self.film), quote=True)
+        return f'<iframe srcdoc="{text}" width="100%" height="400" style="border:none"></iframe>'
+
+
+def draw(system: System, q: Configuration | None) -> Picture:
+    """Return a picture of a configuration; see `System.draw`."""
+    checked = _configuration(system, q, "draw")
+    if isinstance(q, Mapping) and system.num_position_constraints:
+        checked = system.close_loops(q)
+    return Picture(Film(scene_of(system), np.zeros(1), checked[None], 1.0, system.name))
+
+
+def show(
+    system: System,
+    q: ArrayLike | None = None,
+    *,
+    host: str = LOCAL,
+    port: int = 8080,
+    viewer: str | None = None,
+) -> Any:
+    """Show a system on a live page, with a slider for each coordinate of a joint.
+
+    Parameters
+    ----------
+    system : System
+        In any coordinates; the sliders are those of its joints, in relative coordinates.
+    q : array_like, shape (nq,), optional
+        The configuration at first; by default the reference. Its loops are closed.
+    host : str
+        The address that the page is served at: by default none but this machine sees it.
+    port : int
+        The first port that is tried.
+    viewer : str, optional
+        What shows it, by its name; by default the first viewer that is live.
+
+    Returns
+    -------
+    LivePage
+        With its `url`, its `q`, and `close`; it returns at once, and ``wait()`` waits.
+
+    Raises
+    ------
+    UsageError
+        If no viewer is live, or viser is not installed.
+    ConstraintError
+        If the loops cannot be closed near `q`.
+    """
+    start = _configuration(system, q, "show")
+    if not isinstance(host, str) or not host:
+        raise UsageError(f"show: host must be an address, such as '{LOCAL}', got {host!r}.")
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
+        raise UsageError(f"show: port must be an integer from 0 to 65535, got {port!r}.")
+    found = live_viewer() if viewer is None else named_viewer(viewer)
+    joints = system._blueprint.relative() if system.free_joints else system
+    if joints is not system:
+        start = joints.state_of(system, start)[0]
+    if joints.num_position_constraints:
+        start = joints.close_loops(start)
+    return found.show(scene_of(joints), start, host=host, port=port)
+
+
+def _configuration(system: System, q: Any, who: str) -> FloatArray:
+    """Return a configuration, by default the reference; ShapeError if it does not fit."""
+    found = system.reference_configuration() if q is None else system.checked("q", q, finite=True)
+    if not np.isfinite(found).all():
+        raise UsageError(f"{who}: q must be finite, got {found.tolist()}.")
+    return found

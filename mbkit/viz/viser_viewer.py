@@ -1,0 +1,69 @@
+"""Pages of viser: films in one file of HTML, and live ones with sliders."""
+
+from __future__ import annotations
+
+import html
+import pathlib
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.spatial.arrays import FloatArray
+from mbkit.viz.film import Film
+from mbkit.viz.live_page import LivePage
+from mbkit.viz.scene import Scene
+from mbkit.viz.viewer import Viewer
+from mbkit.viz.viser_stage import LOCAL, Stage, recorded, server_at, silence
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+
+@final
+class ViserViewer(Viewer):
+    """Writes pages that play in any browser and ask no host for anything; shows live ones."""
+
+    suffixes = (".html",)
+
+    def write(self, film: Film, path: pathlib.Path) -> None:
+        """Write a page with the film, and what plays it."""
+        text = page(film)
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"Film '{path}' cannot be written: {error.strerror or error}; choose a folder that "
+                "can be written to and has room."
+            ) from error
+
+    def show(self, scene: Scene, q: FloatArray, **options: Any) -> LivePage:
+        """Show a page with a slider for each coordinate of a joint; see `mbkit.viz.show.show`."""
+        return LivePage(scene, q, host=options.get("host", LOCAL), port=options.get("port", 8080))
+
+
+def page(film: Film) -> str:
+    """Return a page of HTML that plays a film, or shows a picture if it has one frame."""
+    server = server_at(LOCAL, 0)
+    try:
+        stage = Stage(server, film.scene, film.q, film.layers)
+        _add_traces(server, film)
+        stage.set_arrows(film.arrows)
+        waits = np.diff(film.t, append=film.t[-1]) / film.speed
+        text: str = recorded(stage, film.q, waits).as_html()
+    finally:
+        with silence():
+            server.stop()
+    title = html.escape(film.title or "mbkit")
+    return text.replace("<title>Viser</title>", f"<title>{title}</title>", 1)
+
+
+def _add_traces(server: ViserServer, film: Film) -> None:
+    """Add the ways of points, whole from the first frame on."""
+    for trace in film.traces:
+        if len(trace.points) > 1:
+            rgb = np.round(255.0 * np.array(trace.color[:3])).astype(np.uint8)
+            segments = np.stack([trace.points[:-1], trace.points[1:]], axis=1)
+            server.scene.add_line_segments(
+                f"/traces/{trace.name}", segments, rgb, thickness=0.06 * film.scene.glyph
+            )

@@ -1,0 +1,35 @@
+"""Weighted sums of numbers side by side."""
+
+import numpy as np
+import pytest
+
+from mbkit.kernels.compile import floats, int64, kernel
+from mbkit.kernels.weighted_sums import SIDE_BY_SIDE, weigh
+
+
+@kernel(int64(floats, floats))
+def _six(blocks, x):
+    weigh(blocks, 3, (x[0], x[1], x[2], x[3], x[4], x[5]), 70)
+    return 0
+
+
+@kernel(int64(floats, floats))
+def _two_into_the_first(blocks, x):
+    weigh(blocks, 3, (x[0], x[1]), 3)
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("function", "count", "target"), [(_six, 6, 70), (_two_into_the_first, 2, 3)]
+)
+def test_it_is_the_weighted_sum_and_touches_nothing_else(function, count, target):
+    """Blocks may begin anywhere, and the sum may take the place of a term."""
+    rng = np.random.default_rng(5)
+    blocks, x = rng.normal(size=90), rng.normal(size=count)
+    expected = blocks.copy()
+    terms = blocks[3 : 3 + SIDE_BY_SIDE * count].reshape((count, SIDE_BY_SIDE))
+    expected[target : target + SIDE_BY_SIDE] = x @ terms
+    function(blocks, x)
+    np.testing.assert_allclose(blocks, expected, rtol=0, atol=1e-14)
+    expected[target : target + SIDE_BY_SIDE] = blocks[target : target + SIDE_BY_SIDE]
+    assert (blocks == expected).all()

@@ -1,0 +1,188 @@
+"""Pages in a real browser: films play and ask no host for anything, live pages move loops."""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.viz.test_scene import PLACE, C, four_bar
+
+pytest.importorskip("viser")
+sync_api = pytest.importorskip("playwright.sync_api")
+
+CHROMIUM = pathlib.Path("/usr/bin/chromium")
+#: WebGL in software: there is no graphics card where tests run.
+FLAGS = [
+    "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox",
+    "--ignore-gpu-blocklist",
+]  # fmt: skip
+PATIENCE = 90_000  # the first picture takes seconds [ms]
+
+pytestmark = [
+    pytest.mark.peers,
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="needs chromium"),
+    # of websockets and asyncio, at the end of pages
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield started
+        started.close()
+
+
+@contextlib.contextmanager
+def opened(browser, url):
+    """Return a page with its picture, and the addresses that it asks for."""
+    page = browser.new_page(viewport={"width": 720, "height": 420})
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: asked.append(socket.url))
+    page.goto(url)
+    page.wait_for_selector("canvas", timeout=PATIENCE)
+    try:
+        yield page, asked
+    finally:
+        page.close()
+
+
+def value_of(slider):
+    return float(slider.get_attribute("aria-valuenow"))
+
+
+def until(page, holds, limit=60.0):
+    """Wait until something holds; return whether it does."""
+    for _ in range(int(limit / 0.2)):
+        if holds():
+            return True
+        page.wait_for_timeout(200)
+    return False
+
+
+def test_a_film_plays_pauses_scrubs_and_asks_no_host_for_anything(browser, tmp_path):
+    system = four_bar()
+    v = system.consistent_velocity({"A": 3.0}, system.reference_configuration())
+    with pytest.warns(mb.RedundantConstraintsWarning):
+        run = mb.simulate(system, (0.0, 4.0), 0.01, v=v, progress=False)
+    path = tmp_path / "run.html"
+    run.animate(path)
+    with opened(browser, path.as_uri()) as (page, asked):
+        assert page.title() == "four-bar"
+        slider = page.locator("[role=slider]").last
+        slider.wait_for(state="attached", timeout=PATIENCE)
+        assert float(slider.get_attribute("aria-valuemax")) == pytest.approx(4.0, abs=1e-3)
+        start = value_of(slider)
+        assert until(page, lambda: abs(value_of(slider) - start) > 0.2)  # it plays by itself
+
+        page.keyboard.press("Space")
+        page.wait_for_timeout(500)
+        here = value_of(slider)
+        page.wait_for_timeout(1500)
+        assert value_of(slider) == here  # it pauses
+        page.wait_for_timeout(1500)
+
+        def scrubbed_to(time, before=None):
+            track = page.locator(".mantine-Slider-track").last.bounding_box()
+            x, y = track["x"] + time / 4.0 * track["width"], track["y"] + track["height"] / 2
+            page.mouse.click(x, y)
+            assert until(page, lambda: abs(value_of(slider) - time) < 0.1)
+            canvas = page.locator("canvas").first
+            assert until(page, lambda: canvas.screenshot() != before)
+            page.wait_for_timeout(1500)
+            return canvas.screenshot()
+
+        picture = scrubbed_to(0.4)  # it scrubs, forwards and back
+        picture = scrubbed_to(2.0, picture)
+        scrubbed_to(0.4, picture)
+
+        page.locator("input.mantine-Select-input").last.click()  # its speed can be chosen
+        page.get_by_role("option", name="4x").click()
+        assert page.locator("input.mantine-Select-input").last.input_value() == "4x"
+
+        page.keyboard.press("Escape")
+    hosts = {
+        urllib.parse.urlsplit(url).netloc for url in asked if url[:5] not in ("data:", "blob:")
+    }
+    assert hosts == {""}  # the file alone
+
+
+def test_a_slider_of_the_live_page_moves_a_four_bar_with_its_loop_closed(browser):
+    system = four_bar()
+    live = mb.viz.show(system, port=0)
+    try:
+        assert live.url.startswith("http://127.0.0.1:")
+        before = live.q
+        with opened(browser, live.url) as (page, asked):
+            sliders = page.locator("[role=slider]")
+            sliders.first.wait_for(state="attached", timeout=PATIENCE)
+            others = [value_of(sliders.nth(k)) for k in (1, 2)]
+            gaps = []
+            for share in (0.55, 0.62, 0.7):
+                last = live.q
+                track = page.locator(".mantine-Slider-root").first.bounding_box()
+                page.mouse.click(
+                    track["x"] + share * track["width"], track["y"] + track["height"] / 2
+                )
+                assert until(page, lambda last=last: abs(live.q[0] - last[0]) > 0.05)
+                gaps.append(gap_at_hinge(system, live.q))
+            # what the page shows is what the mechanism does
+            assert until(page, lambda: abs(value_of(sliders.nth(0)) - live.q[0]) < 1e-3)
+            for k, other in zip((1, 2), others, strict=True):
+                assert until(page, lambda k=k: abs(value_of(sliders.nth(k)) - live.q[k]) < 1e-3)
+                assert abs(value_of(sliders.nth(k)) - other) > 0.05
+        assert max(gaps) < 1e-9
+        assert abs(live.q - before).min() > 0.05
+        hosts = {urllib.parse.urlsplit(url).hostname for url in asked}
+        assert hosts <= {"127.0.0.1", None}
+    finally:
+        live.close()
+    assert repr(live).endswith(": closed>")
+
+
+def gap_at_hinge(system, q):
+    """Return how far the ends of coupler and rocker are from each other. [m]."""
+    start = system.reference_configuration()
+    ends = []
+    for body in ("coupler", "rocker"):
+        on_body = np.linalg.inv(system.pose(body, start)) @ PLACE @ [*C, 1.0]
+        ends.append((system.pose(body, q) @ on_body)[:3])
+    return float(np.abs(ends[0] - ends[1]).max())
+
+
+@pytest.mark.parametrize("kind", ["model", "result"])
+def test_mbkit_view_serves_a_page_until_ctrl_c(kind, tmp_path):
+    """A model with its sliders, or a run that plays; on this machine alone, and nothing else."""
+    mech = mb.Mechanism("swing", gravity=(0, 0, -9.81))
+    bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+    path = tmp_path / ("swing.toml" if kind == "model" else "swing.nc")
+    if kind == "model":
+        mb.save_model(mech, path)
+    else:
+        mb.simulate(mech.assemble(), (0.0, 0.2), 0.01, q={"hinge": 0.5}).save(path)
+    start = ["--q", "hinge=0.5"] if kind == "model" else []
+    command = [sys.executable, "-m", "mbkit", "view", str(path), "--port", "8420", *start]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as viewing:
+        try:
+            line = viewing.stdout.readline()
+            url = re.fullmatch(
+                rf"{path.name} is shown at (http://127\.0\.0\.1:\d+) until .*\n", line
+            )
+            with urllib.request.urlopen(url[1]) as answer:  # noqa: S310  # of this machine
+                assert b"<html" in answer.read()[:2000].lower()
+        finally:
+            viewing.send_signal(signal.SIGINT)
+        assert viewing.wait(20) == 0

@@ -1,0 +1,118 @@
+"""Derivatives of runs whose steps are of adaptive size, which are taken as the run took them."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.sensitivities.recorded_run import RecordedRun
+from tests.constraints.closed_mechanisms import bennett
+from tests.sensitivities.differences import STEPS, WEIGHTS, assert_adjoint
+from tests.trees import random_mechanism, random_state
+
+pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+
+METHOD = mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, rtol=1e-6)
+SPAN, H = (0.1, 0.22), 0.06
+
+
+def arm():
+    rng = np.random.default_rng(3)
+    system = random_mechanism(rng, 3, ("revolute", "spherical", "universal")).assemble()
+    return system, random_state(rng, system)
+
+
+def frozen(run, system, q, v, tau):
+    """Return the end of single steps, with the sizes of those of a run."""
+    steps = RecordedRun.of(run, by=["q"])
+    spans = steps.linear.take(0, steps.count).steps.history.span
+    assert len(spans) > 3 * steps.count
+    assert np.ptp(spans[:, 1]) > 1e-3
+    method = attrs.evolve(METHOD, rtol=None)
+    for t, h in spans:
+        given = tau(t, q, v) if isinstance(tau, mb.PiecewiseEfforts) else tau
+        step = mb.simulate(system, (t, t + h), h, q=q, v=v, tau=given, integrator=method)
+        q, v = step.q[-1], step.v[-1]
+    return q, v
+
+
+def assert_same(base, found, start, move, *, h=1e-3, rtol=1e-9):
+    """Compare derivatives along `start`, by name, with differences of frozen steps."""
+    system = move(0.0)[0]
+    ends = [frozen(base, *move(e * h)) for e in STEPS]
+    expected = [
+        WEIGHTS @ [system.difference(base.q[-1], each) for each, _ in ends] / h,
+        WEIGHTS @ [each - base.v[-1] for _, each in ends] / h,
+    ]
+    for own, other in zip((found.q, found.v), expected, strict=True):
+        along = sum(np.tensordot(own[name][-1], x, np.ndim(x)) for name, x in start.items())
+        assert np.abs(along - other).max() < rtol * np.abs(other).max(), list(start)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_a_tree_and_efforts_that_change_between_steps():
+    system, state = arm()
+    rng = np.random.default_rng(4)
+    values = 3.0 * rng.normal(size=(2, system.nv))
+    tau = mb.PiecewiseEfforts(values, SPAN)
+    q, v, mass = state.q, state.v, system.parameters["bodies.body1.mass"]
+    base = mb.simulate(system, SPAN, H, q=q, v=v, tau=tau, integrator=METHOD)
+    found = mb.sensitivities(base, by=["q", "v", "tau", "bodies.body1.mass"])
+    x, w, push = (rng.normal(size=size) for size in (system.nv, system.nv, values.shape))
+    assert_same(base, found, {"q": x, "v": w},
+                lambda e: (system, system.retract(q, e * x), v + e * w, tau))  # fmt: skip
+    assert_same(base, found, {"tau": push},
+                lambda e: (system, q, v, mb.PiecewiseEfforts(values + e * push, SPAN)))  # fmt: skip
+    heavier = lambda e: system.with_parameters({"bodies.body1.mass": mass + e})  # noqa: E731
+    assert_same(base, found, {"bodies.body1.mass": 1.0},
+                lambda e: (heavier(e), q, v, tau))  # fmt: skip
+    assert_adjoint(base, found)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_loops_are_closed_after_each_of_the_steps():
+    system = bennett().assemble()
+    q = system.close_loops(system.reference_configuration())
+    u = system.close_loops(q, np.random.default_rng(1).normal(size=system.nv))[1]
+    base = mb.simulate(system, SPAN, H, q=q, v=9.0 * u, integrator=METHOD)
+    found = mb.sensitivities(base, by=["q", "v", "bodies.rod 2.mass"])
+
+    def moved(e):
+        q_e = system.close_loops(system.retract(q, 0.3 * e * u))
+        return (system, *system.close_loops(q_e, (9.0 + e) * u), None)
+
+    ends = [moved(1e-3 * e) for e in STEPS]
+    x = WEIGHTS @ [system.difference(q, each[1]) for each in ends] / 1e-3
+    w = WEIGHTS @ [each[2] - 9.0 * u for each in ends] / 1e-3
+    assert_same(base, found, {"q": x, "v": w}, moved, rtol=3e-9)
+    assert_adjoint(base, found)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_many_small_steps_have_the_derivatives_of_the_motion():
+    """With an impact, at a time to which the method takes steps of its own choice."""
+    system, state = arm()
+    free = mb.simulate(system, SPAN, 5e-3, q=state.q, v=state.v)
+    entry = next(k for k in range(system.nq) if "1" in system.position_names[k])
+    level = 0.5 * (free.q[8, entry] + free.q[9, entry])
+    rising = free.q[9, entry] > free.q[8, entry]
+    stop = mb.Event(
+        "stop", mb.JointPosition(system.position_names[entry], level=level), tolerance=0.0,
+        direction="rising" if rising else "falling", reset=mb.Impact(0.5),
+    )  # fmt: skip
+    found = []
+    for options in (
+        {"h": 1e-3, "save_every": 60}, {"h": H, "integrator": attrs.evolve(METHOD, rtol=1e-11)}
+    ):  # fmt: skip
+        run = mb.simulate(system, SPAN, q=state.q, v=state.v, events=[stop], **options)
+        found.append(mb.sensitivities(run, by=["q", "v", "bodies.body1.mass"]))
+        assert_adjoint(run, found[-1], rtol=1e-10)
+    for name in found[0].q:
+        for exact, own in zip(*((each.q, each.v, each.events) for each in found), strict=True):
+            size = np.abs(exact[name]).max()
+            assert np.abs(exact[name] - own[name]).max() < 1e-7 * size, name

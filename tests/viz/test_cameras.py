@@ -1,0 +1,105 @@
+"""Cameras have all that moves in their pictures, and labels keep clear of each other."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.viz.image_labels import draw_labels
+from mbkit.viz.scene import Camera, scene_of
+
+
+def swing(points, axis=(0, 1, 0), gravity=(0, 0, -9.81)):
+    """A chain of rods between points, which turns about parallel axes."""
+    mech = mb.Mechanism("swing", gravity=gravity)
+    last = "world"
+    for k, (start, end) in enumerate(itertools.pairwise(points)):
+        middle = 0.5 * (np.array(start) + end)
+        rod = mb.Body(
+            f"rod{k}", mb.SpatialInertia.sphere(1.0, radius=0.1),
+            frames={f"end{k}": mb.spatial.translation(end - middle)},
+            pose=mb.spatial.translation(middle),
+        )  # fmt: skip
+        mech.add_joint(mb.RevoluteJoint(f"joint{k}", axis, start), last, mech.add_body(rod))
+        last = rod.name
+    return mech.assemble()
+
+
+@pytest.mark.parametrize("aspect", [0.6, 1.5, 3.0])
+@pytest.mark.parametrize(
+    ("axis", "gravity"),
+    [((0, 1, 0), (0, 0, -9.81)), ((1, 2, 3), (1, -9, 2)), ((0, 0, 1), (0, 0, 0))],
+)
+def test_the_whole_motion_is_in_the_picture_and_fills_it(axis, gravity, aspect):
+    """By the points where rods begin and end, in all postures; looked at with another formula."""
+    system = swing([(0, 0, 0), (0.3, 0, 0.2), (0.5, -0.1, 1.0)], axis, gravity)
+    q = np.random.default_rng(2).uniform(-2.0, 2.0, size=(30, 2))
+    camera = scene_of(system).camera(q, aspect=aspect)
+    names = ("rod0", "rod1", "end0", "end1")
+    points = np.concatenate([system.pose(name, q)[:, :3, 3] for name in names])
+    size = (round(600 * aspect), 600)
+    places = camera.project(points, size)
+    assert ((places > 0.0) & (places < size)).all()
+    # a pinhole: what is seen is on the ray through the pixel
+    ahead, right, up = camera.axes
+    slope = np.tan(0.5 * camera.field_of_view) / 300.0
+    rays = ahead + slope * (
+        np.outer(places[:, 0] - 0.5 * size[0], right) - np.outer(places[:, 1] - 300.0, up)
+    )
+    assert np.abs(np.cross(points - camera.position, rays)).max() < 1e-12 * np.abs(points).max() * 9
+    spread = np.ptp(places, axis=0) / size
+    assert spread.max() > 0.5
+
+
+def test_labels_keep_clear_of_each_other_and_of_the_edges():
+    """Twelve names of points near each other and of corners: each letter is in the image."""
+    from PIL import Image
+
+    image = Image.new("RGB", (400, 300), "white")
+    rng = np.random.default_rng(3)
+    points = np.vstack(
+        [rng.uniform(180, 220, size=(8, 2)), [[0, 0], [400, 300], [0, 300], [np.nan, 1]]]
+    )
+    taken: dict[int, int] = {}
+    draw_labels(image, [f"joint{k}" for k in range(12)], points, taken)
+    assert {8, 9, 10} <= set(taken)
+    assert 11 not in taken
+    before = np.asarray(image)
+    assert (before[:, :1] == 255).all()
+    # a film: what has a place keeps it, as long as nothing is in its way
+    places = dict(taken)
+    again = Image.new("RGB", (400, 300), "white")
+    draw_labels(again, [f"joint{k}" for k in range(12)], points, taken)
+    assert taken == places
+    np.testing.assert_array_equal(np.asarray(again), before)
+
+
+def test_axes_of_a_camera_are_a_right_handed_frame():
+    camera = Camera((3.0, 1.0, 2.0), (0.0, 0.5, 0.0), (0.0, 0.0, 1.0))
+    ahead, right, up = camera.axes
+    np.testing.assert_allclose(camera.axes @ camera.axes.T, np.eye(3), atol=1e-15)
+    np.testing.assert_allclose(np.cross(right, up), -ahead, atol=1e-15)
+    assert up[2] > 0.0
+
+
+def test_a_floor_is_no_body():
+    """It is drawn in grey, and neither the camera nor the size of axes looks at it."""
+
+    def scene(shapes):
+        mech = mb.Mechanism("swing", gravity=(0, 0, -9.81), world_shapes=shapes)
+        rod = mb.SpatialInertia.sphere(1.0, radius=0.1)
+        bob = mech.add_body(mb.Body("bob", rod, mb.spatial.translation((0, 0, -0.5))))
+        mech.add_joint(mb.RevoluteJoint("hinge", (0, 1, 0)), "world", bob)
+        return scene_of(mech.assemble())
+
+    floor = mb.BoxShape((30.0, 30.0, 0.02), pose=mb.spatial.translation((0, 0, -1.0)))
+    bare, on_floor = scene(()), scene((floor,))
+    assert on_floor.glyph == bare.glyph
+    q = np.linspace(-1.0, 1.0, 9)[:, None]
+    np.testing.assert_array_equal(on_floor.camera(q).position, bare.camera(q).position)
+    (part,) = [part for part in on_floor.parts if part.layer == "ground"]
+    assert np.ptp(part.mesh.vertices, axis=0) == pytest.approx([30.0, 30.0, 0.02])
+    assert len(set(part.color[:3])) == 1 or max(part.color[:3]) - min(part.color[:3]) < 0.05
