@@ -87,7 +87,6 @@ if TYPE_CHECKING:
     from mbkit.linear_models.equilibrium import Equilibrium
     from mbkit.linear_models.linear_model import LinearModel
     from mbkit.results.diagnosis import Diagnosis
-    from mbkit.viz.show import Picture
 
 
 @final
@@ -391,7 +390,7 @@ class System:
 
     def draw(
         self, q: Configuration | None = None, path: str | os.PathLike[str] | None = None
-    ) -> Picture:
+    ) -> Any:
         """Return a picture of a configuration, which notebooks show and `Picture.save` writes.
 
         Parameters
@@ -404,7 +403,7 @@ class System:
 
         Returns
         -------
-        Picture
+        mbkit.viz.Picture
             See docs/pictures.md.
 
         Raises

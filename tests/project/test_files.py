@@ -6,8 +6,11 @@ import ast
 import functools
 import re
 import statistics
+import tomllib
 
 import pytest
+
+from tests.project.conftest import ROOT
 
 # Put together here, so that this file does not hold what it looks for.
 INDEX_HOSTS = [
@@ -83,6 +86,24 @@ def test_most_modules_and_functions_are_short(modules):
     lengths = sorted(length for path in modules for length in _parsed(path)[1].values())
     assert lengths[len(lengths) // 2] <= 8
     assert lengths[9 * len(lengths) // 10] <= 35
+
+
+def test_what_the_layers_let_through_stands_in_functions(modules):
+    """So that no circle of packages is made by imports for type checkers."""
+    contracts = tomllib.loads(_text(ROOT / "pyproject.toml"))["tool"]["importlinter"]["contracts"]
+    layers = next(each for each in contracts if each["name"] == "Packages import downwards only")
+    found = []
+    for importer, imported in (each.split(" -> ") for each in layers["ignore_imports"]):
+        tree = ast.parse(_text((ROOT / importer.replace(".", "/")).with_suffix(".py")))
+        functions = (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))
+        inside = {part for each in functions for part in ast.walk(each)}
+        found += [
+            (importer, each.module)
+            for each in ast.walk(tree)
+            if isinstance(each, ast.ImportFrom) and each not in inside
+            and f"{each.module}.".startswith(imported.rstrip("*").rstrip(".") + ".")
+        ]  # fmt: skip
+    assert not found
 
 
 @functools.cache
