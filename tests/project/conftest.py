@@ -37,7 +37,11 @@ def modules():
 
 
 #: Pages whose code takes seconds, for many runs and projects that tests/studies has smaller.
-LONG = ("docs/projects.md", "docs/studies.md")
+LONG = (
+    "docs/projects.md", "docs/studies.md", "docs/tutorials/comparing-formulations.md",
+    "docs/tutorials/custom-integrator.md", "docs/tutorials/plugin.md",
+    "docs/tutorials/team-project.md",
+)  # fmt: skip
 
 #: Pages whose code needs packages beyond the extra `test`: tests/peers/test_page_code.py runs them.
 WITH_PEERS = (

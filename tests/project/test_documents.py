@@ -36,7 +36,7 @@ def plugins_apart(monkeypatch, registry):
 
 
 #: Names of the projects that pages make.
-MADE = ("cart", "pendulum")
+MADE = ("cart", "pendulum", "bumpstop")
 
 
 def test_code_runs(document, tmp_path, monkeypatch, plugins_apart):
