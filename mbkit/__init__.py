@@ -75,15 +75,19 @@ from mbkit.integrators import Integrator as Integrator
 from mbkit.integrators import tableaus as tableaus
 from mbkit.integrators.built_in import *
 from mbkit.io import Mjcf as Mjcf
+from mbkit.io import Sdf as Sdf
 from mbkit.io import Urdf as Urdf
 from mbkit.io import load_ensemble as load_ensemble
 from mbkit.io import load_mjcf as load_mjcf
 from mbkit.io import load_model as load_model
 from mbkit.io import load_result as load_result
+from mbkit.io import load_sdf as load_sdf
 from mbkit.io import load_urdf as load_urdf
 from mbkit.io import parse_model as parse_model
+from mbkit.io import parse_sdf as parse_sdf
 from mbkit.io import parse_urdf as parse_urdf
 from mbkit.io import read_mjcf as read_mjcf
+from mbkit.io import read_sdf as read_sdf
 from mbkit.io import read_urdf as read_urdf
 from mbkit.io import save_mjcf as save_mjcf
 from mbkit.io import save_model as save_model

@@ -46,7 +46,7 @@ def convert(
     outputs: tuple[str, ...],
     h: float | None,
 ) -> None:
-    """Read MODEL, a TOML, URDF or MJCF file or robot:NAME, and write it to OUTPUT.
+    """Read MODEL, a TOML, URDF, SDF or MJCF file or robot:NAME, and write it to OUTPUT.
 
     OUTPUT ends in .toml, .urdf or .xml (an MJCF), or in .fmu: an FMU (FMI 2.0, co-simulation)
     for other simulation programs, which needs a Python with mbkit where it runs.
@@ -60,6 +60,7 @@ def convert(
       mbkit convert arm.urdf arm.toml
       mbkit convert arm.toml arm.urdf --force
       mbkit convert four-bar.toml four-bar.xml
+      mbkit convert rover.sdf rover.toml
       mbkit convert robot:panda panda.toml --mimic independent
       mbkit convert arm.toml arm.fmu --input elbow --output q.elbow --output hand.position
     """

@@ -51,9 +51,9 @@ _COUNTS = {"mass [kg]", "positions", "velocities", "rows"}
 def info(model: pathlib.Path, floating: bool, coordinates: str, diagnose: bool) -> None:
     """Show the bodies, joints, forces, constraints, tree, loops, mobility and mass of MODEL.
 
-    MODEL is a TOML, URDF or MJCF file, or robot:NAME for a robot of the package example-robot-data.
-    Without --diagnose nothing is computed or compiled. Warnings name what keeps the model from
-    being simulated, notes what is unusual, and what of a URDF is not read.
+    MODEL is a TOML, URDF, SDF or MJCF file, or robot:NAME for a robot of the package
+    example-robot-data. Without --diagnose nothing is computed or compiled. Warnings name what keeps
+    the model from being simulated, notes what is unusual, and what of the file is not read.
 
     Of RESULT, a result file or a run directory: what happened in the run, which study it was, at
     which commit, with which versions and settings.

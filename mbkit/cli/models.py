@@ -13,6 +13,7 @@ from mbkit.cli.files import EXISTING
 from mbkit.errors import ModelFileWarning, PluginWarning, printable
 from mbkit.io.mjcf.reader import warning_of_mjcf
 from mbkit.io.robots import is_robot, model_file
+from mbkit.io.sdf.reader import warning_of_sdf
 from mbkit.io.urdf.reader import warning_of
 
 if TYPE_CHECKING:
@@ -94,6 +95,9 @@ def read(path: pathlib.Path, *, floating: bool) -> tuple[Mechanism, tuple[str, .
     if suffix in (".xml", ".mjcf") and not floating:
         mjcf = mb.read_mjcf(path)
         return mjcf.mechanism(), mjcf.notes, [*filter(None, [warning_of_mjcf(mjcf)])]
+    if suffix == ".sdf" and not floating:
+        sdf = mb.read_sdf(path)
+        return sdf.mechanism(), sdf.notes, [*filter(None, [warning_of_sdf(sdf)])]
     return load(path, floating=floating, mimic="couple"), (), []
 
 

@@ -113,7 +113,7 @@ def simulate(
     floating: bool,
     mimic: str,
 ) -> None:
-    """Simulate MODEL, a TOML, URDF or MJCF file or robot:NAME, and write the result to a file.
+    """Simulate MODEL, a TOML, URDF, SDF or MJCF file or robot:NAME, and write the result.
 
     The first start compiles what it needs, which takes up to a minute; it says so. A run that is
     stopped by Ctrl-C, or by numbers that are no longer finite, is written as far as it got, and

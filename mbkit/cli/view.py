@@ -51,7 +51,7 @@ def view(
 ) -> None:
     """Show MODEL with a slider for each joint, or play the motion of RESULT, in the browser.
 
-    MODEL is a TOML, URDF or MJCF file, or robot:NAME for a robot of the package example-robot-data.
+    MODEL is a TOML, URDF, SDF or MJCF file, or robot:NAME for one of example-robot-data.
     Loops stay closed: drag one joint, and the others follow. RESULT is a result file or a run
     directory. The page is at an address of this machine, which nobody else sees, until Ctrl-C.
 

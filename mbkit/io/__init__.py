@@ -10,6 +10,10 @@ from mbkit.io.model_file import save_model as save_model
 from mbkit.io.results.ensembles import load_ensemble as load_ensemble
 from mbkit.io.results.netcdf import load_result as load_result
 from mbkit.io.results.saving import save_result as save_result
+from mbkit.io.sdf import Sdf as Sdf
+from mbkit.io.sdf import load_sdf as load_sdf
+from mbkit.io.sdf import parse_sdf as parse_sdf
+from mbkit.io.sdf import read_sdf as read_sdf
 from mbkit.io.urdf import Urdf as Urdf
 from mbkit.io.urdf import load_urdf as load_urdf
 from mbkit.io.urdf import parse_urdf as parse_urdf
@@ -18,15 +22,19 @@ from mbkit.io.urdf import save_urdf as save_urdf
 
 __all__ = [
     "Mjcf",
+    "Sdf",
     "Urdf",
     "load_ensemble",
     "load_mjcf",
     "load_model",
     "load_result",
+    "load_sdf",
     "load_urdf",
     "parse_model",
+    "parse_sdf",
     "parse_urdf",
     "read_mjcf",
+    "read_sdf",
     "read_urdf",
     "save_mjcf",
     "save_model",

@@ -47,9 +47,10 @@ def load_model(
     ----------
     path : path
         A TOML file as ``docs/model-file.md`` describes it; by the suffix ``.urdf``, a URDF file as
-        `load_urdf` reads it by default; by the suffix ``.xml`` or ``.mjcf`` an MJCF file, as
-        `load_mjcf` does; a file of another suffix that a plugin reads; or ``"robot:NAME"``, such as
-        ``"robot:panda"``: a URDF file of the package example-robot-data.
+        `load_urdf` reads it by default; by ``.sdf`` an SDF file, as `load_sdf` does; by ``.xml`` or
+        ``.mjcf`` an MJCF file, as `load_mjcf` does; a file of another suffix that a plugin reads;
+        or ``"robot:NAME"``, such as ``"robot:panda"``: a URDF file of the package
+        example-robot-data.
     parameters : mapping of str to float, optional
         Other values than those of the table ``[parameters]`` of a TOML file, by name.
     joint_types : mapping, optional

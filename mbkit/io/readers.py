@@ -1,4 +1,4 @@
-"""Model files by their suffixes: URDF, MJCF, and what plugins read."""
+"""Model files by their suffixes: URDF, SDF, MJCF, and what plugins read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from mbkit.errors import MbkitError, ModelFileError, UsageError, printable
 from mbkit.io.mjcf import load_mjcf
 from mbkit.io.model_file import load_model
+from mbkit.io.sdf import load_sdf
 from mbkit.io.urdf import load_urdf
 from mbkit.model import Mechanism
 from mbkit.plugins import hookimpl, registry
@@ -24,6 +25,7 @@ def mbkit_file_readers() -> Mapping[str, Reader]:
         ".toml": read_toml,
         ".urdf": load_urdf,
         ".xacro": load_urdf,
+        ".sdf": load_sdf,
         ".xml": load_mjcf,
         ".mjcf": load_mjcf,
     }
@@ -45,7 +47,7 @@ def read_other(path: pathlib.Path, *, of_toml: bool) -> Mechanism | None:
     if reader is None or reader is read_toml:
         return None
     if of_toml:
-        kinds = {load_urdf: "a URDF", load_mjcf: "an MJCF"}
+        kinds = {load_urdf: "a URDF", load_sdf: "an SDF", load_mjcf: "an MJCF"}
         kind = kinds.get(reader, f"a '{printable(suffix)}'")
         raise UsageError(
             f"load_model: parameters, joint_types, force_types and constraint_types are for TOML "

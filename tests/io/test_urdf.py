@@ -13,7 +13,7 @@ import pytest
 import mbkit as mb
 from mbkit.io.text_file import read_bytes
 from mbkit.io.urdf import reader
-from mbkit.io.urdf.angles import rotation_from_rpy, rpy_from_rotation
+from mbkit.io.xml.angles import rotation_from_rpy, rpy_from_rotation
 from mbkit.spatial import rotation, translation
 
 ARM = pathlib.Path(__file__).parents[1] / "data" / "gripper.urdf"
@@ -369,7 +369,7 @@ def test_what_is_no_urdf_is_refused(text, message):
 
 
 def test_too_many_elements_are_refused(monkeypatch):
-    monkeypatch.setattr("mbkit.io.urdf.elements.MAX_ELEMENTS", 10)
+    monkeypatch.setattr("mbkit.io.xml.elements.MAX_ELEMENTS", 10)
     with pytest.raises(mb.ModelFileError, match="has more than 10 elements"):
         mb.parse_urdf(robot('<link name="a"/>' * 10))
 

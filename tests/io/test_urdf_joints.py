@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.io.urdf.angles import rotation_from_rpy
+from mbkit.io.xml.angles import rotation_from_rpy
 from mbkit.spatial import rotation_from_quaternion
 
 TWO = '<link name="a"/><link name="b"/>'

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from mbkit.errors import ModelFileError, printable
 from mbkit.io.text_file import read_text
-from mbkit.io.urdf.elements import Element, parse_elements
+from mbkit.io.xml.elements import Element, parse_elements
 
 __all__ = ["check_files"]
 

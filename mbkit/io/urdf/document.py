@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, final
 
 import attrs
 
+from mbkit.errors import printable
 from mbkit.io.urdf.build import build_mechanism
-from mbkit.io.urdf.meshes import checked_roots, find_meshes
+from mbkit.io.xml.meshes import checked_roots, find_meshes
 from mbkit.joints import Joint
 from mbkit.model import JointFriction, JointLimits
 from mbkit.shapes import Color
@@ -212,7 +213,7 @@ class Urdf:
             If `mimic` is none of the three, or a root is no path.
         """
         roots = checked_roots(package_roots)
-        files = find_meshes(self, roots, warn=bool(roots))
+        files = self._found(roots, warn=bool(roots))
         return build_mechanism(self, root_joint, mimic, files)
 
     def mesh_files(
@@ -243,4 +244,15 @@ class Urdf:
         ModelFileWarning
             Once, with the number of those that are not found, and why.
         """
-        return find_meshes(self, package_roots)
+        return self._found(package_roots, warn=True)
+
+    def _found(
+        self,
+        package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        *,
+        warn: bool,
+    ) -> dict[str, pathlib.Path]:
+        shapes = (each for link in self.links for each in link.shapes)
+        names = [each.filename for each in shapes if each.kind == "mesh"]
+        what = f"URDF file '{printable(self.source)}'" if warn else ""
+        return find_meshes(names, self.folder, package_roots, what)

@@ -11,9 +11,10 @@ import numpy as np
 
 from mbkit.errors import MbkitError, check_name
 from mbkit.io.urdf.document import UrdfJoint, UrdfMimic
-from mbkit.io.urdf.elements import Element
-from mbkit.io.urdf.faults import Reading
-from mbkit.io.urdf.values import Part
+from mbkit.io.urdf.origin import pose_of
+from mbkit.io.xml.elements import Element
+from mbkit.io.xml.faults import Reading
+from mbkit.io.xml.values import Part
 from mbkit.joints import (
     FixedJoint,
     FreeJoint,
@@ -68,7 +69,7 @@ def read_joint(element: Element, reading: Reading) -> UrdfJoint | None:
         part.unknown("type", kind, _KINDS)
         kind = None
     parent, child = _end(part, "parent"), _end(part, "child")
-    pose = part.pose()
+    pose = pose_of(part)
     joint = _joint(part, name, kind or "fixed")
     (limits, missing), friction = _limits(part, kind), _friction(part, kind)
     mimic = _mimic(part)

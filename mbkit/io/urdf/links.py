@@ -8,9 +8,10 @@ import numpy as np
 
 from mbkit.errors import InertiaError, check_name
 from mbkit.io.urdf.document import UrdfGeometry, UrdfLink
-from mbkit.io.urdf.elements import Element
-from mbkit.io.urdf.faults import Reading
-from mbkit.io.urdf.values import Part
+from mbkit.io.urdf.origin import pose_of
+from mbkit.io.xml.elements import Element
+from mbkit.io.xml.faults import Reading
+from mbkit.io.xml.values import Part
 from mbkit.shapes import Color
 from mbkit.spatial import FloatArray, SpatialInertia
 
@@ -74,7 +75,7 @@ def read_link(element: Element, reading: Reading, colors: Mapping[str, Color]) -
 
 def _inertia(inertial: Part) -> SpatialInertia:
     """Return the inertia in the frame of the link: m, c, R I R^T of <origin> (R, c)."""
-    C = inertial.pose()
+    C = pose_of(inertial)
     mass, table = inertial.child("mass", required=True), inertial.child("inertia", required=True)
     value = 0.0 if mass is None else mass.number("value")
     moment = np.zeros((3, 3)) if table is None else _moment(table)
@@ -108,7 +109,7 @@ def _accepted(inertial: Part, mass: float, com: FloatArray, moment: FloatArray) 
 def _shape(part: Part, use: str, colors: Mapping[str, Color]) -> UrdfGeometry | None:
     """Return a shape; None where it is at fault or of a kind that is not known."""
     part.text("name", required=False)
-    pose = part.pose()
+    pose = pose_of(part)
     geometry = part.child("geometry", required=True)
     color = None
     for material in part.children("material") if use == "visual" else ():

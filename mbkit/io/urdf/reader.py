@@ -20,13 +20,13 @@ from mbkit.io.robots import model_file
 from mbkit.io.text_file import read_text
 from mbkit.io.urdf.build import with_world_note
 from mbkit.io.urdf.document import Urdf
-from mbkit.io.urdf.elements import Element, parse_elements
-from mbkit.io.urdf.faults import Reading
 from mbkit.io.urdf.joints import read_joint
 from mbkit.io.urdf.links import colors_of, read_link, read_material
-from mbkit.io.urdf.meshes import checked_roots
 from mbkit.io.urdf.tree import check_tree
-from mbkit.io.urdf.values import Part
+from mbkit.io.xml.elements import Element, parse_elements
+from mbkit.io.xml.faults import Reading
+from mbkit.io.xml.meshes import checked_roots
+from mbkit.io.xml.values import Part
 from mbkit.joints import Joint
 from mbkit.model import Mechanism
 

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from mbkit.io.urdf.angles import rpy_from_rotation
+from mbkit.io.xml.angles import rpy_from_rotation
 from mbkit.shapes import (
     BoxShape,
     CapsuleShape,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from mbkit.errors import listed, suggestion
 from mbkit.io.urdf.document import UrdfJoint, UrdfLink
-from mbkit.io.urdf.faults import Reading
+from mbkit.io.xml.faults import Reading
 
 
 def check_tree(

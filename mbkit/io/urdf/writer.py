@@ -14,10 +14,10 @@ from mbkit.constraints import GearRatio
 from mbkit.errors import ModelFileError, ModelFileWarning, listed, printable
 from mbkit.io.replacement import replacement
 from mbkit.io.text_file import checked_path
-from mbkit.io.urdf.angles import rpy_from_rotation
 from mbkit.io.urdf.build import ROOT_JOINT, WORLD
 from mbkit.io.urdf.joints import NO_LIMIT
 from mbkit.io.urdf.shapes import visual_lines
+from mbkit.io.xml.angles import rpy_from_rotation
 from mbkit.joints import (
     FixedJoint,
     FreeJoint,

@@ -1,4 +1,4 @@
-"""Attributes and children of elements: strictly read, each fault with its line."""
+"""Attributes, texts and children of elements: strictly read, each fault with its line."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import suggestion
-from mbkit.io.urdf.angles import rotation_from_rpy
-from mbkit.io.urdf.elements import Element
-from mbkit.io.urdf.faults import Hint, Made, Reading
+from mbkit.io.xml.elements import Element
+from mbkit.io.xml.faults import Hint, Made, Reading
 from mbkit.spatial import FloatArray, rotation_from_quaternion
 
 # ASCII digits; float() alone would take 1_0, nan, infinity and digits of other scripts. No two
@@ -37,6 +36,7 @@ class Part:
         self.line = element.line
         self._asked: set[str] = set()
         self._children: set[str] = set()
+        self._has_text = False
 
     # -------------------------------------------------------------------------- attributes
 
@@ -52,9 +52,11 @@ class Part:
         """Return an attribute of `count` numbers; without a default it must be there."""
         text = self.text(key, required=default is None)
         stand_in = np.zeros(count) if default is None else np.array(default, dtype=np.float64)
-        if text is None:
-            return stand_in
-        words = text.split()
+        return stand_in if text is None else self._numbers(key, text, stand_in)
+
+    def _numbers(self, key: str, text: str, stand_in: FloatArray) -> FloatArray:
+        """Return the numbers of a text, as many as those that stand in for wrong ones."""
+        words, count = text.split(), len(stand_in)
         if len(words) != count:
             many = "a number" if count == 1 else f"{count} numbers"
             self.fault(f"{key} must be {many}, got {_shown(text)}; separate numbers by blanks.")
@@ -85,6 +87,29 @@ class Part:
             return None
         return value
 
+    # ---------------------------------------------------------------------------- contents
+
+    def content(self) -> str:
+        """Return the text in the element."""
+        self._has_text = True
+        return self.element.text
+
+    def content_numbers(self, count: int) -> FloatArray:
+        """Return the text in the element as `count` numbers."""
+        return self._numbers("the text", self.content(), np.zeros(count))
+
+    def rotation_from_xyzw(self, key: str, values: FloatArray) -> FloatArray:
+        """Return the rotation (3, 3) of a quaternion with the scalar last; identity at a fault."""
+        quaternion = np.roll(values, 1)
+        length = float(np.linalg.norm(quaternion))
+        if not abs(length - 1.0) <= _UNIT:
+            self.fault(
+                f"{key} must be of length 1 to {_UNIT:g}, got length {length:.6g}; give x, y, "
+                "z and the scalar part of a unit quaternion."
+            )
+            return np.eye(3)
+        return rotation_from_quaternion(quaternion / length)
+
     # ---------------------------------------------------------------------------- children
 
     def child(self, tag: str, *, required: bool = False) -> Part | None:
@@ -105,35 +130,6 @@ class Part:
             if each.tag == tag
         ]
 
-    def pose(self) -> FloatArray:
-        """Return the pose (4, 4) of the child <origin>, the identity where there is none."""
-        C = np.eye(4)
-        origin = self.child("origin")
-        if origin is not None:
-            C[:3, 3] = origin.numbers("xyz", 3, np.zeros(3))
-            C[:3, :3] = origin._rotation()
-            origin.done()
-        return C
-
-    def _rotation(self) -> FloatArray:
-        """Return the rotation (3, 3) of an <origin>: rpy, or since version 1.2 quat_xyzw."""
-        if "quat_xyzw" not in self.element.attributes:
-            return rotation_from_rpy(self.numbers("rpy", 3, np.zeros(3)))
-        if self.text("rpy", required=False) is not None:
-            self.fault("takes either rpy or quat_xyzw, got both; leave one out.")
-        before = self.reading.num_faults
-        quaternion = np.roll(self.numbers("quat_xyzw", 4), 1)
-        if self.reading.num_faults > before:
-            return np.eye(3)
-        length = float(np.linalg.norm(quaternion))
-        if not abs(length - 1.0) <= _UNIT:
-            self.fault(
-                f"quat_xyzw must be of length 1 to {_UNIT:g}, got length {length:.6g}; give x, y, "
-                "z and the scalar part of a unit quaternion."
-            )
-            return np.eye(3)
-        return rotation_from_quaternion(quaternion / length)
-
     # ------------------------------------------------------------------------------- notes
 
     def fault(self, message: str, hint: Hint = str) -> None:
@@ -152,7 +148,7 @@ class Part:
         for child in self.element.children:
             if child.tag not in self._children:
                 self.reading.unread(f"{self.path}/{child.tag}", child.line)
-        if self.element.text:
+        if self.element.text and not self._has_text:
             self.reading.unread(f"{self.path}/text()", self.line)
 
     def unknown(self, what: str, value: str | None, known: Collection[str]) -> None:

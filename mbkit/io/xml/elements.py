@@ -16,7 +16,7 @@ __all__ = ["Element", "parse_elements"]
 MAX_DEPTH = 64
 MAX_ELEMENTS = 200_000
 
-_TEXT_KEPT = 40  # characters: no text means anything in a URDF
+_TEXT_KEPT = 4096  # characters of a text: a pose with all its digits has some 200
 _ENCODINGS = ("utf-8", "utf8", "us-ascii", "ascii")
 
 
@@ -73,11 +73,13 @@ class _Builder:
         self.open.append(element)
 
     def end(self, _tag: str) -> None:
-        self.open.pop()
+        element = self.open.pop()
+        element.text = element.text.strip()
 
     def data(self, text: str) -> None:
-        if not self.open[-1].text:
-            self.open[-1].text = text.strip()[:_TEXT_KEPT]
+        element = self.open[-1]
+        if element.text or not text.isspace():
+            element.text += text[: max(_TEXT_KEPT - len(element.text), 0)]
 
     def doctype(self, *_declaration: Any) -> None:
         raise self.refuse(

@@ -1,4 +1,4 @@
-"""Meshes of a URDF file: looked for below given folders alone, never opened."""
+"""Meshes that a file names: looked for below given folders alone, never opened."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ import re
 import urllib.parse
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from mbkit.errors import ModelFileWarning, UsageError, printable
-
-if TYPE_CHECKING:
-    from mbkit.io.urdf.document import Urdf
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _SHOWN = 3  # names in a warning
@@ -49,19 +45,21 @@ def _own_package(folder: pathlib.Path) -> list[pathlib.Path]:
 
 
 def find_meshes(
-    urdf: Urdf,
+    names: Iterable[str],
+    folder: pathlib.Path | None,
     package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    *,
-    warn: bool = True,
+    what: str = "",
 ) -> dict[str, pathlib.Path]:
-    """Return the files of the meshes that are found; see `Urdf.mesh_files`."""
+    """Return the files of the meshes that are found, by their names; see `Urdf.mesh_files`.
+
+    `folder` is that of the file which names them, None for a text. With `what`, how a warning calls
+    that file, those that are not found are told.
+    """
     roots = checked_roots(package_roots)
-    if urdf.folder is not None:
-        folder = urdf.folder.resolve()
+    if folder is not None:
+        folder = folder.resolve()
         roots[:0] = [folder, *_own_package(folder)]
-    names = dict.fromkeys(
-        shape.filename for link in urdf.links for shape in link.shapes if shape.kind == "mesh"
-    )
+    names = tuple(dict.fromkeys(names))
     found = {}
     lost: list[str] = []
     for name in names:
@@ -69,14 +67,14 @@ def find_meshes(
             found[name] = _find(name, roots)
         except _NotFoundError as error:
             lost.append(f"'{printable(name[:80])}' {error}")
-    if lost and warn:
+    if lost and what:
         more = f"; and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
         warnings.warn(
-            f"URDF file '{printable(urdf.source)}': {len(lost)} of {len(names)} meshes are not "
+            f"{what}: {len(lost)} of {len(names)} meshes are not "
             f"found: {'; '.join(lost[:_SHOWN])}{more}. Name the folders of the packages "
             "by package_roots.",
             ModelFileWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return found
 

@@ -1,0 +1,6 @@
+"""SDF files (SDFormat): to documents and mechanisms."""
+
+from mbkit.io.sdf.document import Sdf as Sdf
+from mbkit.io.sdf.reader import load_sdf as load_sdf
+from mbkit.io.sdf.reader import parse_sdf as parse_sdf
+from mbkit.io.sdf.reader import read_sdf as read_sdf
