@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.closed_loops.consistent_velocity import velocity_near
+from mbkit.closed_loops.over_constrained import why_loops_stay_open
 from mbkit.errors import ConstraintError, NotFiniteError, UsageError, listed
 from mbkit.kinematics.closing import Closing, close, lead
 from mbkit.kinematics.loops import Loops, checked_fixed
@@ -144,15 +145,11 @@ def _failure(loops: Loops, best: Closing, held: Any, which: str = "q") -> Constr
     row = closure.position_row_names[int(np.argmax(np.abs(best.residual)))]
     locked = [loops.system.velocity_names[k] for k in np.flatnonzero(held)]
     where = f" with {listed(locked)} fixed" if locked else ""
-    remedy = (
-        "Fix less, or give it other positions"
-        if locked
-        else "Look for joints that are misplaced, or start nearer"
-    )
+    remedy = why_loops_stay_open(loops, best.q, held)
     error = ConstraintError(
         f"{_WHO}: from {which}, {_open_loops(loops, best)}{where}: at best '{row}' stays open by "
-        f"{loops.length * best.error:.3g} m, where angles count by {loops.length:.3g} m. {remedy}; "
-        f"the exception's q is where the descent ended."
+        f"{loops.length * best.error:.3g} m, where angles count by {loops.length:.3g} m. {remedy}. "
+        f"The exception's q is where the descent ended."
     )
     error.q = best.q
     return error

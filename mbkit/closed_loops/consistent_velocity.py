@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.closed_loops.over_constrained import why_velocities_contradict
 from mbkit.errors import ConstraintError, UsageError, listed
 from mbkit.kinematics.loops import checked_entries, checked_fixed
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems.calls.entries import velocity_scales
-from mbkit.systems.rank import LEFT, Ranked, largest_row, rank_of
+from mbkit.systems.rank import LEFT, Ranked, largest_row
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -100,17 +101,9 @@ def _check(
     if abs(rate[worst]) <= LEFT * size:
         return
     names = [system.velocity_names[k] for k in np.flatnonzero(fixed)]
-    if not system.prescribed_joints and rank_of(A) == system.nv:
-        raise ConstraintError(
-            f"{who}: the velocities of {listed(names)} do not go together with the constraints: "
-            f"the mechanism cannot move. At this configuration its constraints have rank "
-            f"{system.nv}, as many as it has velocities: its mobility is 0. Leave the velocities "
-            f"out. If it shall move, look for axes that miss a common direction or point; "
-            f"print(system.diagnose(q)) says more."
-        )
     gap = system.arrays.closure.length * abs(rate[worst])
     raise ConstraintError(
         f"{who}: the velocities of {listed(names)} do not go together at this configuration: "
-        f"whatever the others do, '{system.constraint_names[worst]}' opens at {gap:.3g} m/s. Give "
-        f"fewer of them; at a dead centre, give that of another joint."
+        f"whatever the others do, '{system.constraint_names[worst]}' opens at {gap:.3g} m/s. "
+        f"{why_velocities_contradict(system, A, fixed)}"
     )

@@ -76,7 +76,7 @@ def loop_closure(
         joints=tuple(joints),
         objects=others, derivatives=tuple(each.derivatives for each in made),
         parameters={o.name: each.parameters for o, each in zip(others, made, strict=True)},
-        site_bodies=tuple(sites.bodies or [0]), length=length, owners=(*owners, *made),
+        site_bodies=tuple(sites.bodies), length=length, owners=(*owners, *made),
         num_velocities=nv, chosen_solver=solver,
     )  # fmt: skip
     return with_pattern(closure, constraints, [[] for _ in names] + carriers, arrays.bodies)

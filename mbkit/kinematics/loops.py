@@ -139,16 +139,21 @@ def check_closed(system: System, q: FloatArray, t: float, who: str) -> None:
         raise ConstraintError(
             f"{who}: q leaves loops open: '{system.arrays.closure.position_row_names[worst]}' by "
             f"{gaps[worst]:.3g} m, where angles count by {length:.3g} m. "
-            f"{closing_advice(system, q)}."
+            f"{closing_advice(system, q, t)}."
         )
 
 
-def closing_advice(system: System, q: FloatArray, at: str = "") -> str:
-    """Return how to close the loops at q; `at` names the time.
+def closing_advice(system: System, q: FloatArray, t: float, at: str = "") -> str:
+    """Return how to close the loops at q, or that they cannot be; `at` names the time t.
 
     A joint that alone was moved is kept fixed: the step to closed loops is shared by all joints
     else. Prescribed joints leave it no freedom, perhaps.
     """
+    anything: Any = system
+    try:
+        anything.close_loops(q, t=t)
+    except ConstraintError as error:
+        return f"They cannot be closed from there. {error}".rstrip(".")
     moved = ~np.isclose(q, system.reference_configuration(), rtol=0.0, atol=_NEARLY)
     names = [name for name in system.joint_names if moved[system.position_slice(name)].any()]
     if len(names) != 1 or system.prescribed_joints:

@@ -54,7 +54,7 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
         name = closure.position_row_names[int(np.argmax(g))]
         raise ConstraintError(
             f"The initial q leaves loops open: '{name}' by {g.max():.3g} m, where "
-            f"angles count by {closure.length:.3g} m. {closing_advice(system, q, at)}; or give "
+            f"angles count by {closure.length:.3g} m. {closing_advice(system, q, t, at)}; or give "
             f"joints by name, q={{'joint': value}}, and the others follow{_or_of_joints(system)}."
         )
     if not stays_closed(system, t, q, v):

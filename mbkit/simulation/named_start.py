@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbkit.errors import UsageError
+from mbkit.errors import ConstraintError, UsageError, listed
 from mbkit.simulation.closed import is_closed, stays_closed
 from mbkit.systems.calls.by_name import fill_all
 
@@ -76,7 +76,7 @@ def start_of(system: System, t: float, q: Any, v: Any) -> Start:
         placed = closed = base.prescribed_state(t)[0]
         _fill(base, placed, q or {}, "q")
         if not is_closed(base, t, placed):
-            closed = base.close_loops(placed, fixed=tuple(q or ()), t=t)
+            closed = _closed(base, placed, tuple(q or ()), t)
             solved["q"] = _moved(base, base.difference(placed, closed), base.step_slice)
     else:
         closed = base.state_of(system, q, np.zeros(system.nv))[0]
@@ -90,6 +90,19 @@ def start_of(system: System, t: float, q: Any, v: Any) -> Start:
     q_found = at_start[0] if q is None or by_name[0] else q
     v_found = at_start[1] if v is None or by_name[1] else v
     return Start(q_found, v_found, solved)
+
+
+def _closed(system: System, q: Any, named: tuple[str, ...], t: float) -> Any:
+    """Return q with its loops closed and the named joints kept; errors say whose call it was."""
+    try:
+        return system.close_loops(q, fixed=named, t=t)
+    except ConstraintError as error:
+        kept = f"keeps {listed(named)} where q puts them" if named else "names no joints"
+        error.add_note(
+            f"Raised at the start of a run, which {kept}, and closes the loops by the joints that "
+            f"are not named, from the reference configuration."
+        )
+        raise
 
 
 def _moved(system: System, change: Any, place: Callable[[str], slice]) -> list[str]:

@@ -3071,8 +3071,8 @@ class System:
         Parameters
         ----------
         q : array_like, shape (nq,), optional
-            Configuration with closed loops; by default the reference configuration. Prescribed
-            joints are held at their positions at `t`.
+            Configuration with closed loops; by default the closed one nearest to the reference
+            configuration. Prescribed joints are held at their positions at `t`.
         t : float, see `System`
 
         Returns
@@ -3084,7 +3084,8 @@ class System:
         Raises
         ------
         ConstraintError
-            If the loops are open by more than 1e-6 of the length of the system.
+            If `q` leaves loops open by more than 1e-6 of the length of the system, or if without it
+            no closed configuration is found; the error says which loops stay open.
 
         Notes
         -----

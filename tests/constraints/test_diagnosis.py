@@ -457,3 +457,44 @@ def test_info_diagnoses(tmp_path):
     assert shown.exit_code == 0, shown.output
     assert "Constraints of 'Bricard'" in shown.output
     assert "Rows: 1 of them is redundant" in shown.output
+
+
+def test_without_a_configuration_the_nearest_closed_one_is_diagnosed():
+    """Joints that are described at an open reference configuration; too short rods are named."""
+    at = mb.spatial.translation
+    for rocker in (0.9, 0.1):
+        mech = mb.Mechanism("bars")
+        for name in ("crank", "coupler", "rocker"):
+            mech.add_body(mb.Body(name, mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        mech.add_joint(mb.RevoluteJoint("A"), mech.world, "crank")
+        mech.add_joint(mb.RevoluteJoint("B"), "crank", "coupler", reference=at((0.4, 0, 0)))
+        mech.add_joint(mb.RevoluteJoint("C"), "coupler", "rocker", reference=at((0.6, 0, 0)))
+        ends = at((1.2, 0, 0)), at((rocker, 0, 0))
+        mech.add_joint(mb.RevoluteJoint("D"), mech.world, "rocker", frames=ends)
+        system = mech.assemble(mb.RelativeCoordinates(loop_joints=["D"]))
+        if rocker == 0.9:
+            found = system.diagnose()
+            assert np.abs(system.constraint_residual(found.q)).max() < 1e-12
+            assert found.mobility == 1
+            continue
+        with pytest.raises(mb.ConstraintError, match="'D' .* cannot be closed: .* misplaced"):
+            system.diagnose()
+        with pytest.raises(mb.ConstraintError, match="They cannot be closed from there"):
+            system.diagnose([0.0, 0.0, 0.0])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ratios", [(-1, -1, -1), (2, 3, 1 / 6)])
+def test_gears_in_a_ring(ratios):
+    """Three wheels, each on the next: locked, unless the ratios have the product 1."""
+    mech = mb.Mechanism("gears")
+    for k in range(3):
+        mech.add_body(mb.Body(f"wheel{k}", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        mech.add_joint(hinge(f"axle{k}", (0.2 * k, 0, 0), (0, 0, 1)), mech.world, f"wheel{k}")
+    for k, ratio in enumerate(ratios):
+        mesh = mb.GearRatio(f"mesh{k}", f"axle{k}", f"axle{(k + 1) % 3}", ratio=ratio)
+        mech.add_constraint(mesh)
+    found = mech.assemble().diagnose()
+    moves = abs(np.prod(ratios) - 1.0) < 1e-12
+    assert (found.rank, found.mobility) == ((2, 1) if moves else (3, 0))
+    assert found.rows == {"mesh0": "", "mesh1": "", "mesh2": ""}

@@ -53,7 +53,7 @@ def locked(system: System, t_span: tuple[float, float], q: Any, kept: Any) -> st
     A = system.constraint_jacobian(q, t_span[0]) / velocity_sizes(system, q)
     if rank_of(A) < system.nv or _is_driven(system, t_span, q):
         return ""
-    return _text(system, f" It is held by {_holders(system, A)}.")
+    return _text(system, f" It is held by {holders(system, A)}.")
 
 
 def _text(system: System, held: str) -> str:
@@ -80,7 +80,7 @@ def _is_driven(system: System, t_span: tuple[float, float], q: Any) -> bool:
     return bool(np.ptp(g, axis=0).any() or np.any(rate))
 
 
-def _holders(system: System, A: Any) -> str:
+def holders(system: System, A: Any) -> str:
     """Return in words which constraints it would move without; all where it has more than enough.
 
     A has the rows at the start, along velocities that are made comparable.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mbkit.errors import MbkitError, NotFiniteError
+from mbkit.errors import ConstraintError, ConvergenceError, MbkitError, NotFiniteError
 from mbkit.simulation.monitors.growth import grown_without_bounds
 from mbkit.simulation.stepping.chunks import FAILED
+from mbkit.simulation.stepping.dead_points import at_dead_point
 from mbkit.simulation.stepping.unsolved import SMALLER, unsolved
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.memory.callbacks import taken_error
@@ -16,7 +17,21 @@ if TYPE_CHECKING:
 
 
 def explain(run: Prepared, status: int, taken: int) -> BaseException:
-    """Return the exception behind a status: of a force, a joint, an event, or of the numbers."""
+    """Return the exception behind a status: of a force, a joint, an event, or of the numbers.
+
+    At a dead point the numbers are not to blame, and the posture is told in their place.
+    """
+    error = _explained(run, status, taken)
+    if not isinstance(error, ConstraintError | ConvergenceError | NotFiniteError):
+        return error
+    posture = at_dead_point(run, run.problem.t0 + taken * run.problem.h, taken)
+    if posture is None:
+        return error
+    posture.__cause__ = error
+    return posture
+
+
+def _explained(run: Prepared, status: int, taken: int) -> BaseException:
     from mbkit.kernels.status import (
         CALLBACK_FAILED,
         EVENT_FAILED,
