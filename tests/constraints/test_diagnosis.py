@@ -477,7 +477,7 @@ def test_without_a_configuration_the_nearest_closed_one_is_diagnosed():
             assert np.abs(system.constraint_residual(found.q)).max() < 1e-12
             assert found.mobility == 1
             continue
-        with pytest.raises(mb.ConstraintError, match="'D' .* cannot be closed: .* misplaced"):
+        with pytest.raises(mb.ConstraintError, match=r"'D' .* cannot be closed: .* misplaced"):
             system.diagnose()
         with pytest.raises(mb.ConstraintError, match="They cannot be closed from there"):
             system.diagnose([0.0, 0.0, 0.0])

@@ -86,7 +86,7 @@ def _why(run: Prepared, t: float) -> str:
     return (
         f"the mechanism comes to a singular posture, {lost}, and {listed(runaways)} can move in "
         f"more than one way. There steps of no size are sure to go on; end the run before it, or "
-        f"avoid it by other lengths or by a stop. print(system.diagnose(q)) of the last q says more."
+        f"avoid it by other lengths or by a stop. print(system.diagnose(q)) says more."
     )
 
 
