@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import numpy as np
 
 from mbkit.integrators.checks import check_rows
@@ -29,12 +30,41 @@ def _entry_of(kernel: Any) -> Callable[..., Any]:
     return compiled.entry_point  # type: ignore[no-any-return]
 
 
-def advance_by(problem: Problem, kernel: Any, *records: Any, evaluations: int = 0) -> Advance:
+@attrs.frozen(eq=False)
+class StepInLanes:
+    """How several runs take the steps of a method side by side: see `kernels.time_loops.in_lanes`.
+
+    Attributes
+    ----------
+    function : callable
+        One step, of the form `STEP`, which is compiled for lanes when such runs are there.
+    method : Record
+        What it is told of the method; arrays in it that steps write are the problem's memory.
+    num_numbers : int
+        How many numbers of a run it needs, those of the state and of the stages included.
+    evaluations : int
+        Of the equations of motion in a step.
+    """
+
+    function: Callable[..., Any]
+    method: Record
+    num_numbers: int
+    evaluations: int
+
+
+def advance_by(
+    problem: Problem,
+    kernel: Any,
+    *records: Any,
+    evaluations: int = 0,
+    in_lanes: Callable[[], StepInLanes] | None = None,
+) -> Advance:
     """Return the function that takes steps of the problem by a compiled time loop.
 
     ``kernel(space, *records, grid, saved) -> status`` takes the steps of the grid, and counts them
     (`mbkit.kernels.time_loops.records`); the records are the same in each call.
     `evaluations` of the equations of motion are made in each step; 0 where the loop counts them.
+    `in_lanes` returns how several runs take these steps side by side, if they can.
     """
     given = [each.address if isinstance(each, Record) else each for each in records]
     loop = functools.partial(_entry_of(kernel), problem.space, *given)
@@ -48,5 +78,6 @@ def advance_by(problem: Problem, kernel: Any, *records: Any, evaluations: int = 
         problem.counts[EVALUATIONS] += taken * evaluations
         return int(status), taken, written
 
+    run.in_lanes = in_lanes  # type: ignore[attr-defined]
     run.records = records  # type: ignore[attr-defined]  # the loop knows some by address alone
     return run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
@@ -13,6 +13,9 @@ from mbkit.integrators.checks import as_number, has_tolerance, whole
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
+
+if TYPE_CHECKING:
+    from mbkit.integrators.compiled import StepInLanes
 
 __all__ = ["RungeKuttaMuntheKaas"]
 
@@ -167,7 +170,26 @@ def _equal_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
 
     dense = dense_output_of(tableau, problem, between)
     state, count = state_of(problem), tableau.num_stages
-    return advance_by(problem, advance, scheme, state, stages, last, evaluations=count)
+    return advance_by(
+        problem, advance, scheme, state, stages, last,
+        evaluations=count, in_lanes=lambda: _in_lanes(problem, scheme),
+    )  # fmt: skip
+
+
+def _in_lanes(problem: Problem, scheme: Any) -> StepInLanes:
+    """Return how several runs take these steps side by side."""
+    from mbkit.integrators.compiled import StepInLanes
+    from mbkit.integrators.step_memory import Record
+    from mbkit.kernels.time_loops.in_lanes import size_of_stages
+    from mbkit.kernels.time_loops.munthe_kaas import METHOD, step_in_lanes
+
+    count, series = scheme.b.size, scheme.series
+    method = Record(
+        METHOD, num_stages=count, truncation=series.truncation, exact=series.exact,
+        A=scheme.A[:count, :count].copy(), b=scheme.b, c=scheme.c,
+    )  # fmt: skip
+    numbers = size_of_stages(problem.nq, problem.nv, count) + series.brackets.size
+    return StepInLanes(step_in_lanes, method, numbers, count)
 
 
 def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:

@@ -42,7 +42,7 @@ from mbkit.kernels.layout import SPACE
 LINE = 64
 
 #: The entries of SPACE, and of records of lanes, that are addresses of lanes.
-ADDRESSES = frozenset({"scratch", "rest", "columns", "slot"})
+ADDRESSES = frozenset({"scratch", "rest", "columns", "slot", "tau", "efforts", "powers"})
 
 # ------------------------------------------------------------------------------------ types
 
@@ -386,6 +386,7 @@ def _atan2(y, x):
 
 _KINDS = {
     "i": lambda _: types.int64,
+    "d": lambda _: types.float64,
     "s": LanesAddress,
     "c": lambda _: types.CPointer(types.float64),
     "p": types.CPointer,
@@ -402,8 +403,8 @@ def address_in_lanes(function: Any, form: str, lanes: Lanes) -> int:
     function : callable
         A function of a module.
     form : str
-        One letter per argument: ``i`` int64, ``s`` address of a SPACE with lanes, ``c`` pointer to
-        double, ``p`` pointer to lanes.
+        One letter per argument: ``i`` int64, ``d`` double, ``s`` address of a SPACE with lanes,
+        ``c`` pointer to double, ``p`` pointer to lanes.
     lanes : Lanes
         Their number.
     """

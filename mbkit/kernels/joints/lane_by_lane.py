@@ -1,15 +1,18 @@
-"""Joints whose motion is not compiled for lanes: their function is called for one after another."""
+"""Joints whose functions are not compiled for lanes: they are called for one after another."""
 
-from mbkit.kernels.compile import at, call_address, floats_at, pointer_at
+from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
 from mbkit.kernels.lanes import lane, width_of, with_lane
 from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.status import OK
 
-#: What it has for parameters: the joint's function and its parameters, by address, and its sizes.
+#: What they have for parameters: the joint's functions and its parameters, by address, and its
+#: sizes.
 FUNCTION = 0
 PARAMETERS = 1
 NUM_POSITIONS = 2
 NUM_VELOCITIES = 3
+RETRACT = 4
+DEXP_INV = 5
 
 #: Numbers that the joint's function writes: R, p, S, S-dot v.
 OUTPUT = STAGE_SIZE + 42
@@ -48,3 +51,38 @@ def motion(slot, parameters, q, v, R, p, S, bias):
         for k in range(6):
             bias[k] = with_lane(bias[k], j, one_bias[k])
     return OK
+
+
+@helper
+def call_one(slot, parameters, function, sizes, x, y, out):
+    """out of a function of two vectors, of these sizes; the slot has room for all three."""
+    first, second, third = sizes
+    memory = floats_at(slot, first + second + third)
+    one_y = memory[first:]
+    one_out = memory[first + second :]
+    own = pointer_at(int(parameters[PARAMETERS]))
+    for j in range(width_of(x[0])):
+        for k in range(first):
+            memory[k] = lane(x[k], j)
+        for k in range(second):
+            one_y[k] = lane(y[k], j)
+        arguments = 0, own, at(memory, 0), at(one_y, 0), at(one_out, 0)
+        status = call_address(int(parameters[function]), arguments)
+        if status != OK:
+            return status
+        for k in range(third):
+            out[k] = with_lane(out[k], j, one_out[k])
+    return OK
+
+
+def retract(slot, parameters, q, dx, out):
+    """The configuration that a step leads to."""
+    nq = int(parameters[NUM_POSITIONS])
+    sizes = nq, int(parameters[NUM_VELOCITIES]), nq
+    return call_one(slot, parameters, RETRACT, sizes, q, dx, out)
+
+
+def dexp_inv(slot, parameters, x, w, out):
+    """The rate of a step, of a joint that has as many velocities as steps."""
+    nv = int(parameters[NUM_VELOCITIES])
+    return call_one(slot, parameters, DEXP_INV, (nv, nv, nv), x, w, out)

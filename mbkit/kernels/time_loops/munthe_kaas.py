@@ -1,10 +1,13 @@
 """The time loop of explicit Runge-Kutta-Munthe-Kaas methods with steps of one size."""
 
-from mbkit.kernels.compile import int64, kernel, typed
+import numpy as np
+
+from mbkit.kernels.compile import floats_at, helper, int64, kernel, records_at, typed
 from mbkit.kernels.explicit.references import last_of, scheme_of, stages_of, state_of
 from mbkit.kernels.explicit.stages import (
     LastStep,
     Scheme,
+    Series,
     Stages,
     arrive,
     evaluate_stages,
@@ -12,10 +15,27 @@ from mbkit.kernels.explicit.stages import (
     take_over,
 )
 from mbkit.kernels.status import OK
-from mbkit.kernels.time_loops.records import Grid, Saved, State
+from mbkit.kernels.time_loops.in_lanes import behind_stages, stages_in, state_in, table_of
+from mbkit.kernels.time_loops.records import Grid, Saved, State, Step
 from mbkit.kernels.time_loops.saving import count_step, start_count
 from mbkit.kernels.time_loops.times import step_of
 from mbkit.kernels.time_loops.watch import look
+
+#: A method for `step_in_lanes`: numbers, and coefficients by address.
+METHOD = np.dtype(
+    [(name, np.int64) for name in ("num_stages", "truncation", "A", "b", "c", "exact")]
+)
+
+
+@helper
+def find_end(space, scheme, step, state, stages):
+    """Evaluate a step from the state; its end is in the stages, and may be taken over if OK."""
+    code = evaluate_stages(space, scheme, step, state, stages, 0, scheme.b.shape[0])
+    if code == OK:
+        code = arrive(space, scheme.b, step.end, step.h, state, stages)
+    if code == OK:
+        code = look(space, step.end, stages.q_end, stages.v)
+    return code
 
 
 @kernel(
@@ -37,20 +57,32 @@ def advance(space, scheme, state, stages, last, grid, saved):
     state = state_of(state)
     stages = stages_of(stages)
     last = last_of(last)
-    b = scheme.b
-    h = grid.h
-    count = b.shape[0]
     start_count(saved)
     for k in range(grid.first, grid.first + grid.steps):
         step = step_of(grid, k)
-        code = evaluate_stages(space, scheme, step, state, stages, 0, count)
-        if code == OK:
-            code = arrive(space, b, step.end, h, state, stages)
-        if code == OK:
-            code = look(space, step.end, stages.q_end, stages.v)
+        code = find_end(space, scheme, step, state, stages)
         if code != OK:
             return code
-        keep(step, count, state, last)
-        take_over(b, h, stages, state)
+        keep(step, scheme.b.shape[0], state, last)
+        take_over(scheme.b, grid.h, stages, state)
         count_step(grid, k, state, saved)
     return OK
+
+
+def step_in_lanes(space, method, t, h, end, memory):
+    """One step of several runs side by side: see `mbkit.kernels.time_loops.in_lanes`."""
+    own = records_at(method, 1, METHOD)[0]
+    count = own.num_stages
+    state = state_in(space, memory)
+    stages = stages_in(space, memory, count)
+    nv = state.v.shape[0]
+    brackets = table_of(behind_stages(space, memory, count), 0, 4, nv)
+    b = floats_at(own.b, count)
+    scheme = Scheme(
+        floats_at(own.A, count * count).reshape((count, count)), b, floats_at(own.c, count),
+        Series(own.truncation, floats_at(own.exact, nv), brackets),
+    )  # fmt: skip
+    code = find_end(space, scheme, Step(t, h, end), state, stages)
+    if code == OK:
+        take_over(b, h, stages, state)
+    return code

@@ -12,6 +12,7 @@ from mbkit.errors import UsageError, several
 from mbkit.results import Ensemble
 from mbkit.simulation.ensembles.finishing import finish
 from mbkit.simulation.ensembles.gathering import Gathered
+from mbkit.simulation.ensembles.in_lanes import Group, lanes_of
 from mbkit.simulation.ensembles.in_threads import (
     Block,
     Plan,
@@ -112,6 +113,13 @@ class Starts:
             return self._alike[0][number], self._alike[1][number]
         return self._states[number][1], self._states[number][2]
 
+    def rows(self, first: int, last: int) -> tuple[Any, Any]:
+        """Return q and v of some runs before the first step, one a row."""
+        if self._alike is not None:
+            return self._alike[0][first:last], self._alike[1][first:last]
+        q, v = zip(*(self.states(number) for number in range(first, last)), strict=True)
+        return np.array(q), np.array(v)
+
 
 def check_in_memory(output: Any, save: Any, dtype: Any) -> None:
     """Raise UsageError where an ensemble is asked for what a directory of one run has."""
@@ -203,17 +211,28 @@ def _in_threads(
     """Take the runs by compiled loops, block by block; Ctrl-C leaves out what follows."""
     members, plan = common.members, Plan.of(first)
     tau = members.vectors.get("tau")
+    lanes = lanes_of(first, members)
 
     def begun(number: int, worker: Worker | None) -> Worker:
         if worker is None or (members.parameters and not members.are_alike):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                worker = Worker(common.prepared(number, alone=True), plan, gathered)
+            worker = own(number)
         elif members.parameters:
             worker.exchange(members.system_of(number))
         q, v = starts.states(number)
         worker.begin(starts.given(number), q, v, None if tau is None else tau[number])
         return worker
+
+    def own(number: int) -> Worker:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return Worker(common.prepared(number, alone=True), plan, gathered)
+
+    def group() -> Group:
+        def begins(first: int, last: int) -> tuple[Any, Any, Any]:
+            return *starts.rows(first, last), None if tau is None else tau[first:last]
+
+        assert lanes is not None
+        return Group(lanes, own(0), begins)
 
     def run_of(number: int) -> Prepared:
         run = attrs.evolve(first, start=starts.given(number), system=members.system_of(number))
@@ -225,7 +244,10 @@ def _in_threads(
     for begin in range(0, members.count, size):
         block = Block(begin, min(begin + size, members.count), gathered, plan, m)
         try:
-            take_runs(block, begun, display)
+            if lanes is None:
+                take_runs(block, begun, display)
+            else:
+                take_runs(block, begun, display, group, lanes.width)
         except KeyboardInterrupt:
             gathered.interrupted = True
         finish(block, plan, gathered, run_of)

@@ -11,7 +11,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 import numpy as np
@@ -129,18 +129,23 @@ class Worker:
         """Put the problem to the start of a run; `given` is what the user gave for it."""
         problem = self.run.problem
         self.given = given
+        self.reset()
         problem.q[:] = problem.q_stage[:] = q
         problem.v[:] = problem.v_stage[:] = v
         problem.work[:] = 0.0
         problem.multipliers[:] = np.nan
-        for name, array in self.start.items():
-            problem.memory[name][:] = array
-        problem.counts[:] = self.counts
         if problem.newton is not None:
             problem.newton.total[:] = 0
         self.run.workspace.time[:] = 0.0
         if tau is not None:
             self.run.workspace.tau[:] = tau
+
+    def reset(self) -> None:
+        """Forget what the integrator knows of earlier steps, and what they have cost."""
+        problem = self.run.problem
+        for name, array in self.start.items():
+            problem.memory[name][:] = array
+        problem.counts[:] = self.counts
 
     def take(self, number: int, block: Block, stopped: Callable[[], bool]) -> None:
         """Take all steps from the problem's state on, and keep what the plan says."""
@@ -168,7 +173,7 @@ class Worker:
             rows.t[written], rows.q[written], rows.v[written] = t, problem.q, problem.v
             rows.work[written], rows.multipliers[written] = problem.work, problem.multipliers
             written += 1
-        self._note(number, (taken, written, state), wall_time, t)
+        self.note(number, (taken, written, state), wall_time, t)
 
     def _put_start(self, rows: Rows, samples: tuple[Any, ...]) -> None:
         problem, start = self.run.problem, self.plan.at_start
@@ -210,7 +215,7 @@ class Worker:
         low, high = np.searchsorted(steps, [taken + 1, taken + done + 1])
         return steps[low:high] - taken - 1, slice(int(low), int(high))
 
-    def _note(self, number: int, reached: tuple[int, int, int], wall_time: float, t: float) -> None:
+    def note(self, number: int, reached: tuple[int, int, int], wall_time: float, t: float) -> None:
         """Keep how a run has ended."""
         gathered, (taken, written, state) = self.gathered, reached
         if state == 0:
@@ -226,14 +231,26 @@ class Worker:
         gathered.lengths[number] = written  # last: what has rows is whole
 
 
+class Groups(Protocol):
+    """Runs that one thread may take together."""
+
+    def take(self, first: int, last: int, block: Block, stopped: Callable[[], bool]) -> bool:
+        """Take some runs of a block; False where they are to be taken one by one."""
+
+
 def take_runs(
-    block: Block, begun: Callable[[int, Worker | None], Worker], display: ProgressDisplay
+    block: Block,
+    begun: Callable[[int, Worker | None], Worker],
+    display: ProgressDisplay,
+    grouped: Callable[[], Groups] | None = None,
+    width: int = 1,
 ) -> None:
     """Take all runs of a block; after Ctrl-C, which is raised, some have ended early or are left.
 
-    ``begun(number, worker)`` returns a worker at the start of a run, the same if it can.
+    ``begun(number, worker)`` returns a worker at the start of a run, the same if it can;
+    ``grouped()`` what takes up to `width` runs together, where that is possible.
     """
-    numbers: Iterator[int] = itertools.count(block.first)  # next() of it is atomic
+    numbers: Iterator[int] = itertools.count(block.first, width)  # next() of it is atomic
     halt = Run(np.array([block.last]))
     noted = Interrupts()
     shown = threading.Lock()
@@ -242,17 +259,24 @@ def take_runs(
         return noted.noted or bool(halt.limit[0] < block.last)
 
     def work(_first: int, _last: int) -> None:
-        worker = None
-        for number in numbers:
-            if number >= block.last or stopped():
+        worker, groups = None, None
+        for first in numbers:
+            if first >= block.last or stopped():
                 return
-            worker = begun(number, worker)
-            worker.take(number, block, stopped)
+            last = min(first + width, block.last)
+            if grouped is not None and groups is None:
+                groups = grouped()
+            if groups is None or not groups.take(first, last, block, stopped):
+                for number in range(first, last):
+                    if stopped():
+                        return
+                    worker = begun(number, worker)
+                    worker.take(number, block, stopped)
             if shown.acquire(blocking=False):
-                display.update(number + 1.0)
+                display.update(float(last))
                 shown.release()
 
-    threads = min(cores(), block.last - block.first)
+    threads = min(cores(), -(-(block.last - block.first) // width))
     if threads > 1:
         in_chunks(work, threads, threads, halt)
         return

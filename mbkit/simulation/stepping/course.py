@@ -123,6 +123,11 @@ class Course:
         """Whether a compiled loop takes all steps."""
         return isinstance(self._advance, Guarded) and self._advance.is_compiled
 
+    @property
+    def in_lanes(self) -> Any:
+        """How several runs take the steps side by side, a `StepInLanes`; None if they do not."""
+        return self._advance.in_lanes if isinstance(self._advance, Guarded) else None
+
     def advance(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         """Take steps without a look at anything, as the integrator does."""
         return self._advance(first, steps, rows)

@@ -81,6 +81,12 @@ class Guarded:
         """Whether a compiled loop takes the steps; see `mbkit.integrators.compiled`."""
         return hasattr(self.advance, "records")
 
+    @property
+    def in_lanes(self) -> Any:
+        """How several runs take the steps side by side, a `StepInLanes`; None if they do not."""
+        made = getattr(self.advance, "in_lanes", None)
+        return None if made is None else made()
+
     def __call__(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         """Take steps as `Advance` does."""
         returned = self.advance(first, steps, rows)

@@ -16,7 +16,7 @@ __all__ = ["LanesModel", "LanesWorkspace"]
 
 #: Forms of functions by address, with lanes: see `address_in_lanes`.
 EVALUATION = "sipppp"
-_MOTION = "icpppppp"
+_OF_JOINTS = {"motion": "icpppppp", "retract": "icppp", "dexp_inv": "icppp"}
 
 
 class LanesModel:
@@ -31,33 +31,50 @@ class LanesModel:
     rooms : dict of int to int
         By row, for joints whose function is called for one lane after another: how many numbers it
         wants room for.
+
+    Parameters
+    ----------
+    arrays : SystemArrays
+        The system.
+    lanes : Lanes
+        Their number.
+    steps : bool
+        Whether joints have what steps on the group ask of them, besides their motion.
     """
 
-    def __init__(self, arrays: SystemArrays, lanes: Lanes) -> None:
-        from mbkit.kernels.compile import array_address
-        from mbkit.kernels.joints import lane_by_lane
-        from mbkit.kernels.lanes import address_in_lanes
-
+    def __init__(self, arrays: SystemArrays, lanes: Lanes, *, steps: bool = False) -> None:
         self.lanes = lanes
         self.bodies = arrays.bodies.copy()
         self.rooms: dict[int, int] = {}
         self._owners: list[Any] = []
+        names = ("motion", "retract", "dexp_inv") if steps else ("motion",)
         for i, joint in enumerate(arrays.joints):
             kernels = None if joint is None or joint.screw_form() else joint.kernels()
-            if kernels is None:  # none that calls Python: see `batch_in_lanes`
-                continue
-            row = self.bodies[i]
-            function: Any = kernels.motion
-            if getattr(function, "in_lanes", False):
-                row["motion"] = address_in_lanes(function.function, _MOTION, lanes)
-                continue
-            sizes = int(row["num_positions"]), int(row["num_velocities"])
-            # as doubles, which hold addresses exactly; see `_general_forms` of `arrays`
-            parameters = np.array([row["motion"], row["parameters"], *sizes], dtype=np.float64)
-            self._owners.append(parameters)
-            self.rooms[i] = sum(sizes) + lane_by_lane.OUTPUT
-            row["parameters"] = array_address(parameters)
-            row["motion"] = address_in_lanes(lane_by_lane.motion, _MOTION, lanes)
+            if kernels is not None:  # none that calls Python: see `batch_in_lanes`
+                self._install(i, {name: getattr(kernels, name) for name in names})
+
+    def _install(self, i: int, functions: dict[str, Any]) -> None:
+        """Let a joint have these functions for lanes: its own, or what calls them one by one."""
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.joints import lane_by_lane
+        from mbkit.kernels.lanes import address_in_lanes
+
+        row: Any = self.bodies[i]
+        functions = {name: each for name, each in functions.items() if row[name]}
+        if all(getattr(each, "in_lanes", False) for each in functions.values()):
+            for name, each in functions.items():
+                row[name] = address_in_lanes(each.function, _OF_JOINTS[name], self.lanes)
+            return
+        # as doubles, which hold addresses exactly; see `_general_forms` of `arrays`
+        numbers = ("motion", "parameters", "num_positions", "num_velocities", "retract", "dexp_inv")
+        parameters = np.array([row[name] for name in numbers], dtype=np.float64)
+        self._owners.append(parameters)
+        nq, nv = int(row["num_positions"]), int(row["num_velocities"])
+        self.rooms[i] = 2 * nq + nv + lane_by_lane.OUTPUT
+        row["parameters"] = array_address(parameters)
+        for name in functions:
+            function = getattr(lane_by_lane, name)
+            row[name] = address_in_lanes(function, _OF_JOINTS[name], self.lanes)
 
 
 class LanesWorkspace:
@@ -72,6 +89,7 @@ class LanesWorkspace:
         kind = record_of_lanes(layout.WORK, model.lanes)
         rows = 1 + max(len(arrays.bodies), nv)
         self._width = width
+        self._bodies = model.bodies
         self._vectors: dict[int, Any] = {}
         self._kept: list[Any] = [model]
         scratch = self._lines(rows * kind.size // 8)
@@ -91,6 +109,24 @@ class LanesWorkspace:
         space["columns"] = array_address(self._lines(layout.COLUMN_SIZE * nv * width))
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
         self.address = array_address(self.record)
+
+    def let_move(self, forward_dynamics: int) -> None:
+        """Put in what time loops ask for: the equations of a tree under constant efforts `tau`.
+
+        forward_dynamics: the address of a function for lanes.
+        """
+        from mbkit.kernels.compile import array_address
+
+        nv = int(self._bodies[0]["num_velocities"])
+        space: Any = self.record[0]
+        self.tau, self.time = self.numbers(nv), np.zeros(1)
+        space["forward_dynamics"] = forward_dynamics
+        space["tau"], space["time"] = array_address(self.tau), array_address(self.time)
+
+    def numbers(self, size: int) -> Any:
+        """Return memory for so many numbers of each sample, (size, width)."""
+        width = self._width
+        return self._lines(size * width)[: size * width].reshape(size, width)
 
     def _lines(self, size: int) -> Any:
         """Return zeros in whole lines of the cache, kept as long as the workspace."""

@@ -1,0 +1,153 @@
+"""Several runs that take the steps of one method side by side, each in a lane of the registers.
+
+The step itself is the one of a single run, compiled for lanes: a function of the form `STEP`, which
+its module has besides its loop. What it works on lies in one piece of memory: the state, then the
+stages, then what the method has of its own.
+"""
+
+from typing import NamedTuple
+
+from mbkit.kernels.compile import (
+    as_array,
+    call_address,
+    floats_at,
+    helper,
+    int64,
+    integers,
+    kernel,
+    pointer_after,
+    pointer_at,
+    stack,
+    typed,
+)
+from mbkit.kernels.explicit.stages import Stages
+from mbkit.kernels.layout import NUM_POWERS
+from mbkit.kernels.space import bodies
+from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.records import Grid, State
+from mbkit.kernels.time_loops.times import step_of
+
+#: ``step(space, method, t, h, end, memory)`` with the address of a record of the method: it leaves
+#: the end of the step in the place of the state, and returns a status of all runs together.
+STEP = "sidddp"
+
+#: Entries of the counts of `Kept`.
+TAKEN = 0
+ROWS = 1
+SAMPLES = 2
+
+
+class Together(NamedTuple):
+    """Runs side by side: the address of their SPACE, their step, its method, their memory."""
+
+    space: int64
+    step: int64
+    method: int64
+    memory: int64
+    width: int64
+
+
+class Kept(NamedTuple):
+    """States that are kept: after how many steps, in ascending order, and where, by run and row."""
+
+    steps: integers
+    first: int64  # rows before these
+    q: stack
+    v: stack
+    work: stack
+
+
+@helper
+def part_of(memory, first, count):
+    """Some of the numbers, as an array."""
+    return as_array(pointer_after(memory, first), count)
+
+
+@helper
+def table_of(memory, first, count, width):
+    """The same in rows."""
+    return as_array(pointer_after(memory, first), count * width).reshape((count, width))
+
+
+@helper
+def state_in(space, memory):
+    """The state, at the begin of the memory."""
+    nq = bodies(space)[0].num_positions
+    nv = bodies(space)[0].num_velocities
+    return State(
+        part_of(memory, 0, nq), part_of(memory, nq, nv), part_of(memory, nq + nv, NUM_POWERS)
+    )
+
+
+@helper
+def stages_in(space, memory, count):
+    """The stages, behind the state; velocities are the rates of steps."""
+    nq = bodies(space)[0].num_positions
+    nv = bodies(space)[0].num_velocities
+    first = nq + nv + NUM_POWERS
+    v = part_of(memory, first + nv, nv)
+    tables = first + 2 * (nv + nq)
+    powers = tables + 2 * count * nv
+    return Stages(
+        table_of(memory, tables, count, nv), table_of(memory, tables + count * nv, count, nv),
+        table_of(memory, powers, count, NUM_POWERS), part_of(memory, first, nv), v,
+        part_of(memory, first + 2 * nv, nq), v, part_of(memory, first + 2 * nv + nq, nq),
+    )  # fmt: skip
+
+
+def size_of_stages(nq: int, nv: int, count: int) -> int:
+    """Return how many numbers the state and the stages are."""
+    return (nq + nv + NUM_POWERS) + 2 * (nv + nq) + count * (2 * nv + NUM_POWERS)
+
+
+@helper
+def behind_stages(space, memory, count):
+    """What the method has of its own."""
+    nq = bodies(space)[0].num_positions
+    nv = bodies(space)[0].num_velocities
+    state = nq + nv + NUM_POWERS
+    return pointer_after(memory, state + 2 * (nv + nq) + count * (2 * nv + NUM_POWERS))
+
+
+@helper
+def keep_state(together, reached, kept, counts, which):
+    """Write the state of each run as its next row, if one is to be kept after so many steps."""
+    width = together.width
+    nq = kept.q.shape[2]
+    nv = kept.v.shape[2]
+    memory = floats_at(together.memory, (nq + nv + NUM_POWERS) * width)
+    while counts[which] < kept.steps.shape[0] and kept.steps[counts[which]] == reached:
+        row = kept.first + counts[which]
+        for run in range(kept.q.shape[0]):
+            q = kept.q[run, row]
+            v = kept.v[run, row]
+            work = kept.work[run, row]
+            for k in range(nq):
+                q[k] = memory[k * width + run]
+            for k in range(nv):
+                v[k] = memory[(nq + k) * width + run]
+            for k in range(NUM_POWERS):
+                work[k] = memory[(nq + nv + k) * width + run]
+        counts[which] += 1
+
+
+@kernel(int64(typed(Together), typed(Grid), typed(Kept), typed(Kept), integers), nogil=True)
+def advance(together, grid, rows, samples, counts):
+    """Take the steps of the grid; t = t0 + k h, whatever the chunk.
+
+    Writes  rows, samples; counts (3,): steps taken so far, rows and samples kept so far.
+    Returns OK, or the status of what failed in one of the runs, or in several.
+    """
+    memory = pointer_at(together.memory)
+    for k in range(grid.first, grid.first + grid.steps):
+        step = step_of(grid, k)
+        code = call_address(
+            together.step,
+            (together.space, together.method, step.t, step.h, step.end, memory),
+        )
+        if code != OK:
+            return code
+        counts[TAKEN] += 1
+        keep_state(together, k + 1, rows, counts, ROWS)
+        keep_state(together, k + 1, samples, counts, SAMPLES)
+    return OK

@@ -1,0 +1,171 @@
+"""Runs of an ensemble that take their steps side by side, in the lanes of vector registers.
+
+Their numbers are those of the runs alone, bit by bit. Where one run of a group fails, all of it are
+taken one by one, so that the failing one has its own reason and its own rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import numpy as np
+
+from mbkit.integrators.integrator import EVALUATIONS, Rows
+from mbkit.simulation.ensembles.in_threads import Block, Worker, runs_alone
+from mbkit.simulation.ensembles.members import Members
+from mbkit.simulation.preparation import Prepared
+from mbkit.simulation.stepping.chunks import CHUNK, INTERRUPTED
+from mbkit.systems.calls.evaluations import FORWARD_DYNAMICS
+from mbkit.systems.memory.lanes import EVALUATION, LanesModel, LanesWorkspace
+
+__all__ = ["Group", "Lanes", "lanes_of"]
+
+#: Fewest runs for which steps are compiled for lanes, which takes some ten seconds once per
+#: installation.
+LEAST_RUNS = 16
+
+#: Of a group that is not full, the part from which on it is taken together all the same.
+PART = 0.25
+
+
+@attrs.frozen(eq=False)
+class Lanes:
+    """What the groups of an ensemble share: the model, and functions compiled for lanes.
+
+    Attributes
+    ----------
+    model : LanesModel
+        The model.
+    step, forward_dynamics : int
+        Addresses of functions.
+    width : int
+        How many runs are in a group.
+    """
+
+    model: LanesModel
+    step: int
+    forward_dynamics: int
+    width: int
+
+    @property
+    def least(self) -> int:
+        """Return how many runs at least are taken together."""
+        return max(2, int(PART * self.width))
+
+
+def lanes_of(first: Prepared, members: Members) -> Lanes | None:
+    """Return how the runs of an ensemble go side by side; None where each goes by itself.
+
+    They do where a tree moves by constant efforts, with steps of one size, and runs differ in
+    nothing but states and efforts.
+    """
+    from mbkit.kernels.compile import UNCOMPILED
+
+    if UNCOMPILED or members.count < LEAST_RUNS or members.parameters or not runs_alone(first):
+        return None
+    system, space = first.system, first.workspace.record[0]
+    of_python = ("force", "num_forces", "rates", "watch", "drive", "closure")
+    if any(space[name] for name in of_python) or system.equations is not FORWARD_DYNAMICS:
+        return None
+    function = system.evaluator.made(system.evaluator.function(FORWARD_DYNAMICS)).function
+    modules = [f"mbkit.kernels.{package}.algorithms" for package in FORWARD_DYNAMICS.in_lanes]
+    step = first.course.in_lanes
+    if step is None or function.__module__ not in modules:
+        return None
+    from mbkit.kernels import lanes
+    from mbkit.kernels.time_loops.in_lanes import STEP
+
+    kind = lanes.Lanes(lanes.native_width())
+    return Lanes(
+        LanesModel(system.arrays, kind, steps=True),
+        lanes.address_in_lanes(step.function, STEP, kind),
+        lanes.address_in_lanes(function, EVALUATION, kind),
+        kind.width,
+    )
+
+
+class Group:
+    """The memory of one thread, in which groups of runs follow each other.
+
+    `worker` is one for single runs, whose problem the method reads and writes;
+    ``starts(first, last)`` returns q, v and tau of some runs, tau None where there is none.
+    """
+
+    def __init__(
+        self, lanes: Lanes, worker: Worker, starts: Callable[[int, int], tuple[Any, Any, Any]]
+    ) -> None:
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.time_loops.in_lanes import Together
+
+        self.lanes, self.worker, self.starts = lanes, worker, starts
+        self.own = worker.run.course.in_lanes
+        self.workspace = LanesWorkspace(worker.run.system.arrays, lanes.model)
+        self.workspace.let_move(lanes.forward_dynamics)
+        self.memory = self.workspace.numbers(self.own.num_numbers)
+        self.together = Together(
+            self.workspace.address, lanes.step, self.own.method.address,
+            array_address(self.memory), lanes.width,
+        )  # fmt: skip
+        self.chunk = 64
+
+    def _begin(self, q: Any, v: Any, tau: Any) -> None:
+        """Put runs to their starts, one a row; lanes that are over repeat the last."""
+        of_lane = np.minimum(np.arange(self.lanes.width), len(q) - 1)
+        nq, nv = q.shape[1], v.shape[1]
+        self.memory[...] = 0.0
+        self.memory[:nq] = q[of_lane].T
+        self.memory[nq : nq + nv] = v[of_lane].T
+        self.workspace.tau[...] = 0.0 if tau is None else tau[of_lane].T
+        self.worker.reset()
+
+    def take(self, first: int, last: int, block: Block, stopped: Callable[[], bool]) -> bool:
+        """Take all steps of some runs of a block; False where one fails, or they are too few."""
+        from mbkit.kernels.time_loops.in_lanes import ROWS, TAKEN, Kept, advance
+        from mbkit.kernels.time_loops.records import Grid
+
+        if last - first < self.lanes.least:
+            return False
+        self._begin(*self.starts(first, last))
+        plan, problem = self.worker.plan, self.worker.run.problem
+        places, start = slice(first - block.first, last - block.first), len(plan.at_start)
+        own = Rows(*(part[places] for part in block.rows))
+        rows = Kept(plan.kept, start, own.q, own.v, own.work)
+        samples = Kept(plan.sampled, 0, *(part[places] for part in block.samples))
+        for kept, count in ((rows, start), (samples, min(1, plan.sampled.size))):
+            self._write_state(kept, slice(0, count))
+        own.t[:, :start] = plan.at_start
+        own.t[:, start : start + len(plan.times)] = plan.times
+        own.multipliers[...] = np.nan
+        counts = np.array([0, 0, min(1, plan.sampled.size)])
+        began = time.perf_counter()
+        while counts[TAKEN] < plan.steps and not stopped():
+            size = min(self.chunk, plan.steps - int(counts[TAKEN]))
+            at = time.perf_counter()
+            grid = Grid(problem.t0, problem.h, int(counts[TAKEN]), size, 1)
+            if advance(self.together, grid, rows, samples, counts) != 0:
+                return False
+            spent = time.perf_counter() - at
+            self.chunk = max(1, min(4 * self.chunk, int(size * CHUNK / max(spent, 1e-9))))
+        wall_time = (time.perf_counter() - began) / (last - first)
+        taken, written = int(counts[TAKEN]), start + int(counts[ROWS])
+        t = problem.t0 + taken * problem.h
+        if taken < plan.steps and (written == 0 or own.t[0, written - 1] < t):
+            self._write_state(rows, slice(written, written + 1))
+            own.t[:, written] = t
+            written += 1
+        problem.counts[EVALUATIONS] += taken * self.own.evaluations
+        state = 0 if taken == plan.steps else INTERRUPTED
+        for number in range(first, last):
+            self.worker.note(number, (taken, written, state), wall_time, t)
+        return True
+
+    def _write_state(self, kept: Any, rows: slice) -> None:
+        """Write the states that are reached into these rows."""
+        row = 0
+        for part in (kept.q, kept.v, kept.work):
+            count, _, size = part.shape
+            part[:, rows] = self.memory[row : row + size, :count].T[:, None]
+            row += size

@@ -1,0 +1,82 @@
+"""Ensembles whose steps are taken in lanes: each run is the run alone, bit for bit."""
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.kernels.lanes import native_width
+from mbkit.simulation.ensembles import in_lanes
+from tests.trees import MAKERS, random_mechanism, random_state
+
+ROWS = (
+    "t", "q", "v", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy",
+)  # fmt: skip
+
+COUNT = 21  # two groups of eight, and one that is not full
+
+pytestmark = pytest.mark.compiled  # without machine code there are no lanes
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """The groups that were taken together, and those that were given up: (first, whether)."""
+    found = []
+    take = in_lanes.Group.take
+
+    def noted(group, first, *others):
+        found.append((first, take(group, first, *others)))
+        return found[-1][1]
+
+    monkeypatch.setattr(in_lanes.Group, "take", noted)
+    return found
+
+
+def states(system, size, seed=4):
+    """Random q, v and tau of an ensemble."""
+    rng = np.random.default_rng(seed)
+    found = [random_state(rng, system, size) for _ in range(COUNT)]
+    return {name: np.array([getattr(each, name) for each in found]) for name in ("q", "v", "tau")}
+
+
+def check_alone(runs, system, options, given):
+    """Compare runs of every group with those alone; one that fails with what is left of it."""
+    for k in (0, 3, 7, 8, 9, COUNT - 1):
+        own = {name: rows[k] for name, rows in given.items()}
+        try:
+            alone = mb.simulate(system, **options, **own, progress=False)
+        except mb.NotFiniteError as error:
+            alone, reason = error.result, f"NotFiniteError: {error}"
+        else:
+            reason = None
+        assert runs.failures.get((k,)) == reason
+        assert runs[k].message == alone.message
+        for name in ROWS:
+            np.testing.assert_array_equal(getattr(runs[k], name), getattr(alone, name), name)
+        assert runs[k].options["steps_taken"] == alone.options["steps_taken"]
+        assert runs[k].options["counts"] == {"evaluations": 0, **alone.options["counts"]}
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")
+@pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")
+@pytest.mark.parametrize(
+    ("integrator", "further"),
+    [
+        (mb.RungeKuttaMuntheKaas(), {"save_every": 7}),
+        (mb.RungeKuttaMuntheKaas(), {"save_at": [0.0, 0.004, 0.01]}),
+        (mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, truncation=3), {}),
+    ],
+)
+def test_runs_side_by_side_are_the_runs_alone(taken, integrator, further):
+    """Of a tree with every joint, in random frames; a run that grows without bounds fails alone."""
+    mech = random_mechanism(np.random.default_rng(5), len(MAKERS), reach=4)
+    system = mech.assemble()
+    given = states(system, 0.3)
+    given["v"][9] *= 1e3
+    options = {"t_span": (0.0, 0.01), "h": 1e-3, "integrator": integrator, **further}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    width = native_width()
+    given_up = {number // width * width for (number,) in runs.failures}
+    assert sorted(taken) == [(k, k not in given_up) for k in range(0, COUNT, width)]
+    assert (9,) in runs.failures
+    assert len(given_up) < len(taken)
+    check_alone(runs, system, options, given)
