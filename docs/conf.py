@@ -35,7 +35,7 @@ include_patterns = [
     "build/reference/*.rst",
     "build/gallery/*.rst",
 ]
-exclude_patterns = [".*", "docs/**/__pycache__"]
+exclude_patterns = [".*", "docs/**/__pycache__", "docs/studies/results"]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 6  # the names that hosts of code give to headings

@@ -3,9 +3,9 @@
 python tools/write_studies.py              all of them
 python tools/write_studies.py heavy-top    some of them
 
-Each study, a file NAME.toml or NAME.py, is written where a page has the mark of its name. It is run
-from the beginning, so that times are of this machine and this moment. On one that is busy times
-would mislead, and are left out of the pages.
+Each study, a file NAME.toml or NAME.py, is written where a page has the mark of its name; reports
+and tables go to results/studies/NAME. It is run from the beginning, so that times are of this
+machine and this moment. On one that is busy times would mislead, and are left out of the pages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ import mbkit as mb
 from mbkit.studies.laboratory.plots import curves
 from mbkit.studies.laboratory.report import fastest
 
-PLACE = pathlib.Path(__file__).parents[1] / "docs" / "studies"
+ROOT = pathlib.Path(__file__).parents[1]
+PLACE, RESULTS = ROOT / "docs" / "studies", ROOT / "results" / "studies"
 BEGIN, END = "<!-- {}: written by make studies -->", "<!-- {}: end -->"
 COLUMNS = (
     "coordinates", "loop_joints", "integrator", "error", "evaluations", "factorisations",
@@ -42,12 +43,12 @@ def main() -> None:
     for name in sys.argv[1:] or files:
         begin, end = BEGIN.format(name), END.format(name)
         page = next(page for page in PLACE.glob("*.md") if begin in page.read_text())
-        directory = PLACE / "results" / name
+        directory = RESULTS / name
         shutil.rmtree(directory, ignore_errors=True)
-        directory.parent.mkdir(exist_ok=True)
+        directory.parent.mkdir(parents=True, exist_ok=True)
         quiet = is_quiet()
         if files[name].suffix == ".toml":
-            found, told = mb.load_study(files[name]).compare(directory, progress=True), compared
+            found, told = mb.load_study(files[name]).findings(directory, progress=True), compared
         else:
             found, told = runpy.run_path(str(files[name]))["studied"](directory), scaled
         quiet = quiet and is_quiet()

@@ -149,20 +149,28 @@ def _step(text: str) -> float:
         raise UsageError(f"--h: '{text}' is no number of seconds; for example 1e-3,5e-4.") from None
 
 
+#: Rows of cases and of failures that are printed, at most.
+MOST_ROWS = 40
+
+
 def tell_findings(found: Findings) -> None:
-    """Print what is the fastest to each error, or all cases; and where the report is."""
+    """Print the main table, of a comparison what is the fastest; and where the report is."""
     from mbkit.studies.laboratory.report import columns_of, fastest
 
     cases = found.tables["cases"]
     best = fastest(cases)
-    if found.directory is None or not len(best):
+    if found.table is not cases:
+        click.echo(found.table.markdown(columns_of(found.table)))
+    elif found.directory is None or not len(best):
         few = ("error", "time", "evaluations", "energy_drift", "constraint_position", "status")
         click.echo(cases.markdown([n for n in columns_of(cases) if n in (*cases.varied, *few)]))
     if len(best):
         click.echo(f"\nFastest to an error:\n{best.markdown()}")
-    for row in found.failed:
+    for row in found.failed.rows[:MOST_ROWS]:
         choices = ", ".join(str(row[name]) for name in cases.varied)
         click.echo(f"Not completed: {choices}: {printable(row['status'])}", err=True)
+    if len(found.failed) > MOST_ROWS:
+        click.echo(f"... and {len(found.failed) - MOST_ROWS} more.", err=True)
     if found.directory is not None:
         click.echo(f"Wrote {printable(found.directory / 'report.html')}: {len(cases)} cases.")
 

@@ -17,7 +17,7 @@ from mbkit.io.sdf.reader import warning_of_sdf
 from mbkit.io.urdf.reader import warning_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mbkit.model import Mechanism
 
@@ -67,15 +67,24 @@ mimic_option = click.option(
 )
 
 
-def load(path: pathlib.Path, *, floating: bool, mimic: str) -> Mechanism:
-    """Return the mechanism of a file; what mbkit warns of is told on stderr."""
+def load(
+    path: pathlib.Path,
+    *,
+    floating: bool,
+    mimic: str,
+    parameters: Mapping[str, Any] | None = None,
+) -> Mechanism:
+    """Return the mechanism of a file; what mbkit warns of is told on stderr.
+
+    `parameters` are values of the table of that name in a model file.
+    """
     import mbkit as mb
 
     if path.suffix.lower() != ".urdf":
         for option, given in (("--floating", floating), ("--mimic", mimic != "couple")):
             if given:
                 raise click.UsageError(f"{option} is for URDF files, and '{path}' is none.")
-        other: Mechanism = told(lambda: mb.load_model(path))
+        other: Mechanism = told(lambda: mb.load_model(path, parameters=parameters or None))
         return other
     root = mb.FreeJoint("root_joint") if floating else None
     mechanism: Mechanism = told(lambda: mb.load_urdf(path, root_joint=root, mimic=mimic))

@@ -64,8 +64,9 @@ def run(
     all its settings, and the commit of git. The plugin of the project is loaded: running a study
     runs the project's code, so look at projects of others first.
 
-    A study with a table [compare] is a comparison: its result is a directory with a report, and
-    started again, it does what is missing.
+    A study with a table [compare], [convergence], [work_precision], [ensemble], [sensitivity] or
+    [scaling] is more than one run: its result is a directory with a report, and started again, it
+    does what is missing.
 
     With --set, keys of the study are changed by their names (h, t_span, initial.q.JOINT,
     integrator.tableau), and parameters of the model (bodies.BODY.mass, joints.JOINT.pitch,
@@ -164,10 +165,10 @@ def _run(
         if resume:
             _go_on(loaded, target, is_directory, other_versions=other_versions)
             return
-        if loaded.comparison:
+        if loaded.kind:
             target.parent.mkdir(parents=True, exist_ok=True)
             place = target if is_directory else target.with_suffix("")
-            tell_findings(loaded.compare(place, progress=True))
+            tell_findings(loaded.findings(place, progress=True))
             return
         if output is None:
             target.parent.mkdir(parents=True, exist_ok=True)  # git keeps no empty folders

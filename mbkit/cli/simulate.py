@@ -20,6 +20,7 @@ from mbkit.cli.long_runs import (
     tell_directory,
 )
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option
+from mbkit.cli.parameters import changed_system, own_changes, parameters_option, read_changes
 from mbkit.cli.remedies import goes_on_by
 from mbkit.cli.results import check_output, keep
 from mbkit.errors import ConfigurationError, NotFiniteError, UsageError, listed, suggestion
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Steps between saved instants, thousandths of the span without --h.",
 )
+@parameters_option
 @floating_option
 @mimic_option
 def simulate(
@@ -110,6 +112,7 @@ def simulate(
     positions: tuple[str, ...],
     velocities: tuple[str, ...],
     save_every: int,
+    changes: tuple[str, ...],
     floating: bool,
     mimic: str,
 ) -> None:
@@ -126,6 +129,7 @@ def simulate(
     Examples:
       mbkit simulate arm.toml -o run.nc --t-end 2
       mbkit simulate arm.toml -o run.nc --t-end 2 --h 1e-4 --q elbow=0.5 --v wrist=-1
+      mbkit simulate arm.toml -o heavy.nc --set bodies.hand.mass=2 --set gravity[2]=-1.62
       mbkit simulate top.toml -o top.nc --v tip=0,0,30 --save-every 10
       mbkit simulate robot:solo12 -o solo.nc --floating --t-end 0.5
       mbkit simulate arm.toml -o runs/arm/ --t-end 1e5 --save-every 100 --dtype float32
@@ -145,9 +149,11 @@ def simulate(
     integrator = _integrator(tableau, h, rtol)
     chosen = None if representation is None else _representation(representation)
     strategy = chosen_coordinates(coordinates, orientation, local, trivialised, chosen)
-    mechanism = load(model, floating=floating, mimic=mimic)
+    others = read_changes(changes)
+    own = own_changes(model, others)
+    mechanism = load(model, floating=floating, mimic=mimic, parameters=own)
     with compiling_announced():
-        system = mechanism.assemble(strategy)
+        system = changed_system(mechanism.assemble(strategy), others, own)
         # states are told by the joints, which absolute coordinates cut
         named = mechanism.assemble() if system.free_joints else system
         _check_start(named, positions, velocities)

@@ -90,10 +90,12 @@ def sweep(
         if place is None:
             place = loaded.output.with_name(f"{loaded.output.with_suffix('').name}-sweep")
             place.parent.mkdir(parents=True, exist_ok=True)  # git keeps no empty folders
-        given: dict[str, Any] = {"vary": {**loaded.swept.get("vary", {}), **vary}}
+        own = loaded.tables.get("sweep", {})
+        given: dict[str, Any] = {"vary": {**own.get("vary", {}), **vary}}
         given |= {} if outputs is None else {"outputs": outputs.split(",")}
-        asked = attrs.evolve(loaded, swept=with_options({**loaded.swept, **given}, where))
-        if not asked.swept.get("vary"):
+        table = with_options({**own, **given}, where)
+        asked = attrs.evolve(loaded, tables={**loaded.tables, "sweep": table})
+        if not table["vary"]:
             raise UsageError(
                 "There is nothing that varies: give --vary PATH=VALUES, such as "
                 "bodies.rod.mass=1:2:11, or a table [sweep.vary] in the study."

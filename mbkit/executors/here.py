@@ -39,7 +39,7 @@ class ThreadsExecutor(Executor):
     """Tasks in threads of this process.
 
     Compiled time loops leave the lock of the interpreter to others; what is written in Python, such
-    as assembly, outputs, and joints and forces of users, takes turns.
+    as assembly, outputs, and joints and forces of users, takes turns. Warnings are not shown.
 
     Attributes
     ----------
@@ -58,8 +58,10 @@ class ThreadsExecutor(Executor):
     ) -> Iterator[Outcome]:
         """Call a function for each of the tasks; see `Executor.run`."""
         pool = concurrent.futures.ThreadPoolExecutor(number_of_workers(self.workers))
-        # Filters of warnings are those of the process: threads leave them in any order.
+        # Filters of warnings are those of the process, and a task that changes them may leave them
+        # to others: none is shown or raised, as in processes of their own.
         with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             try:
                 futures = {pool.submit(function, task): k for k, task in enumerate(tasks)}
                 for future in concurrent.futures.as_completed(futures):

@@ -13,8 +13,8 @@ from mbkit.errors import ModelFileError, StudyFileError, UsageError
 from mbkit.io.toml.document import read_document
 
 __all__ = [
-    "STUDY_KEYS", "Changed", "changed_document", "flattened", "parsed_change", "parsed_values",
-    "several_values",
+    "STUDY_KEYS", "Changed", "changed_document", "entry_of", "flattened", "parsed_change",
+    "parsed_values", "several_values", "with_entries",
 ]  # fmt: skip
 
 #: Keys of a study file that hold one value.
@@ -25,7 +25,11 @@ STUDY_KEYS = (
 
 # Tables of a study, by how many parts of a path lead to a value.
 _TABLES = (
-    ("integrator",), ("coordinates",), ("initial", "q"), ("initial", "v"), ("compare",),
+    ("integrator",), ("coordinates",), ("initial", "q"), ("initial", "v"),
+    ("ensemble", "vary"), ("sensitivity", "vary"),
+    *((name,) for name in (
+        "compare", "convergence", "work_precision", "ensemble", "sensitivity", "scaling",
+    )),
 )  # fmt: skip
 
 # A change: the first equals sign that is not within a quoted key parts it.
@@ -36,6 +40,9 @@ _QUOTED = re.compile(r"""(?:(?<=\.)|^)[ ]*("(?:[^"\\]|\\.)*"|'[^']*')[ ]*(?=\.|$
 
 # Values at equal distances: start, stop, count.
 _RANGE = re.compile(r"([^:]+):([^:]+):([^:]+)")
+
+# One number of several: "gravity[2]".
+_ENTRY = re.compile(r"(.*)\[(\d+)\]")
 
 # Two numbers of a range whose count is not there.
 _NO_COUNT = re.compile(r"[-+.\deE]+:[-+.\deE]+")
@@ -206,8 +213,10 @@ def _inner(text: str, table: Any) -> Path:
     return (key, rest) if point and isinstance(table, dict) and key in table else (text,)
 
 
-def flattened(table: Mapping[str, Any], start: str = "") -> dict[str, Any]:
+def flattened(table: Mapping[str, Any], start: str = "", *, leaf: str = "") -> dict[str, Any]:
     """Return nested tables as one, with keys joined by points.
+
+    A table that has the key `leaf` is a value.
 
     Examples
     --------
@@ -216,8 +225,44 @@ def flattened(table: Mapping[str, Any], start: str = "") -> dict[str, Any]:
     """
     flat: dict[str, Any] = {}
     for key, value in table.items():
-        if isinstance(value, dict):
-            flat |= flattened(value, f"{start}{key}.")
+        if isinstance(value, dict) and not (leaf and leaf in value):
+            flat |= flattened(value, f"{start}{key}.", leaf=leaf)
         else:
             flat[f"{start}{key}"] = value
     return flat
+
+
+def entry_of(name: str) -> tuple[str, int | None]:
+    """Return name and index of ``gravity[2]``; without an index it is None.
+
+    Examples
+    --------
+    >>> entry_of("gravity[2]"), entry_of("bodies.rod.mass")
+    (('gravity', 2), ('bodies.rod.mass', None))
+    """
+    match = _ENTRY.fullmatch(name)
+    return (name, None) if match is None else (match[1], int(match[2]))
+
+
+def with_entries(known: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by the names of parameters, each entry put into the array that is `known`.
+
+    UsageError where the array has no such entry.
+
+    Examples
+    --------
+    >>> with_entries({"gravity": [0.0, 0.0, -9.8], "mass": 1.0}, {"gravity[2]": -1.6, "mass": 2})
+    {'gravity': array([ 0. ,  0. , -1.6]), 'mass': 2}
+    """
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        base, index = entry_of(name)
+        if index is None or base not in known:
+            found[name] = value
+            continue
+        array = np.array(found.get(base, known[base]), dtype=float)
+        if index >= array.size or not array.ndim:
+            raise UsageError(f"{name}: '{base}' has {array.size} numbers, from '{base}[0]' on.")
+        array.reshape(-1)[index] = value
+        found[base] = array
+    return found

@@ -11,15 +11,11 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 
 from mbkit.errors import PluginWarning, UsageError, listed, printable
-from mbkit.io.model_file import parse_model
 from mbkit.io.results.run_directory import RunDirectory
+from mbkit.model.toml_text import render
 from mbkit.simulation.long_runs.resume import resume
-from mbkit.simulation.own_steps import INTERVALS
 from mbkit.simulation.simulate import simulate
 from mbkit.studies.commit import commit_of
-from mbkit.studies.laboratory.compare import compare
-from mbkit.studies.laboratory.findings import Findings
-from mbkit.studies.laboratory.tasks import executor_of
 from mbkit.studies.sources import changed_sources
 
 if TYPE_CHECKING:
@@ -29,22 +25,10 @@ if TYPE_CHECKING:
     from mbkit.events import Event
     from mbkit.integrators import Integrator
     from mbkit.results import Result
+    from mbkit.studies.laboratory.findings import Findings
     from mbkit.systems import System
 
-__all__ = ["COMPARED", "SWEPT", "Study", "parted"]
-
-#: Keys of the tables ``compare`` and ``sweep`` that say where their cases run.
-WHERE = ("executor", "workers", "scheduler", "time_limit")
-
-#: Keys of the table ``compare`` of a study.
-COMPARED = (
-    "coordinates", "representations", "body_frames", "loop_joints", "integrators",
-    "constraint_solvers", "stabilisations", "h", "reference", "length", "samples", "repeats",
-    "operations", *WHERE,
-)  # fmt: skip
-
-#: Keys of the table ``sweep``.
-SWEPT = ("vary", "outputs", *WHERE)
+__all__ = ["Study"]
 
 
 @final
@@ -88,11 +72,12 @@ class Study:
         Name and version of the project's plugin; empty where there is none.
     about : str
         The description in the file.
-    comparison : mapping
-        The table ``compare`` of the file, if there is one: arguments of `mbkit.studies.compare`,
-        with ``workers`` and ``scheduler`` of the executor.
-    swept : mapping
-        Likewise the table ``sweep``, of `mbkit.studies.sweep`.
+    tables : mapping of str to mapping
+        The tables ``compare``, ``convergence``, ``work_precision``, ``ensemble``, ``sensitivity``,
+        ``scaling`` and ``sweep`` that the file has: arguments of the functions of these names in
+        `mbkit.studies`, with ``workers`` and ``scheduler`` of the executor.
+    document : mapping
+        The file, as TOML has it, with changes.
     """
 
     path: pathlib.Path
@@ -113,8 +98,8 @@ class Study:
     settings: Mapping[str, Any]
     plugin: str
     about: str = ""
-    comparison: Mapping[str, Any] = attrs.field(factory=dict)
-    swept: Mapping[str, Any] = attrs.field(factory=dict)
+    tables: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    document: Mapping[str, Any] = attrs.field(factory=dict)
 
     def __repr__(self) -> str:
         by = "" if self.h is None else f" by {self.h} s"
@@ -152,10 +137,25 @@ class Study:
             progress=progress, notes=self.notes(), **kept,
         )  # fmt: skip
 
-    def compare(
+    def text(self) -> str:
+        """Return the file as TOML, with changes.
+
+        Returns
+        -------
+        str
+            What another file may hold; ``model`` is as seen from its folder.
+        """
+        return render(self.document)
+
+    @property
+    def kind(self) -> str:
+        """The table that makes it another study than one run, such as "compare"; or empty."""
+        return next((name for name in self.tables if name != "sweep"), "")
+
+    def findings(
         self, directory: str | os.PathLike[str] | None = None, *, progress: bool = False
     ) -> Findings:
-        """Compare what the table ``compare`` of the file asks for; see `mbkit.studies.compare`.
+        """Do what its table ``compare``, ``convergence``, ``ensemble``, ... asks for.
 
         Integrator, coordinates and step are those of the study where the table has none.
 
@@ -169,28 +169,16 @@ class Study:
         Returns
         -------
         Findings
-            As of `mbkit.studies.compare`.
+            As of the function of that name in `mbkit.studies`.
+
+        Raises
+        ------
+        UsageError
+            If there is no such table, or the function refuses what it says.
         """
-        given, where = parted(self.comparison)
-        given.setdefault("integrators", self.integrator)
-        if "coordinates" not in given:
-            given["coordinates"] = self.system.coordinates
-        h = given.pop("h", self.h)
-        if h is None:  # the interval between the states that a run without h saves
-            h = (self.t_span[1] - self.t_span[0]) / INTERVALS
-        if isinstance(given.get("reference"), str):
-            given["reference"] = self.path.parent / given["reference"]
-        mechanism = parse_model(self.system.model_text)
-        base, q, v = mechanism.assemble(), self.q, self.v
-        if self.system.num_velocity_constraints and not self.system.free_joints:
-            initial = self.settings.get("initial", {})  # joints that are named keep their values
-            named = [name for table in ("q", "v") for name in initial.get(table, {})]
-            q, v = self.system.close_loops(q, v, fixed=list(dict.fromkeys(named)))
-        q, v = base.state_of(self.system, q, v)
-        return compare(
-            mechanism, self.t_span, h, q=q, v=v, events=self.events, directory=directory,
-            progress=progress, **given, **where,
-        )  # fmt: skip
+        from mbkit.studies.laboratory.of_study import findings_of
+
+        return findings_of(self, directory, progress=progress)
 
     def resume(
         self,
@@ -262,14 +250,6 @@ class Study:
             stacklevel=3,
         )
         return notes | {"changed_since_loaded": changed}
-
-
-def parted(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what a table of a study asks for, and where it runs: executor and time limit."""
-    given = {name: value for name, value in table.items() if name not in WHERE}
-    options = {name: table.get(name) for name in ("workers", "scheduler")}
-    executor = executor_of(table.get("executor"), **options)
-    return given, {"executor": executor, "time_limit": table.get("time_limit")}
 
 
 def _changed(before: Any, now: Any, path: str = "") -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, cast
 
 import attrs
@@ -27,17 +27,18 @@ from mbkit.simulation.own_steps import check_own_steps, default_integrator
 from mbkit.simulation.start import SAVED, checked_saving, number_of_steps, saving_interval
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.spatial import FloatArray
-from mbkit.studies.changes import STUDY_KEYS, flattened, several_values
+from mbkit.studies.changes import STUDY_KEYS, entry_of, flattened, with_entries
 from mbkit.studies.event_tables import read_events
+from mbkit.studies.laboratory_tables import KEYS, read_tables
 from mbkit.studies.places import model_path, output_path
-from mbkit.studies.study import COMPARED, SWEPT, Study
+from mbkit.studies.study import Study
 from mbkit.systems import System
 from mbkit.systems.calls.by_name import fill
 
 __all__ = ["read_study"]
 
 #: Keys that say nothing on what is computed.
-_NO_SETTINGS = ("mbkit_study", "about", "output", "sweep")
+_NO_SETTINGS = ("mbkit_study", "about", "output", *KEYS)
 
 
 @attrs.frozen
@@ -71,6 +72,11 @@ class Keys:
     events: dict[str, Any] = attrs.field(factory=dict)
     parameters: dict[str, Any] = attrs.field(factory=dict)
     compare: dict[str, Any] = attrs.field(factory=dict)
+    convergence: dict[str, Any] = attrs.field(factory=dict)
+    work_precision: dict[str, Any] = attrs.field(factory=dict)
+    ensemble: dict[str, Any] = attrs.field(factory=dict)
+    sensitivity: dict[str, Any] = attrs.field(factory=dict)
+    scaling: dict[str, Any] = attrs.field(factory=dict)
     sweep: dict[str, Any] = attrs.field(factory=dict)
 
 
@@ -83,6 +89,11 @@ def read_study(
     faults, ModelError if the model cannot be assembled.
     """
     faults = Faults()
+    settings = {key: value for key, value in document.items() if key not in _NO_SETTINGS}
+    given: dict[str, Any] = {"path": source, "root": root, "plugin": plugin, "settings": settings}
+    given["document"] = document
+    if "scaling" in document:  # its mechanisms are made by functions
+        document = {"model": "", "t_span": [0.0, 1.0], **document}
     keys: Any = None
     with faults.at():
         keys = converter().structure(document, Keys)
@@ -92,17 +103,14 @@ def read_study(
             keys = converter().structure({k: x for k, x in document.items() if k in known}, Keys)
     if keys is None:
         return None, faults
-    settings = {key: value for key, value in document.items() if key not in _NO_SETTINGS}
-    given: dict[str, Any] = {"path": source, "root": root, "plugin": plugin, "settings": settings}
     given["about"] = keys.about
     given |= _numbers(keys, faults)
     given |= _places(keys, source, root, faults)
     given["integrator"] = _integrator(keys.integrator, keys.h, faults)
-    given["comparison"] = _known(keys.compare, "compare", COMPARED, faults)
-    given["swept"] = _swept(keys.sweep, faults)
+    given["tables"] = read_tables({name: getattr(keys, name) for name in KEYS}, faults)
     coordinates = _coordinates(keys, faults)
     try:
-        mechanism, own = _mechanism(keys, source, faults)
+        mechanism, own = _mechanism(keys, source, given["tables"], faults)
     except MbkitError:
         if not faults.found:
             raise
@@ -152,30 +160,6 @@ def _places(keys: Keys, source: pathlib.Path, root: pathlib.Path, faults: Faults
     return {"output": output, "is_directory": is_directory}
 
 
-def _known(
-    table: dict[str, Any], name: str, known: Sequence[str], faults: Faults
-) -> dict[str, Any]:
-    """Return the table of a comparison or a sweep; what it names is looked up when it is run."""
-    for key in table:
-        if key not in known:
-            what = f"there is no such argument of mbkit {name}"
-            faults.add_unknown((name, key), what, key, known)
-    return table
-
-
-def _swept(table: dict[str, Any], faults: Faults) -> dict[str, Any]:
-    """Return the table of a sweep, with lists of values."""
-    given = dict(_known(table, "sweep", SWEPT, faults))
-    vary = given.get("vary", {})
-    if not isinstance(vary, dict):
-        faults.add(("sweep", "vary"), f"must be a table of values by what varies, got {vary!r}.")
-        return given
-    with faults.at("sweep", "vary"):
-        values = flattened(vary).items()
-        given["vary"] = {path: several_values(each, f"{path}={each}") for path, each in values}
-    return given
-
-
 def _integrator(table: Mapping[str, Any], h: float | None, faults: Faults) -> Integrator | None:
     if not table:
         return default_integrator(h)
@@ -222,12 +206,17 @@ def _coordinates(keys: Keys, faults: Faults) -> AbsoluteCoordinates | RelativeCo
 
 
 def _mechanism(
-    keys: Keys, source: pathlib.Path, faults: Faults
+    keys: Keys, source: pathlib.Path, tables: Mapping[str, Any], faults: Faults
 ) -> tuple[Mechanism | None, tuple[str, ...]]:
     """Return the model with the study's forces, and the names of the parameters of its file.
 
-    What is wrong in its own file is raised.
+    What is wrong in its own file is raised. Without a file it is the smallest of a scaling.
     """
+    if not keys.model and keys.scaling:
+        table = {} if faults.found else tables["scaling"]
+        return next(
+            (make(min(table["sizes"])) for make in table.get("make", {}).values()), None
+        ), ()
     path: Any = None
     with faults.at("model"):
         path = model_path(source, keys.model)
@@ -251,7 +240,7 @@ def _with_parameters(
     known = system.parameters
     fitting = {}
     for name, value in values.items():
-        if name not in known:
+        if name not in known and entry_of(name)[0] not in known:
             what = "there is no such key of a study, and no such parameter of its model"
             faults.add_unknown(("parameters", name), what, name, [*STUDY_KEYS, *own, *known])
         elif not _are_numbers(value):
@@ -261,10 +250,10 @@ def _with_parameters(
     if not fitting:
         return system
     try:
-        return system.with_parameters(fitting)
+        return system.with_parameters(with_entries(known, fitting))
     except MbkitError as error:
         # the message begins with the names of those that do not go together
-        name = next((name for name in fitting if str(error).startswith(name)), "")
+        name = next((name for name in fitting if str(error).startswith(entry_of(name)[0])), "")
         faults.add(("parameters", name), str(error).removeprefix(f"{name}: "))
         return system
 

@@ -52,7 +52,7 @@ def test_cases_run_where_options_or_the_table_say(model: pathlib.Path) -> None:
         'mbkit_study = 1\nmodel = "top.toml"\nt_span = [0, 0.1]\n[initial.v]\ntip = [1, 0.4, 5]\n'
         '[compare]\nh = [0.02, 0.01]\nintegrators = "rkmk4"\nexecutor = "threads"\nworkers = 1\n'
     )
-    found = mb.load_study(study).compare()
+    found = mb.load_study(study).findings()
     assert "time" not in found.table.columns
     assert [f"{x:.3g}" for x in found.table["error"]] == [
         line.split("|")[2].strip() for line in one.stdout.splitlines()[2:4]

@@ -176,6 +176,6 @@ def test_comparisons_have_the_events_of_the_file(study_folder):
     table = '\n[compare]\nh = [1e-2]\nintegrators = ["rkmk4"]\nrepeats = 0\n'
     path.write_text(STUDY + EVENTS + table)
     study = mb.load_study(path)
-    row = study.compare().table.rows[0]
+    row = study.findings().table.rows[0]
     assert row["status"] == "completed"
     assert row["events"] == len(study.run().events.names) > 0

@@ -169,7 +169,7 @@ def test_a_table_of_the_study_says_what_varies_and_where(study_folder: pathlib.P
         sweep(study)
     for workers, message in ((2, 'give executor="processes"'), ('"two"', "got 'two'")):
         study.write_text(f"{text}\n[sweep]\nworkers = {workers}\nvary.h = [0.05]\n")
-        with pytest.raises(mb.UsageError, match=message):
+        with pytest.raises(mb.StudyFileError, match=message):
             sweep(study)
     study.write_text(f'{text}\n[sweep.vary]\nh = "0.1:0.2"\n')
     with pytest.raises(mb.StudyFileError, match=r"h=0.1:0.2: how many values"):

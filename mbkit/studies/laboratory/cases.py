@@ -17,7 +17,7 @@ from mbkit.solvers import ConstraintSolver
 from mbkit.studies.laboratory import factors
 from mbkit.systems import System
 
-__all__ = ["FACTORS", "Case", "cases_of"]
+__all__ = ["FACTORS", "Case", "cases_of", "cuts_of", "frames_of", "steps_of"]
 
 #: The columns that say what was chosen, in the order of tables.
 FACTORS = (
@@ -94,8 +94,8 @@ def cases_of(
     relative = {
         "representation": None if representations is None
         else factors.representations_of(representations),
-        "body_frames": _frames(body_frames),
-        "loop_joints": _cuts(loop_joints),
+        "body_frames": frames_of(body_frames),
+        "loop_joints": cuts_of(loop_joints),
     }  # fmt: skip
     made = []
     for mechanism, (name, coords) in itertools.product(mechanisms.items(), chosen.items()):
@@ -128,7 +128,8 @@ def steps_of(h: Any) -> list[float]:
     return sorted(set(steps), reverse=True)
 
 
-def _frames(given: Any) -> dict[str, str] | None:
+def frames_of(given: Any) -> dict[str, str] | None:
+    """Return frames of recursions by label; UsageError if there are none of a name."""
     if given is None:
         return None
     if isinstance(given, str):
@@ -142,7 +143,7 @@ def _frames(given: Any) -> dict[str, str] | None:
     return {name: name for name in names}
 
 
-def _cuts(given: Any) -> dict[str, tuple[str, ...]] | None:
+def cuts_of(given: Any) -> dict[str, tuple[str, ...]] | None:
     """Return loop joints by label: a name, several of them, or a list or mapping of such."""
     if given is None:
         return None

@@ -15,7 +15,9 @@ from mbkit.results.columns import velocity_units
 from mbkit.simulation.long_runs.identity import fingerprint
 from mbkit.systems import System
 
-__all__ = ["NAMED", "Outputs", "outputs_of", "unit_of_varied", "units_of"]
+__all__ = [
+    "NAMED", "Outputs", "function_of_module", "outputs_of", "unit_of_varied", "units_of",
+]  # fmt: skip
 
 Columns = dict[str, Any]
 
@@ -140,16 +142,21 @@ def outputs_of(given: Any) -> Outputs:
             f"outputs: there is no {unknown!r}; {suggestion(unknown, NAMED)} Functions are "
             "'MODULE:FUNCTION'."
         )
-    functions = {text.rpartition(":")[2]: _function(text) for text in texts if ":" in text}
+    functions = {
+        text.rpartition(":")[2]: function_of_module("outputs", text)
+        for text in texts
+        if ":" in text
+    }
     return Outputs(tuple(names), functions)
 
 
-def _function(text: str) -> Callable[[Result], Any]:
+def function_of_module(argument: str, text: str) -> Callable[..., Any]:
+    """Return the function of "MODULE:FUNCTION"; UsageError, with the argument, if there is none."""
     module, _, name = text.rpartition(":")
     try:
         found = getattr(importlib.import_module(module), name, None)
-    except ImportError as error:
-        raise UsageError(f"outputs: {text!r}: {error}.") from error
+    except (ImportError, ValueError) as error:
+        raise UsageError(f"{argument}: {text!r}: {error}.") from error
     if not callable(found):
-        raise UsageError(f"outputs: module {module!r} has no function {name!r}.")
+        raise UsageError(f"{argument}: module {module!r} has no function {name!r}.")
     return found  # type: ignore[no-any-return]

@@ -26,7 +26,7 @@ from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import run_tasks
 from mbkit.systems import System
 
-__all__ = ["scaling"]
+__all__ = ["checked_sizes", "scaling"]
 
 #: Seconds that calls are repeated for one measurement.
 SECONDS = 2e-3
@@ -144,14 +144,19 @@ def scaling(
 def _made(makes: Mapping[str, Any], sizes: Any) -> dict[tuple[str, int], Mechanism]:
     if not makes or not all(map(callable, makes.values())):
         raise UsageError(f"make must be a function of a size, or several by label, got {makes!r}.")
-    found = list(sizes) if several(sizes) else [sizes]
-    if not found or not all(type(size) is int and size > 0 for size in found):
-        raise UsageError(f"sizes must be positive integers, got {sizes!r}.")
-    ordered = sorted(set(found))
+    ordered = checked_sizes(sizes)
     mechanisms = {(label, n): make(n) for label, make in makes.items() for n in ordered}
     for (_, size), each in mechanisms.items():
         check_kind(f"make({size})", each, Mechanism, "an mbkit.Mechanism")
     return mechanisms
+
+
+def checked_sizes(given: Any) -> list[int]:
+    """Return sizes, each once, the smallest first; UsageError if they are none."""
+    found = list(given) if several(given) else [given]
+    if not found or not all(type(size) is int and size > 0 for size in found):
+        raise UsageError(f"sizes must be positive integers, got {given!r}.")
+    return sorted(set(found))
 
 
 def _with_counts(

@@ -7,28 +7,31 @@ import itertools
 import json
 import math
 import os
-import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
 import numpy as np
 
-from mbkit.errors import MbkitError, UsageError, check_kind, check_switch, several
+from mbkit.errors import MbkitError, UsageError, check_switch, several
 from mbkit.executors import Executor
 from mbkit.model import Mechanism
-from mbkit.results import Result
-from mbkit.simulation.simulate import simulate
 from mbkit.studies.laboratory.compare import kept
-from mbkit.studies.laboratory.directory import StudyDirectory, code_of, digest
+from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.findings import Findings
-from mbkit.studies.laboratory.outputs import outputs_of, unit_of_varied, units_of
+from mbkit.studies.laboratory.outputs import outputs_of
+from mbkit.studies.laboratory.study_runs import (
+    StudyRuns,
+    code_of_study,
+    loaded,
+    runs_of,
+    units_with,
+    with_table,
+)
 from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import checked_executor, run_tasks
-from mbkit.studies.laboratory.varied import row_of, varied_of
-from mbkit.studies.study import Study, parted
-from mbkit.studies.study_file import changed_study, load_study
-from mbkit.systems import System
+from mbkit.studies.laboratory.varied import row_of
+from mbkit.studies.study import Study
+from mbkit.studies.study_file import changed_study
 
 __all__ = ["sweep"]
 
@@ -105,56 +108,37 @@ def sweep(
     """
     check_switch("retry", retry)
     given = {"vary": vary, "outputs": outputs, "executor": executor, "time_limit": time_limit}
-    if not isinstance(what, Mechanism):
-        what = _loaded(what)
-        given = _with_table(given, what)
+    what = loaded(what)
+    given = with_table(given, what, "sweep")
     where = checked_executor(given["executor"], given["time_limit"])
     asked = outputs_of(given["outputs"])
     points = _points(given["vary"])
-    names = list(points[0])
     if isinstance(what, Mechanism):
-        run, setting, system = _of_mechanism(what, t_span, h, given["vary"], options)
-    else:
-        if t_span is not None or h is not None or options:
-            named = [*options, *(("t_span",) if t_span is not None else ("h",))]
-            raise UsageError(f"{named[0]}: a study has its own; vary it, or change the study.")
-        run, setting, system = _of_study(what, points)
-    setting["outputs"] = asked.identity()
-    further = _words(run, points, setting)
+        _check_numbers(points)
+    runs = runs_of(what, t_span, h, points[0], points, options)
+    setting = {**runs.setting, "outputs": asked.identity()}
+    further = _words(runs.run, points, setting)
     keys = [digest(["sweep", setting, p, *more]) for p, more in zip(points, further, strict=True)]
+    names = list(points[0])
     about: dict[str, Any] = {
         "kind": "sweep", "setting": setting, "factors": dict.fromkeys(names, ""), "cases": keys,
-        "units": {
-            **{name: unit_of_varied(system, name) for name in names}, "status": "",
-            **units_of(system),
-        },
-        "mechanism": system.name,
+        "units": units_with(runs.system, points[0]), "mechanism": runs.system.name,
     }  # fmt: skip
     place = None if directory is None else StudyDirectory(directory)
     if place is not None:
         place.open(about)
-        place.write("model.toml", system.model_text)
+        place.write("model.toml", runs.system.model_text)
+        if isinstance(what, Study):
+            place.write("study.toml", what.text())
         if retry:
             _forget_failures(place, keys)
     tasks = dict(zip(keys, points, strict=True))
     rows = run_tasks(
-        functools.partial(row_of, run, asked), tasks, place, lost=dict, progress=progress,
+        functools.partial(row_of, runs.run, asked), tasks, place, lost=dict, progress=progress,
         executor=where, time_limit=given["time_limit"],
     )  # fmt: skip
     found = Findings("sweep", {"cases": Table(rows, about["units"], tuple(names))}, about)
     return found if directory is None else kept(found, directory)
-
-
-def _loaded(given: Any) -> Study:
-    check_kind("what", given, (Study, str, os.PathLike), "a Mechanism, a Study or its file")
-    return given if isinstance(given, Study) else load_study(given)
-
-
-def _with_table(given: dict[str, Any], study: Study) -> dict[str, Any]:
-    """Return arguments, and those that are left out as the table ``sweep`` of a study has them."""
-    table, where = parted(study.swept)
-    own = {name: each for name, each in given.items() if each is not None}
-    return dict.fromkeys(given) | table | where | own
 
 
 def _forget_failures(place: StudyDirectory, keys: list[str]) -> None:
@@ -200,49 +184,13 @@ def _plain(name: str, value: Any) -> Any:
     return value
 
 
-# --------------------------------------------------------------------------------- what runs
-
-
-def _of_mechanism(
-    mechanism: Mechanism, t_span: Any, h: Any, vary: Mapping[str, Any], options: dict[str, Any]
-) -> tuple[Any, dict[str, Any], System]:
-    """Return what runs a point, what identifies the sweep, and the system as it is given."""
-    varied = varied_of(mechanism, t_span, h, vary, {}, options, values=_numbers)
-    return varied.run, varied.setting, varied.system
-
-
-def _numbers(name: str, given: Any) -> Any:
-    for value in given:
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+def _check_numbers(points: list[Point]) -> None:
+    for name, value in (pair for point in points for pair in point.items()):
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise UsageError(f"vary: values of {name!r} must be numbers, got {value!r}.")
-    return given
 
 
-def _of_study(study: Study, points: list[Point]) -> tuple[Any, dict[str, Any], System]:
-    """Return the same of a study; StudyFileError where it takes none of some far points.
-
-    Then there is no such name. A value that it does not take fails alone.
-    """
-    run = _StudyRuns(study.path, json.loads(json.dumps(dict(study.settings))))
-    first, last = points[0], points[-1]
-    refused = []
-    for point in (first, *({**first, name: last[name]} for name in last), last):
-        try:
-            changed_study(run.path, run.settings, point)
-        except MbkitError as error:
-            refused.append(error)
-        else:
-            break
-    else:
-        raise refused[0]
-    setting = {
-        "settings": run.settings, "model": digest(study.system.model_text), **_code(study)
-    }  # fmt: skip
-    return run, setting, study.system
-
-
-def _code(study: Study) -> dict[str, Any]:
-    return code_of(study.system, integrator=study.integrator, events=study.events)
+# ------------------------------------------------------------------------------------ identity
 
 
 def _words(run: Any, points: list[Point], setting: Mapping[str, Any]) -> list[list[Any]]:
@@ -252,7 +200,7 @@ def _words(run: Any, points: list[Point], setting: Mapping[str, Any]) -> list[li
     """
     known: dict[str, list[Any]] = {"{}": []}
     found = []
-    for point in points if isinstance(run, _StudyRuns) else ():
+    for point in points if isinstance(run, StudyRuns) else ():
         words = {name: each for name, each in point.items() if isinstance(each, str)}
         key = json.dumps(words)
         if key not in known:
@@ -261,26 +209,11 @@ def _words(run: Any, points: list[Point], setting: Mapping[str, Any]) -> list[li
     return found or [[] for _ in points]
 
 
-def _named(run: _StudyRuns, point: Point, setting: Mapping[str, Any]) -> list[Any]:
+def _named(run: StudyRuns, point: Point, setting: Mapping[str, Any]) -> list[Any]:
     try:
         study = changed_study(run.path, run.settings, point)
     except MbkitError:  # which is the row of the point
         return []
-    named = {"model": digest(study.system.model_text), **_code(study)}
+    named = {"model": digest(study.system.model_text), **code_of_study(study)}
     same = all(setting.get(name) == each for name, each in named.items())
     return [] if same else [named]
-
-
-@attrs.frozen
-class _StudyRuns:
-    """Runs of a study: its tables are sent to workers, and changed there as --set does."""
-
-    path: pathlib.Path
-    settings: dict[str, Any]
-
-    def __call__(self, point: Mapping[str, Any]) -> Result:
-        study = changed_study(self.path, self.settings, point)
-        return simulate(
-            study.system, study.t_span, study.h, integrator=study.integrator, q=study.q, v=study.v,
-            events=study.events, save_every=study.save_every, save_at=study.save_at, progress=False,
-        )  # fmt: skip

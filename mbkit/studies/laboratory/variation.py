@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import math
 import os
-import pathlib
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,51 +14,52 @@ import numpy as np
 from mbkit.errors import MbkitError, UsageError, check_choice
 from mbkit.executors import Executor
 from mbkit.model import Mechanism
-from mbkit.simulation.long_runs.identity import fingerprint
 from mbkit.studies.laboratory.compare import kept
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.outputs import Outputs, outputs_of
+from mbkit.studies.laboratory.study_runs import Runs, loaded, runs_of, units_with, with_table
 from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import checked_executor, run_tasks
-from mbkit.studies.laboratory.varied import (
-    Output,
-    Varied,
-    check_entries,
-    distribution,
-    varied_of,
-)
+from mbkit.studies.laboratory.varied import check_count, distribution, row_of
+from mbkit.studies.study import Study
 
 __all__ = ["ensemble", "sensitivity"]
 
+_Options = dict[str, Any]
+
 
 def ensemble(
-    mechanism: Mechanism,
-    t_span: tuple[float, float],
-    h: float,
+    what: Mechanism | Study | str | os.PathLike[str],
+    t_span: tuple[float, float] | None = None,
+    h: float | None = None,
     *,
-    vary: Mapping[str, Any],
-    outputs: Mapping[str, Output],
-    samples: int = 100,
-    seed: int = 0,
+    vary: Mapping[str, Any] | None = None,
+    outputs: Any = None,
+    samples: int | None = None,
+    seed: int | None = None,
     directory: str | os.PathLike[str] | None = None,
-    executor: str | Executor = "serial",
+    executor: str | Executor | None = None,
     time_limit: float | None = None,
     progress: bool = False,
     **options: Any,
 ) -> Findings:
-    """Run a mechanism with random initial states and parameters.
+    """Run a mechanism, or a study, with random initial states and parameters.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        What moves.
+    what : Mechanism, Study, or path of a study file
+        What is run. What is left out of the arguments below is that of the study's table
+        ``ensemble``.
     t_span, h : as of `simulate`
+        Of a mechanism; a study has its own.
     vary : mapping of str to (low, high) or distribution
-        What is random: names of ``system.parameters``, such as "bodies.rod.mass" or
-        "bodies.rod.com[2]", and "q.JOINT", "v.JOINT" of the start. A pair is uniform; others are
-        distributions of `scipy.stats`.
-    outputs : mapping of str to callable
-        ``output(run)`` returns a number of a `Result`.
+        What is random. Of a mechanism: names of ``system.parameters``, such as "bodies.rod.mass" or
+        "bodies.rod.com[2]", and "q.JOINT", "v.JOINT" of the start; of a study, whatever ``mbkit run
+        --set`` takes, such as "initial.q.JOINT". A pair is uniform; others are distributions of
+        `scipy.stats`, or mappings such as ``{"distribution": "norm", "loc": 1.0, "scale": 0.1}``.
+    outputs : mapping of str to callable, or sequence of str, optional
+        ``output(run)`` returns a number of a `Result`; or names, as of `sweep`.
     samples : int, default 100
         How many runs there are.
     seed : int, default 0
@@ -67,8 +67,8 @@ def ensemble(
     directory, executor, time_limit, progress
         As of `compare`.
     **options
-        ``q`` and ``v`` of the start, as of `compare`, ``integrator`` and ``coordinates``, as
-        objects.
+        Of a mechanism: ``q`` and ``v`` of the start, as of `compare`, ``integrator`` and
+        ``coordinates``, as objects.
 
     Returns
     -------
@@ -90,47 +90,42 @@ def ensemble(
     >>> abs(row["mean"]) < 0.1, round(row["deviation"], 1)
     (True, 0.6)
     """
-    _check_count("samples", samples, 2)
-    _check_count("seed", seed, 0)
-    check_entries(vary=vary, outputs=outputs)
-    varied = varied_of(mechanism, t_span, h, vary, outputs, options, values=distribution)
-    rng = np.random.default_rng(seed)
-    draws = rng.random((samples, len(varied.vary)))
-    points = [
-        {name: float(each.ppf(u)) for u, (name, each) in zip(row, varied.vary.items(), strict=True)}
-        for row in draws
-    ]
-    where = checked_executor(executor, time_limit)
-    how: dict[str, Any] = {"progress": progress, "executor": where, "time_limit": time_limit}
-    cases, about = _cases("ensemble", varied, points, directory, seed=seed, **how)
+    what = loaded(what)
+    given = with_table(
+        {"vary": vary, "outputs": outputs, "samples": samples, "seed": seed, "executor": executor,
+         "time_limit": time_limit}, what, "ensemble",
+    )  # fmt: skip
+    count = 100 if given["samples"] is None else given["samples"]
+    check_count("samples", count, 2)
+    asked = _Asked.of("ensemble", what, (t_span, h), given, options, directory, progress)
+    draws = np.random.default_rng(asked.seed).random((count, len(asked.vary)))
+    cases, about = asked.cases([asked.at(row) for row in draws])
     rows = []
-    for name in varied.outputs:
+    for name in asked.numbers(cases):
         values = cases[name][cases["status"] == "completed"] if name in cases.columns else []
-        low, median, high = (
-            np.quantile(values, [0.05, 0.5, 0.95]) if len(values) else [math.nan] * 3
-        )
+        low, median, high = np.quantile(values, [0.05, 0.5, 0.95]) if len(values) else [np.nan] * 3
         rows.append({
             "output": name, "runs": len(values),
-            "mean": float(np.mean(values)) if len(values) else math.nan,
-            "deviation": float(np.std(values, ddof=1)) if len(values) > 1 else math.nan,
+            "mean": float(np.mean(values)) if len(values) else np.nan,
+            "deviation": float(np.std(values, ddof=1)) if len(values) > 1 else np.nan,
             "quantile_05": low, "median": median,
             "quantile_95": high,
         })  # fmt: skip
-    return _found("ensemble", {"statistics": Table(rows, {}, ("output",))}, cases, about, directory)
+    return asked.found({"statistics": Table(rows, {}, ("output",))}, cases, about)
 
 
 def sensitivity(
-    mechanism: Mechanism,
-    t_span: tuple[float, float],
-    h: float,
+    what: Mechanism | Study | str | os.PathLike[str],
+    t_span: tuple[float, float] | None = None,
+    h: float | None = None,
     *,
-    vary: Mapping[str, Any],
-    outputs: Mapping[str, Output],
-    method: str = "one_at_a_time",
-    samples: int = 64,
-    seed: int = 0,
+    vary: Mapping[str, Any] | None = None,
+    outputs: Any = None,
+    method: str | None = None,
+    samples: int | None = None,
+    seed: int | None = None,
     directory: str | os.PathLike[str] | None = None,
-    executor: str | Executor = "serial",
+    executor: str | Executor | None = None,
     time_limit: float | None = None,
     progress: bool = False,
     **options: Any,
@@ -139,9 +134,9 @@ def sensitivity(
 
     Parameters
     ----------
-    mechanism, t_span, h, vary, outputs, directory, executor, time_limit, progress, **options
-        As of `ensemble`.
-    method : {"one_at_a_time", "sobol"}
+    what, t_span, h, vary, outputs, directory, executor, time_limit, progress, **options
+        As of `ensemble`; the table of a study is ``sensitivity``.
+    method : {"one_at_a_time", "sobol"}, optional
         Each number at its quantiles of 5 % and 95 %, the others at their medians; or Sobol's
         indices of variance, by `scipy.stats.sobol_indices`, which see interactions too.
     samples : int, default 64
@@ -170,34 +165,104 @@ def sensitivity(
     >>> [(row["number"], round(row["slope"], 6)) for row in found.table]
     [('v.fall', 2.0), ('q.fall', 1.0)]
     """
-    check_choice("method", method, ("one_at_a_time", "sobol"))
-    _check_count("seed", seed, 0)
-    check_entries(vary=vary, outputs=outputs)
-    varied = varied_of(mechanism, t_span, h, vary, outputs, options, values=distribution)
-    where = checked_executor(executor, time_limit)
-    how: dict[str, Any] = {"progress": progress, "executor": where, "time_limit": time_limit}
-    run = functools.partial(_cases, "sensitivity", varied, directory=directory, seed=seed, **how)
-    if method == "one_at_a_time":
-        table, cases, about = _one_at_a_time(varied, run)
-    else:
-        _check_count("samples", samples, 2)
-        table, cases, about = _sobol(varied, run, samples, seed)
-    return _found("sensitivity", {"effects": table}, cases, about, directory)
+    what = loaded(what)
+    given = with_table(
+        {"vary": vary, "outputs": outputs, "method": method, "samples": samples, "seed": seed,
+         "executor": executor, "time_limit": time_limit}, what, "sensitivity",
+    )  # fmt: skip
+    how = given["method"] or "one_at_a_time"
+    check_choice("method", how, ("one_at_a_time", "sobol"))
+    count = 64 if given["samples"] is None else given["samples"]
+    check_count("samples", count, 2 if how == "sobol" else 1)
+    asked = _Asked.of("sensitivity", what, (t_span, h), given, options, directory, progress)
+    table, cases, about = _one_at_a_time(asked) if how == "one_at_a_time" else _sobol(asked, count)
+    return asked.found({"effects": table}, cases, about)
 
 
-def _one_at_a_time(varied: Varied, run: Any) -> tuple[Table, Table, dict[str, Any]]:
-    middle = varied.middle()
-    ends = [
-        {**middle, name: float(each.ppf(level))}
-        for name, each in varied.vary.items()
-        for level in (0.05, 0.95)
-    ]
-    cases, about = run([middle, *ends])
+@attrs.frozen(eq=False)
+class _Asked:
+    """What varies, which runs there are, and what is asked of each."""
+
+    kind: str
+    vary: Mapping[str, Any]
+    outputs: Outputs
+    runs: Runs
+    seed: int
+    directory: Any
+    how: _Options
+
+    @classmethod
+    def of(
+        cls,
+        kind: str,
+        what: Mechanism | Study,
+        times: tuple[Any, Any],
+        given: _Options,
+        options: _Options,
+        directory: Any,
+        progress: bool,
+    ) -> _Asked:
+        """Return what is asked for by arguments, checked."""
+        if not (isinstance(given["vary"], Mapping) and given["vary"]):
+            raise UsageError(f"vary must be a dict with an entry at least, got {given['vary']!r}.")
+        if isinstance(given["outputs"], Mapping) and not given["outputs"]:
+            raise UsageError("outputs must be a dict with an entry at least; or leave it out.")
+        seed = 0 if given["seed"] is None else given["seed"]
+        check_count("seed", seed, 0)
+        outputs = outputs_of(given["outputs"])
+        vary = {str(name): distribution(str(name), each) for name, each in given["vary"].items()}
+        executor = checked_executor(given["executor"], given["time_limit"])
+        ends = [{name: float(each.ppf(u)) for name, each in vary.items()} for u in (0.05, 0.95)]
+        runs = runs_of(what, *times, vary, ends, options)
+        how = {"progress": progress, "executor": executor, "time_limit": given["time_limit"]}
+        return cls(kind, vary, outputs, runs, seed, directory, how)
+
+    def at(self, levels: Any) -> dict[str, float]:
+        """Return the numbers at quantiles, one for each that varies."""
+        named = zip(self.vary.items(), levels, strict=True)
+        return {name: float(each.ppf(u)) for (name, each), u in named}
+
+    def cases(self, points: Sequence[Mapping[str, float]]) -> tuple[Table, _Options]:
+        """Return a row for each point; those that a directory has are not run again."""
+        setting = {**self.runs.setting, "seed": self.seed, "outputs": self.outputs.identity()}
+        keys = [digest([self.kind, setting, dict(point)]) for point in points]
+        units = units_with(self.runs.system, self.vary)
+        about = {
+            "kind": self.kind, "setting": setting, "factors": dict.fromkeys(self.vary, ""),
+            "cases": keys, "units": units, "mechanism": self.runs.system.name,
+        }  # fmt: skip
+        place = None if self.directory is None else StudyDirectory(self.directory)
+        if place is not None:
+            place.open(about)
+            place.write("model.toml", self.runs.system.model_text)
+        tasks = dict(zip(keys, points, strict=True))
+        row = functools.partial(row_of, self.runs.run, self.outputs)
+        done = dict(zip(tasks, run_tasks(row, tasks, place, lost=dict, **self.how), strict=True))
+        return Table([done[key] for key in keys], units, tuple(self.vary)), about
+
+    def numbers(self, cases: Table) -> list[str]:
+        """Return the outputs that are numbers."""
+        others = {*self.vary, "status"}
+        found = [n for n in cases.columns if n not in others and cases[n].dtype.kind != "U"]
+        return list(dict.fromkeys([*self.outputs.functions, *found]))
+
+    def found(self, tables: Mapping[str, Table], cases: Table, about: _Options) -> Findings:
+        """Return the findings, kept where they have a directory."""
+        found = Findings(self.kind, {**tables, "cases": cases}, about)
+        return found if self.directory is None else kept(found, self.directory)
+
+
+def _one_at_a_time(asked: _Asked) -> tuple[Table, Table, _Options]:
+    count = len(asked.vary)
+    levels = np.full((1 + 2 * count, count), 0.5)
+    for k in range(count):
+        levels[1 + 2 * k, k], levels[2 + 2 * k, k] = 0.05, 0.95
+    cases, about = asked.cases([asked.at(row) for row in levels])
     rows = []
-    for k, name in enumerate(varied.vary):
+    for k, name in enumerate(asked.vary):
         at, low, high = (cases.rows[i] for i in (0, 1 + 2 * k, 2 + 2 * k))
-        for output in varied.outputs:
-            values = [row.get(output, math.nan) for row in (low, at, high)]
+        for output in asked.numbers(cases):
+            values = [row.get(output, np.nan) for row in (low, at, high)]
             rows.append({
                 "number": name, "output": output, "low": values[0], "middle": values[1],
                 "high": values[2], "slope": (values[2] - values[0]) / (high[name] - low[name]),
@@ -205,16 +270,17 @@ def _one_at_a_time(varied: Varied, run: Any) -> tuple[Table, Table, dict[str, An
     return Table(rows, {}, ("number", "output")), cases, about
 
 
-def _sobol(varied: Varied, run: Any, count: int, seed: int) -> tuple[Table, Table, dict[str, Any]]:
+def _sobol(asked: _Asked, count: int) -> tuple[Table, Table, _Options]:
     from scipy import stats
 
     all_rows: list[Mapping[str, Any]] = []
-    last: list[tuple[Table, dict[str, Any]]] = []
+    last: list[tuple[Table, _Options]] = []
+    names: list[str] = []
 
     def outputs(x: Any) -> Any:
         """Return the outputs (s, n) at the points (d, n)."""
-        points = [dict(zip(varied.vary, map(float, column), strict=True)) for column in x.T]
-        table, about = run(points)
+        points = [dict(zip(asked.vary, map(float, column), strict=True)) for column in x.T]
+        table, about = asked.cases(points)
         failed = [row for row in table if row["status"] != "completed"]
         if failed:
             raise UsageError(
@@ -223,20 +289,24 @@ def _sobol(varied: Varied, run: Any, count: int, seed: int) -> tuple[Table, Tabl
             )
         all_rows.extend(table.rows)
         last.append((table, about))
-        return np.array([table[name] for name in varied.outputs])
+        names[:] = names or asked.numbers(table)
+        return np.array([table[name] for name in names])
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(asked.seed)
     try:
-        found = stats.sobol_indices(
-            func=outputs, n=count, dists=list(varied.vary.values()), rng=rng
-        )  # fmt: skip
+        # What does not vary has no shares: 0 / 0.
+        with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
+            warnings.simplefilter("ignore")
+            found = stats.sobol_indices(
+                func=outputs, n=count, dists=list(asked.vary.values()), rng=rng
+            )  # fmt: skip
+            sure = found.bootstrap()
     except MbkitError:
         raise
     except ValueError as error:
         raise UsageError(f"sensitivity: samples = {count}: {error}") from error
-    sure = found.bootstrap()
     rows = []
-    shape = len(varied.outputs), len(varied.vary)
+    shape = len(names), len(asked.vary)
     parts = {
         "first": found.first_order, "first_low": sure.first_order.confidence_interval.low,
         "first_high": sure.first_order.confidence_interval.high, "total": found.total_order,
@@ -244,54 +314,9 @@ def _sobol(varied: Varied, run: Any, count: int, seed: int) -> tuple[Table, Tabl
         "total_high": sure.total_order.confidence_interval.high,
     }  # fmt: skip
     arrays = {key: np.reshape(values, shape) for key, values in parts.items()}
-    for k, name in enumerate(varied.vary):
-        for s, output in enumerate(varied.outputs):
+    for k, name in enumerate(asked.vary):
+        for s, output in enumerate(names):
             numbers = {key: float(values[s, k]) for key, values in arrays.items()}
             rows.append({"number": name, "output": output, **numbers})
     cases = Table(all_rows, last[0][0].units, last[0][0].factors)
     return Table(rows, {}, ("number", "output")), cases, last[-1][1]
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise UsageError(f"{name} must be an integer from {least} on, got {value!r}.")
-
-
-def _cases(
-    kind: str,
-    varied: Varied,
-    points: Sequence[Mapping[str, float]],
-    directory: Any,
-    *,
-    seed: int,
-    **how: Any,
-) -> tuple[Table, dict[str, Any]]:
-    """Return a row for each point; those that a directory has are not run again."""
-    setting = {
-        **varied.setting,
-        "seed": seed,
-        "functions": {name: fingerprint(each) for name, each in varied.outputs.items()},
-    }
-    keys = [digest([kind, setting, dict(point)]) for point in points]
-    units = {**dict.fromkeys(varied.vary, ""), "status": "", **dict.fromkeys(varied.outputs, "")}
-    about = {
-        "kind": kind, "setting": setting, "factors": dict.fromkeys(varied.vary, ""),
-        "cases": keys, "units": units, "mechanism": varied.system.name,
-    }  # fmt: skip
-    place = None if directory is None else StudyDirectory(directory)
-    if place is not None:
-        place.open(about)
-        place.write("model.toml", varied.system.model_text)
-    tasks = dict(zip(keys, points, strict=True))
-    done = dict(zip(tasks, run_tasks(varied.row, tasks, place, lost=dict, **how), strict=True))
-    return Table([done[key] for key in keys], units, tuple(varied.vary)), about
-
-
-def _found(
-    kind: str, tables: Mapping[str, Table], cases: Table, about: dict[str, Any], directory: Any
-) -> Findings:
-    found = Findings(kind, {**tables, "cases": cases}, about)
-    if directory is None:
-        return found
-    found = attrs.evolve(found, directory=pathlib.Path(directory))
-    return kept(found, directory)

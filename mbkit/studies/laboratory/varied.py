@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -17,20 +16,17 @@ from mbkit.model import Mechanism
 from mbkit.results import Result
 from mbkit.simulation.simulate import simulate
 from mbkit.simulation.start import initial_state, number_of_steps
+from mbkit.studies.changes import entry_of, with_entries
 from mbkit.studies.laboratory.directory import code_of, digest
 from mbkit.systems import System
 from mbkit.systems.calls.by_name import entries_of
 
-__all__ = ["Output", "Varied", "check_entries", "distribution", "row_of", "varied_of"]
-
-_ENTRY = re.compile(r"(.*)\[(\d+)\]")
-
-Output = Callable[[Result], Any]
+__all__ = ["Varied", "check_count", "distribution", "row_of", "varied_of"]
 
 
 @attrs.frozen(eq=False)
 class Varied:
-    """A mechanism of which numbers vary, and what is asked of each run."""
+    """A mechanism of which numbers vary."""
 
     system: System
     q: Any
@@ -38,25 +34,17 @@ class Varied:
     t_span: tuple[float, float]
     h: float | None
     integrator: Integrator | None
-    vary: Mapping[str, Any]
-    outputs: Mapping[str, Output]
+    vary: tuple[str, ...]
 
     @property
     def setting(self) -> dict[str, Any]:
-        """What identifies the runs, but for the numbers that vary and what is asked."""
+        """What identifies the runs, but for the numbers that vary."""
         return {
             "model": digest(self.system.model_text), "q": self.q.tolist(), "v": self.v.tolist(),
             "t_span": list(self.t_span), "h": self.h, "integrator": repr(self.integrator),
             "coordinates": repr(self.system.coordinates),
             **code_of(self.system, integrator=self.integrator),
         }  # fmt: skip
-
-    def row(self, values: Mapping[str, float]) -> dict[str, Any]:
-        """Return the outputs of the run with these numbers, or why there are none."""
-        return row_of(self.run, self._asked, values)
-
-    def _asked(self, run: Result) -> dict[str, float]:
-        return {name: float(each(run)) for name, each in self.outputs.items()}
 
     def run(self, values: Mapping[str, float]) -> Result:
         """Return the run with these numbers."""
@@ -68,19 +56,14 @@ class Varied:
 
     def _changed(self, values: Mapping[str, float]) -> tuple[System, Any, Any]:
         q, v = self.q.copy(), self.v.copy()
-        changes: dict[str, Any] = {}
+        numbers: dict[str, Any] = {}
         for name, value in values.items():
             kind, _, rest = name.partition(".")
             if kind in ("q", "v"):
                 (q if kind == "q" else v)[self._entry(kind, rest)] = value
-                continue
-            entry = _ENTRY.fullmatch(name)
-            if entry is None:
-                changes[name] = value
-                continue
-            array = np.array(changes.get(entry[1], self.system.parameters[entry[1]]))
-            array.reshape(-1)[int(entry[2])] = value
-            changes[entry[1]] = array
+            else:
+                numbers[name] = value
+        changes = with_entries(self.system.parameters, numbers)
         system = self.system.with_parameters(changes) if changes else self.system
         if system.num_velocity_constraints:
             named = [name[2:] for name in values if name.startswith(("q.", "v."))]
@@ -103,26 +86,18 @@ class Varied:
             if kind in ("q", "v") and name not in self.system.parameters:
                 self._entry(kind, rest)
                 continue
-            entry = _ENTRY.fullmatch(name)
-            base = name if entry is None else entry[1]
+            base, index = entry_of(name)
             if base not in self.system.parameters:
                 raise UsageError(f"vary: {name!r} is unknown; {suggestion(name, self._known())}")
             size = np.size(self.system.parameters[base])
-            if (entry is None) != (size == 1) or (entry is not None and int(entry[2]) >= size):
+            if (index is None) != (size == 1) or (index is not None and index >= size):
                 raise UsageError(
                     f"vary: {base!r} has {size} numbers; name one of them, as in '{base}[0]'."
                 )
-        for name, each in self.outputs.items():
-            if not callable(each):
-                raise UsageError(f"outputs: {name!r} must be a function of a Result, got {each!r}.")
 
     def _known(self) -> list[str]:
         joints = [f"{kind}.{joint}" for kind in "qv" for joint in self.system.joint_names]
         return [*self.system.parameters, *joints]
-
-    def middle(self) -> dict[str, float]:
-        """Return the medians of what varies."""
-        return {name: float(each.ppf(0.5)) for name, each in self.vary.items()}
 
 
 def row_of(
@@ -140,43 +115,55 @@ def row_of(
     return {**values, "status": "completed" if result.completed else result.message, **found}
 
 
-def check_entries(**given: Any) -> None:
-    """Raise UsageError unless each argument is a mapping with an entry."""
-    for name, each in given.items():
-        if not (isinstance(each, Mapping) and each):
-            raise UsageError(f"{name} must be a dict with an entry at least, got {each!r}.")
+def check_count(name: str, value: Any, least: int) -> None:
+    """Raise UsageError unless a value is an integer from `least` on."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise UsageError(f"{name} must be an integer from {least} on, got {value!r}.")
 
 
 def varied_of(
-    mechanism: Any,
-    t_span: Any,
-    h: Any,
-    vary: Mapping[str, Any],
-    outputs: Mapping[str, Output],
-    options: dict[str, Any],
-    *,
-    values: Callable[[str, Any], Any],
+    mechanism: Any, t_span: Any, h: Any, vary: Iterable[str], options: dict[str, Any]
 ) -> Varied:
-    """Return what varies, checked, with the values of a name as given; UsageError names faults."""
+    """Return the mechanism whose numbers, by name, vary, checked; UsageError names faults."""
     check_kind("mechanism", mechanism, Mechanism, "an mbkit.Mechanism")
     known = ("q", "v", "integrator", "coordinates")
     if unknown := next((name for name in options if name not in known), None):
         raise UsageError(f"There is no argument {unknown!r}; {suggestion(unknown, known)}")
     integrator = options.get("integrator", None if h is None else RungeKuttaMuntheKaas())
     system = mechanism.assemble(options.get("coordinates"))
-    named = {str(name): values(str(name), each) for name, each in vary.items()}
     span, step, _ = number_of_steps(t_span, h)
     start = initial_state(system, span[0], options.get("q"), options.get("v"))
     h = None if h is None else step
-    made = Varied(system, start.q, start.v, span, h, integrator, named, dict(outputs))
+    made = Varied(system, start.q, start.v, span, h, integrator, tuple(vary))
     made.check()
     return made
 
 
 def distribution(name: str, given: Any) -> Any:
-    """Return a distribution: uniform from a pair of numbers, or the one that was given."""
+    """Return a distribution: uniform from a pair of numbers, by name, or the one that was given.
+
+    By name it is a mapping, of "distribution" to a name of `scipy.stats` and of its parameters.
+    """
     if callable(getattr(given, "ppf", None)):
         return given
+    from scipy import stats
+
+    if isinstance(given, Mapping) and "distribution" in given:
+        own = {key: value for key, value in given.items() if key != "distribution"}
+        known = [key for key, each in vars(stats).items() if hasattr(each, "ppf")]
+        if given["distribution"] not in known:
+            raise UsageError(
+                f"vary: {name!r}: scipy.stats has no distribution {given['distribution']!r}; "
+                f"{suggestion(given['distribution'], known)}"
+            )
+        try:
+            made = getattr(stats, given["distribution"])(**own)
+            middle = float(made.ppf(0.5))
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"vary: {name!r}: {given['distribution']}: {error}.") from error
+        if not math.isfinite(middle):
+            raise UsageError(f"vary: {name!r}: {given!r} has no median; look at its parameters.")
+        return made
     try:
         low, high = (float(each) for each in given)
     except (TypeError, ValueError):
@@ -186,6 +173,4 @@ def distribution(name: str, given: Any) -> Any:
             f"vary: {name!r} must be a pair of numbers, low and high, or a distribution of "
             f"scipy.stats, got {given!r}."
         )
-    from scipy import stats
-
     return stats.uniform(low, high - low)

@@ -1,0 +1,122 @@
+"""Runs of a study, or of a mechanism, with other numbers: what sweeps and ensembles repeat."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import attrs
+
+from mbkit.errors import MbkitError, UsageError, check_kind
+from mbkit.model import Mechanism
+from mbkit.results import Result
+from mbkit.simulation.simulate import simulate
+from mbkit.studies.laboratory.directory import code_of, digest
+from mbkit.studies.laboratory.outputs import unit_of_varied, units_of
+from mbkit.studies.laboratory.varied import varied_of
+from mbkit.studies.laboratory_tables import parted
+from mbkit.studies.study import Study
+from mbkit.studies.study_file import changed_study, load_study
+from mbkit.systems import System
+
+__all__ = ["Runs", "StudyRuns", "code_of_study", "loaded", "runs_of", "units_with", "with_table"]
+
+Point = Mapping[str, Any]
+
+
+class Runs(NamedTuple):
+    """What runs a point, what identifies all of the runs, and the system as it is given."""
+
+    run: Callable[[Point], Result]
+    setting: dict[str, Any]
+    system: System
+
+
+def loaded(given: Any) -> Mechanism | Study:
+    """Return a mechanism or a study that is given, or the study of a file."""
+    kinds = (Mechanism, Study, str, os.PathLike)
+    check_kind("what", given, kinds, "a Mechanism, a Study or its file")
+    return load_study(given) if isinstance(given, str | os.PathLike) else given
+
+
+def with_table(given: dict[str, Any], what: Mechanism | Study, kind: str) -> dict[str, Any]:
+    """Return arguments, and those that are left out as the table of a study has them."""
+    if isinstance(what, Mechanism):
+        return given
+    table, where = parted(what.tables.get(kind, {}))
+    own = {name: each for name, each in given.items() if each is not None}
+    return dict.fromkeys(given) | table | where | own
+
+
+def runs_of(
+    what: Mechanism | Study,
+    t_span: Any,
+    h: Any,
+    vary: Mapping[str, Any],
+    points: Sequence[Point],
+    options: dict[str, Any],
+) -> Runs:
+    """Return the runs of a mechanism or a study at points.
+
+    UsageError, StudyFileError if what varies, by the keys of `vary`, has no such name.
+    """
+    if isinstance(what, Mechanism):
+        varied = varied_of(what, t_span, h, vary, options)
+        return Runs(varied.run, varied.setting, varied.system)
+    if t_span is not None or h is not None or options:
+        named = [*options, *(("t_span",) if t_span is not None else ("h",))]
+        raise UsageError(f"{named[0]}: a study has its own; vary it, or change the study.")
+    return _of_study(what, points)
+
+
+def units_with(system: System, vary: Mapping[str, Any]) -> dict[str, str]:
+    """Return the units of the columns of runs: of what varies, and of outputs by name."""
+    named = {name: unit_of_varied(system, name) for name in vary}
+    return {**named, "status": "", **units_of(system)}
+
+
+def _of_study(study: Study, points: Sequence[Point]) -> Runs:
+    """Return the runs of a study; StudyFileError where it takes none of some far points.
+
+    Then there is no such name. A value that it does not take fails alone.
+    """
+    run = StudyRuns(study.path, json.loads(json.dumps(dict(study.settings))))
+    first, last = points[0], points[-1]
+    refused = []
+    for point in (first, *({**first, name: last[name]} for name in last), last):
+        try:
+            changed_study(run.path, run.settings, point)
+        except MbkitError as error:
+            refused.append(error)
+        else:
+            break
+    else:
+        raise refused[0]
+    setting = {
+        "settings": run.settings, "model": digest(study.system.model_text), **code_of_study(study)
+    }  # fmt: skip
+    return Runs(run, setting, study.system)
+
+
+def code_of_study(study: Study) -> dict[str, Any]:
+    """Return what tells the user's code of a study apart; see `code_of`."""
+    return code_of(study.system, integrator=study.integrator, events=study.events)
+
+
+@attrs.frozen
+class StudyRuns:
+    """Runs of a study: its tables are sent to workers, and changed there as --set does."""
+
+    path: pathlib.Path
+    settings: dict[str, Any]
+
+    def __call__(self, point: Point) -> Result:
+        """Return the run at a point."""
+        study = changed_study(self.path, self.settings, point)
+        return simulate(
+            study.system, study.t_span, study.h, integrator=study.integrator, q=study.q, v=study.v,
+            events=study.events, save_every=study.save_every, save_at=study.save_at, progress=False,
+        )  # fmt: skip
