@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final
 
@@ -13,6 +14,7 @@ from mbkit.errors import NotFiniteError, UsageError, check_kind, several
 from mbkit.kinematics.closing import Closing
 from mbkit.kinematics.descent import REACHED, SPENT, Descent, descend, linearised
 from mbkit.kinematics.freedom import Freedom, checked_freedom
+from mbkit.kinematics.many_targets import leading_axes, solved_for_each
 from mbkit.kinematics.preference import checked_preference, follow
 from mbkit.kinematics.reasons import described, limits_against, open_start, position_of, reason
 from mbkit.kinematics.singular_directions import rank_of, singular_directions
@@ -31,6 +33,9 @@ _RANK_TOLERANCE = 1e-4
 @attrs.frozen(eq=False, repr=False)
 class InverseKinematics:
     """The configuration that `inverse_kinematics` found, and why it stopped there.
+
+    Of many targets, every attribute has their leading axes: arrays of numbers, and of objects where
+    one sample has a text or names; shorter lists of singular values end in NaN.
 
     Attributes
     ----------
@@ -73,17 +78,17 @@ class InverseKinematics:
     """
 
     q: FloatArray
-    converged: bool
-    reason: str
-    gap: float
+    converged: Any
+    reason: Any
+    gap: Any
     errors: dict[str, FloatArray]
     singular_values: FloatArray
-    singular: bool
-    singular_directions: dict[str, tuple[str, ...]]
-    active_limits: tuple[str, ...]
-    preference_left: float | None
-    iterations: int
-    starts: int
+    singular: Any
+    singular_directions: dict[str, Any]
+    active_limits: Any
+    preference_left: Any
+    iterations: Any
+    starts: Any
     position_names: tuple[str, ...]
 
     __repr__ = described
@@ -113,10 +118,12 @@ def inverse_kinematics(
         The mechanism: a tree, or closed, with couplings and other constraints, which hold.
     targets : dict of str to (array_like (4, 4) or PoseTarget)
         By the names of bodies, or of frames on them (`Body.frames`): the pose in the world, or a
-        `PoseTarget` for a further frame, a position or orientation alone, and weights.
-    q : array_like, shape (nq,), optional
+        `PoseTarget` for a further frame, a position or orientation alone, and weights. Poses may
+        have leading axes, (..., 4, 4): a search for each.
+    q : array_like, shape (..., nq), optional
         Start; the reference configuration if left out. Put within the limits, and its loops are
-        closed.
+        closed. Without leading axes it is the start of the first of many poses, and each of the
+        others begins where the last one that was reached before it ended.
     preferred : array_like, shape (nq,), or callable, optional
         What to do where the targets leave a choice: a configuration to be near to, or a function
         ``gradient(q) -> (nv,)`` of what shall be small. Acts in the null space of the targets
@@ -144,7 +151,8 @@ def inverse_kinematics(
     Returns
     -------
     InverseKinematics
-        The configuration, whether it reaches the targets, and if not, why.
+        The configuration, whether it reaches the targets, and if not, why. With leading axes where
+        targets or `q` have some.
 
     Raises
     ------
@@ -200,9 +208,24 @@ def inverse_kinematics(
 singular posture
     >>> found.singular_directions
     {'lower': ('translation along (1, 0, 0)', 'translation along (0, 0, 1)')}
+
+    A line of points, and the angles along it:
+
+    >>> line = np.stack([mb.spatial.translation((1, y, 0)) for y in (0.8, 0.9, 1.0)])
+    >>> tip = mb.PoseTarget(line, frame=elbow, rows="linear")
+    >>> found = inverse_kinematics(arm, {"lower": tip}, q=[0.1, 0.5])
+    >>> found.converged, found["elbow"].round(4)
+    (array([ True,  True,  True]), array([1.7518, 1.6659, 1.5708]))
     """
     who = "inverse_kinematics"
     check_kind(f"{who}: system", system, System, "an mbkit.System")
+    if shapes := leading_axes(targets, q):
+        given = {"preferred": preferred, "limits": limits, "locked": locked, "t": t}
+        numbers = {"restarts": restarts, "seed": seed, "max_iterations": max_iterations}
+        bounds = {"tolerance": tolerance, "preference_tolerance": preference_tolerance}
+        options: dict[str, Any] = {**given, **numbers, **bounds}
+        solve = functools.partial(inverse_kinematics, system, **options)
+        return solved_for_each(solve, targets, q, shapes)
     wanted = checked_targets(system, targets)
     if several(locked) and not isinstance(locked, str):
         locked = tuple(locked)

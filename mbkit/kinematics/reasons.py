@@ -13,6 +13,7 @@ from mbkit.kinematics.closing import Closing
 from mbkit.kinematics.descent import REACHED, SADDLE, SPENT, Descent, descend
 from mbkit.kinematics.freedom import Freedom
 from mbkit.kinematics.loops import Loops
+from mbkit.kinematics.many_targets import described_many
 from mbkit.kinematics.targets import Targets
 from mbkit.spatial.arrays import FloatArray
 
@@ -153,6 +154,8 @@ def _off(targets: Targets, best: Descent, tolerance: float) -> tuple[str, bool]:
 
 def described(found: InverseKinematics) -> str:
     """Return the lines that show what was found."""
+    if found.q.ndim > 1:
+        return described_many(found)
     pairs = zip(found.position_names, found.q.tolist(), strict=True)
     lines = [f"q          {', '.join(f'{name} {value:.6g}' for name, value in pairs)}"]
     for body, error in found.errors.items():
@@ -165,11 +168,15 @@ def described(found: InverseKinematics) -> str:
 
 
 def position_of(found: InverseKinematics, name: str) -> float | FloatArray:
-    """Return the position of a joint, or of one of its entries, or all that a joint has."""
+    """Return the position of a joint, or of one of its entries, or all that a joint has.
+
+    Of many targets with leading axes.
+    """
     labels = found.position_names
     if name in labels:
-        return float(found.q[labels.index(name)])
+        one = found.q[..., labels.index(name)]
+        return one if one.ndim else float(one)
     own = [k for k, label in enumerate(labels) if label.rpartition("[")[0] == name]
     if not own:
         raise NameUnknownError(f"There is no joint '{name}'; {suggestion(name, labels)}")
-    return found.q[own]
+    return found.q[..., own]

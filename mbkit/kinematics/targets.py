@@ -35,6 +35,12 @@ def _pose(instance: PoseTarget, attribute: attrs.Attribute[Any], value: FloatArr
     check_pose(value, f"PoseTarget: {attribute.name}")
 
 
+def _poses(instance: PoseTarget, attribute: attrs.Attribute[Any], value: FloatArray) -> None:
+    single = value.ndim <= 2 or not value.size
+    for pose in [value] if single else value.reshape(-1, *value.shape[-2:]):
+        _pose(instance, attribute, pose)
+
+
 def _weight(instance: PoseTarget, attribute: attrs.Attribute[Any], value: float) -> None:
     if not (isinstance(value, float) and 0.0 < value < np.inf):
         raise UsageError(
@@ -55,8 +61,8 @@ class PoseTarget:
 
     Attributes
     ----------
-    pose : ndarray, shape (4, 4)
-        Pose in the world that the frame shall have.
+    pose : ndarray, shape (..., 4, 4)
+        Pose in the world that the frame shall have; with leading axes one for each search.
     frame : ndarray, shape (4, 4)
         Pose of the frame on the body, or on the frame of `Body.frames` whose name the target has;
         that frame itself if left out.
@@ -89,7 +95,7 @@ class PoseTarget:
     'linear'
     """
 
-    pose: FloatArray = attrs.field(converter=frozen_array, validator=_pose, eq=EQUAL, repr=shown)
+    pose: FloatArray = attrs.field(converter=frozen_array, validator=_poses, eq=EQUAL, repr=shown)
     frame: FloatArray = attrs.field(
         default=_IDENTITY, converter=frozen_array, validator=_pose, eq=EQUAL, repr=shown
     )

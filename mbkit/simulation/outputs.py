@@ -1,4 +1,4 @@
-"""Outputs of a run by name: motion of bodies and frames, loads of joints, functions of users."""
+"""Outputs of a run by name: motion of bodies, loads of joints, forces, functions of users."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from mbkit.errors import (
 from mbkit.integrators.integrator import Rows
 from mbkit.representations import Hybrid
 from mbkit.results.columns import velocity_units
+from mbkit.simulation.force_outputs import FORCES, check_force_output, entries_of, force_named
 from mbkit.simulation.multipliers import efforts_of
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ _TURNING, _WRENCH = ("rad/s",) * 3, ("N m",) * 3 + ("N",) * 3
 #: Units by quantity, of each of their numbers; of efforts by the unit of the velocity.
 _UNITS = {
     "position": ("m",) * 3, "velocity": ("m/s",) * 3, "angular_velocity": _TURNING,
-    "twist": _TURNING + ("m/s",) * 3, "reaction": _WRENCH,
+    "twist": _TURNING + ("m/s",) * 3, "reaction": _WRENCH, "power": ("W",),
+    "potential_energy": ("J",),
 }  # fmt: skip
 _EFFORTS = {"rad/s": "N m", "m/s": "N"}
 _HYBRID = Hybrid()
@@ -68,12 +70,13 @@ _MOTIONS: dict[str, Callable[[System, str, Any, Any], Any]] = {
 @final
 @attrs.frozen(eq=False)
 class Output:
-    """One output: a quantity of a body, a frame or a joint, or a function of the user."""
+    """One output: a quantity of a body, a frame, a joint or a force, or a function of the user."""
 
     label: str
     name: str
-    kind: str  # "function", of `_LOADS`, or of `_MOTIONS`
+    kind: str  # "function", of `_LOADS`, of `_MOTIONS`, or of `FORCES`
     function: Callable[[float, Any, Any], Any] | None = None
+    is_of_force: bool = False
 
     @property
     def text(self) -> str | None:
@@ -85,6 +88,8 @@ class Output:
         t, q, v = rows.t, rows.q, rows.v
         if self.function is not None:
             found = self._called(self.function, rows)
+        elif self.is_of_force:
+            found = FORCES[self.kind](system, self.name, rows)
         elif self.kind == "reaction":
             found = system.reaction(self.name, q, v, tau, t=t, minimum_norm=True)
         elif self.kind == "effort":
@@ -100,10 +105,16 @@ class Output:
 
     def units(self, system: System) -> tuple[str, ...]:
         """Return the unit of each number; none where they are not known, or there are none."""
+        force = force_named(system, self.name) if self.is_of_force else None
+        if self.kind == "wrench" and force is not None:
+            return _WRENCH * (len(force.bodies) or len(system.body_names))
         if self.kind != "effort":
             return _UNITS.get(self.kind, ())
         names = system.position_names, system.position_units, system.velocity_names
-        rates = velocity_units(*names)[system.velocity_slice(self.name)]
+        every = np.array(velocity_units(*names), dtype=object)
+        rates = every[
+            system.velocity_slice(self.name) if force is None else entries_of(system, force)
+        ]
         return tuple(_EFFORTS.get(rate, "") for rate in rates)
 
     def _called(self, function: Callable[[float, Any, Any], Any], rows: Rows) -> Any:
@@ -172,25 +183,32 @@ def outputs_again(
 def _output(system: System, label: str, what: Any) -> Output:
     if callable(what) and not isinstance(what, type):
         return Output(label, "", "function", what)
-    kinds = (*_MOTIONS, *_LOADS)
+    kinds = dict.fromkeys((*_MOTIONS, *_LOADS, *FORCES))
     if not isinstance(what, str):
         raise UsageError(
             f"outputs: '{label}' must be 'NAME.QUANTITY' or a function of t, q and v, got {what!r}."
         )
     name, _, kind = what.rpartition(".")
     joints = (*system.joint_names, *system.loop_joints)
-    known: Iterable[str] = (*system.body_names, *system.frames)
-    if kind in _LOADS:
-        known = joints if kind == "reaction" else system.joint_names
+    known, of = (*system.body_names, *system.frames), "body or frame"
+    if kind == "reaction":
+        known, of = joints, "joint"
+    elif kind in FORCES:
+        known, of = system.force_names, "force"
+        if kind == "effort":
+            known, of = (*system.joint_names, *known), "joint or force"
     if kind not in kinds:
         raise NameUnknownError(
             f"outputs: '{what}' is no 'NAME.QUANTITY'; quantities of bodies and frames are "
-            f"{', '.join(_MOTIONS)}, of joints {', '.join(_LOADS)}; {suggestion(kind, kinds)}"
+            f"{', '.join(_MOTIONS)}, of joints {', '.join(_LOADS)}, of forces "
+            f"{', '.join(FORCES)}; {suggestion(kind, kinds)}"
         )
+    if kind in FORCES and name in system.force_names and (kind != "effort" or name not in joints):
+        check_force_output(system, name, kind)
+        return Output(label, name, kind, is_of_force=True)
     if kind == "effort" and name in system.loop_joints:
         raise NameUnknownError(f"outputs: '{what}': {no_coordinates(name, system.remedy)}")
     if name not in known:
-        of = "joint" if kind in _LOADS else "body or frame"
         raise NameUnknownError(
             f"outputs: '{what}': system '{system.name}' has no {of} '{name}'; "
             f"{suggestion(name, known)}"

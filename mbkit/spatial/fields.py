@@ -93,7 +93,13 @@ class Fields:
     def check_name(self, owner: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
         """Check a field that names a joint or a body (a validator of attrs)."""
         if not isinstance(value, str):
-            raise self.fault(owner, attribute.name, f"must be a name, got {value!r}.")
+            name = getattr(value, "name", None)
+            text = (
+                f"got {value!r}."
+                if not isinstance(name, str)
+                else f"give {name!r}, not the object."
+            )
+            raise self.fault(owner, attribute.name, f"must be a name, {text}")
 
     def names_or_all(self) -> Any:
         """Return a field that is a tuple of different names; `EVERY_BODY` by default, for None."""

@@ -569,3 +569,57 @@ def test_what_was_found_is_read_and_shown_by_names():
     assert "reach 2" in repr(found)
     with pytest.raises(mb.NameUnknownError, match="did you mean 'reach'"):
         found["reahc"]
+
+
+# ---------------------------------------------------------------------------------- many targets
+
+
+def test_many_poses_are_single_ones_side_by_side():
+    """Two axes of samples, each from its own start: every field is that of the search alone."""
+    system = panda()
+    rng = np.random.default_rng(4)
+    there = rng.uniform(-1, 1, (2, 3, 7))
+    starts = there + rng.uniform(-0.3, 0.3, (2, 3, 7))
+    goals = {"flange": system.pose("flange", there)}
+    many = mb.inverse_kinematics(system, goals, starts)
+    assert many.converged.shape == many.gap.shape == many.reason.shape == (2, 3)
+    assert many["joint3"].shape == (2, 3)
+    for index in np.ndindex(2, 3):
+        target = {"flange": goals["flange"][index]}
+        alone = mb.inverse_kinematics(system, target, starts[index])
+        assert_reached(system, alone, target)
+        np.testing.assert_array_equal(many.q[index], alone.q)
+        np.testing.assert_array_equal(many.errors["flange"][index], alone.errors["flange"])
+        np.testing.assert_array_equal(many.singular_values[index], alone.singular_values)
+        assert many.reason[index] == "reached"
+        assert many.iterations[index] == alone.iterations
+    assert repr(many) == "<InverseKinematics: 6 of 6 reached>"
+
+
+def test_a_path_of_points_gives_a_path_of_angles():
+    """An elbow goes on along its branch, also behind a point that is out of reach."""
+    system = planar_arm(1.0, 1.0)
+    distances = np.array([1.0, 1.3, 2.5, 1.6, 1.9])
+    points = np.stack([translation((d, 0.0, 0.0)) for d in distances])
+    goal = mb.PoseTarget(points, frame=tip(1.0), rows="linear")
+    body = system.body_names[-1]
+    path = mb.inverse_kinematics(system, {body: goal}, q=[0.5, -1.0])
+    assert path.converged.tolist() == [True, True, False, True, True]
+    assert "4 of 5 reached, not [2]: unreachable" in repr(path)
+    elbow = -2 * np.arccos(distances / 2, where=distances < 2, out=np.zeros(5))
+    np.testing.assert_allclose(path.q[path.converged, 1], elbow[path.converged], atol=1e-8)
+
+
+def test_samples_that_do_not_fit_are_named():
+    system = planar_arm(1.0, 1.0)
+    body, poses = system.body_names[-1], np.stack([np.eye(4)] * 3)
+    with pytest.raises(mb.ShapeError, match="do not broadcast"):
+        mb.inverse_kinematics(system, {body: poses}, np.zeros((2, 2)))
+    with pytest.raises(mb.UsageError, match="no sample"):
+        mb.inverse_kinematics(system, {body: poses[:0]})
+    poses[1] *= 2.0
+    with pytest.raises(mb.GeometryError) as caught:
+        mb.inverse_kinematics(system, {body: poses})
+    assert caught.value.__notes__ == ["Raised at sample 1."]
+    with pytest.raises(mb.GeometryError):
+        mb.PoseTarget(poses)

@@ -71,6 +71,71 @@ def test_what_drives_a_joint():
     np.testing.assert_allclose(run["hinge.effort"], expected, rtol=1e-7)
 
 
+SPRING, REST, OIL = 40.0, 0.3, 0.6
+
+
+def forced():
+    """Return a pendulum with a motor, a spring to the world, a damper and a function of bodies."""
+    mech = mb.Mechanism("forced", gravity=(0, 0, -GRAVITY))
+    mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(MASS, (0, 0, -LENGTH), np.eye(3))))
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, "bob")
+    mech.add_force(mb.JointEffort("motor", "hinge", [0.0, 2.0], times=[0.0, 1.0]))
+    mech.add_force(mb.JointDamper("hinge", "hinge", damping=OIL))
+    ends = {"point_a": (0, 0, 1), "point_b": (0, 0, -LENGTH)}
+    spring = mb.SpringDamper("spring", "world", "bob", stiffness=SPRING, rest_length=REST, **ends)
+    mech.add_force(spring)
+    push = mb.ForceFunction("push", lambda t, C, V: [[0, 0, 0, t, 0, 0]], bodies="bob")
+    mech.add_force(push)
+    return mech
+
+
+@pytest.mark.parametrize("coordinates", [mb.RelativeCoordinates(), mb.AbsoluteCoordinates()])
+def test_forces_by_name(coordinates):
+    """A spring's tension times its direction, a motor's table, and powers as rates of energies."""
+    names = ("motor.effort", "motor.power", "hinge.effort", "hinge.power", "spring.wrench",
+             "spring.power", "spring.potential_energy", "push.wrench", "push.power")  # fmt: skip
+    system = forced().assemble(coordinates)
+    run = mb.simulate(system, (0.0, 1.0), 1e-3, q={"hinge": 1.0}, outputs=names)
+    tip = system.pose("bob", run.q) @ np.array([0, 0, -LENGTH, 1.0])
+    arm = np.array([0, 0, 1.0]) - tip[:, :3]
+    length = np.linalg.norm(arm, axis=1)
+    pull = SPRING * (length - REST)[:, None] * arm / length[:, None]
+    zero = np.zeros_like(pull)
+    below = np.concatenate([np.cross(tip[:, :3], pull), pull], axis=1)
+    above = np.concatenate([np.cross([0, 0, 1.0], -pull), -pull], axis=1)
+    np.testing.assert_allclose(run["spring.wrench"], np.stack([above, below], 1), atol=1e-11)
+    np.testing.assert_allclose(
+        run["spring.potential_energy"], SPRING * (length - REST) ** 2 / 2, rtol=1e-12
+    )
+    rate = np.gradient(run["spring.potential_energy"], run.t)
+    np.testing.assert_allclose(run["spring.power"][1:-1], -rate[1:-1], atol=1e-3)
+    np.testing.assert_allclose(run["motor.effort"], 2.0 * run.t, atol=1e-13)
+    np.testing.assert_allclose(run["push.wrench"][:, 3], run.t, atol=1e-14)
+    np.testing.assert_array_equal(run["push.wrench"][:, :3], zero)
+    speed = run["motor.power"][1:] / run["motor.effort"][1:]
+    np.testing.assert_allclose(run["hinge.power"][1:], -OIL * speed**2, atol=1e-10)
+    np.testing.assert_array_equal(run["hinge.effort"], 0.0)  # the joint's: no tau was given
+    supplied = np.gradient(run.supplied_energy, run.t)
+    both = run["motor.power"] + run["push.power"]
+    np.testing.assert_allclose(both[1:-1], supplied[1:-1], atol=1e-3)
+    units = run.to_dataframe().attrs["units"]
+    columns = ("motor.effort", "spring.wrench[1,2]", "spring.wrench[0,3]", "push.power")
+    assert [units[f"output.{name}"] for name in columns] == ["N m", "N m", "N", "W"]
+
+
+def test_quantities_that_a_force_has_not():
+    run = {"system": forced().assemble(), "t_span": (0.0, 0.1), "h": 0.01}
+    for name, said in {
+        "spring.effort": "acts on bodies; take 'spring.wrench'",
+        "motor.wrench": "acts on joints; take 'motor.effort'",
+        "moter.effort": "no joint or force 'moter'; did you mean 'motor'",
+        "bob.power": "no force 'bob'",
+        "spring.tension": "of forces effort, wrench, power, potential_energy",
+    }.items():
+        with pytest.raises(mb.MbkitError, match=said):
+            mb.simulate(**run, outputs=[name])
+
+
 def test_outputs_are_in_files_and_tables(tmp_path):
     run = mb.simulate(pendulum(), (0.0, 0.1), 0.01, q=[1.0], outputs=OUTPUTS)
     run.save(tmp_path / "run.nc")
@@ -97,7 +162,7 @@ def test_outputs_are_in_files_and_tables(tmp_path):
     [
         (["bob.postion"], mb.NameUnknownError, "did you mean 'position'"),
         (["tipp.position"], mb.NameUnknownError, "did you mean 'tip'"),
-        (["bob.effort"], mb.NameUnknownError, "no joint 'bob'"),
+        (["bob.effort"], mb.NameUnknownError, "no joint or force 'bob'"),
         ({"hinge": "bob.pose"}, mb.UsageError, "name of a joint"),
         (["bob.pose", "bob.pose"], mb.UsageError, "name of another output"),
         ("bob.pose", mb.UsageError, r"\['hand.position'\]"),
