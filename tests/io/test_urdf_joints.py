@@ -233,3 +233,86 @@ def test_a_planar_joint_without_an_axis_is_noted():
     urdf = mb.parse_urdf(robot(TWO + joint("", "planar")))
     assert urdf.joints[0].joint == mb.PlanarJoint("j", axis=(1, 0, 0))
     assert any("has no <axis>: the normal of its plane is x" in str(note) for note in urdf.notes)
+
+
+# ------------------------------------------------------------------------------------- loops
+
+
+MOMENTS = 'ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"'
+
+
+def two_arms(loop):
+    """Two links that hang on hinges one metre apart, and what holds them together."""
+    arms = "".join(
+        joint(
+            f'<origin xyz="{x} 0 0"/><axis xyz="0 1 0"/>', "continuous", f"j{x}", "base", f"arm{x}"
+        )
+        + f'<link name="arm{x}"><inertial><mass value="1"/><inertia {MOMENTS}/></inertial></link>'
+        for x in (0, 1)
+    )
+    return mb.parse_urdf(robot(f'<link name="base"/>{arms}{loop}'), source="r.urdf")
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        (
+            '<loop_joint name="c" type="spherical"><link1 link="arm0" xyz="0.5 0 1"/>'
+            '<link2 link="arm1" xyz="-0.5 0 1" rpy="1 2 3"/></loop_joint>'
+        ),
+        # as Isaac Sim's own pages have it
+        (
+            '<loop_joint name="c" type="spherical"><link1 link="arm0" xyz="0.5 0 1" rpy="0 0 0"/>'
+            '<link1 link="arm1" xyz="-0.5 0 1" rpy="0 0 0"/></loop_joint>'
+        ),
+        (
+            '<loop_joint name="c" type="continuous"><link1 link="arm0" xyz="0.5 0 1"/>'
+            '<link2 link="arm1" xyz="-0.5 0 1"/><axis xyz="0 1 0"/></loop_joint>'
+        ),
+        (
+            '<drake:ball_constraint><drake:ball_constraint_body_A name="arm0"/>'
+            '<drake:ball_constraint_body_B name="arm1"/>'
+            '<drake:ball_constraint_p_AP value="0.5 0 1"/>'
+            '<drake:ball_constraint_p_BQ value="-0.5 0 1"/></drake:ball_constraint>'
+        ),
+    ],
+)
+def test_loops_of_simulators_are_closed(loop):
+    """The points that are joined are one, where they can be: a triangle does not move."""
+    urdf = two_arms(loop)
+    assert urdf.notes == ()
+    (found,) = urdf.loops
+    assert found.links == ("arm0", "arm1")
+    system = urdf.mechanism().assemble()
+    q = system.close_loops([0.1, -0.1])
+    ends = [
+        system.pose(name, q) @ [*point, 1.0]
+        for name, point in (("arm0", (0.5, 0, 1)), ("arm1", (-0.5, 0, 1)))
+    ]
+    assert np.abs(ends[0] - ends[1]).max() < 1e-9
+    assert np.linalg.matrix_rank(system.constraint_jacobian(q), tol=1e-9) == 2
+
+
+def loop_of(end):
+    return f'<loop_joint name="j0" type="fixed"><link1 link="arm0"/>{end}</loop_joint>'
+
+
+@pytest.mark.parametrize(
+    ("loop", "fault"),
+    [
+        ('<loop_joint name="c" type="screw"/>', "type 'screw' is not known"),
+        ('<loop_joint name="c" type="fixed"/>', "must have <link1> and <link2>, got 0"),
+        (
+            loop_of('<link2 link="arm3"/>'),
+            "'arm3' is no link; did you mean",
+        ),
+        (
+            loop_of('<link2 link="arm0"/>'),
+            "connects link 'arm0' to itself",
+        ),
+    ],
+)
+def test_faults_of_loops(loop, fault):
+    with pytest.raises(mb.ModelFileError, match=r"r\.urdf:1: loop joint '") as caught:
+        two_arms(loop)
+    assert fault in str(caught.value)

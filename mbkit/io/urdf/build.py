@@ -54,7 +54,7 @@ def build_mechanism(
             shapes = shapes_of(link, files)
             mechanism.add_body(Body(link.name, link.inertia, shapes=shapes))
     if not is_world:
-        names = {joint.name for joint in urdf.joints}
+        names = {joint.name for joint in (*urdf.joints, *urdf.loops)}
         weld = ROOT_JOINT
         while weld in names:
             weld += "_"
@@ -76,6 +76,8 @@ def build_mechanism(
             )
         except MbkitError as error:
             raise ModelFileError(f"{what} ({_place(urdf, joint.line)}): {error}") from error
+    for loop in urdf.loops:
+        mechanism.add_joint(loop.joint, *loop.links, frames=(loop.pose1, loop.pose2))
     if mimic == "couple":
         _couple(mechanism, urdf, what)
     return mechanism

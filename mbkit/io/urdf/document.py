@@ -132,6 +132,34 @@ class UrdfJoint:
 
 @final
 @attrs.frozen
+class UrdfLoop:
+    """A joint that closes a loop of the tree, of an element that simulators add to the format.
+
+    Attributes
+    ----------
+    name, kind : str
+        Its name, and "revolute", "continuous", "prismatic", "spherical" or "fixed".
+    joint : Joint
+        The same as a joint of mbkit.
+    links : (str, str)
+        The links that it connects.
+    pose1, pose2 : ndarray, shape (4, 4)
+        Poses of the joint's frames in those of the links.
+    line : int
+        Where it stands.
+    """
+
+    name: str
+    kind: str
+    joint: Joint
+    links: tuple[str, str]
+    pose1: FloatArray = attrs.field(eq=EQUAL, hash=False, repr=shown)
+    pose2: FloatArray = attrs.field(eq=EQUAL, hash=False, repr=shown)
+    line: int
+
+
+@final
+@attrs.frozen
 class Urdf:
     """What was read of a URDF file: a tree of links and joints, shapes, and notes on the rest.
 
@@ -152,6 +180,8 @@ class Urdf:
         line.
     folder : path or None
         The folder of the file, in which meshes are looked for; None for a text of no file.
+    loops : tuple of UrdfLoop
+        Joints that close loops, of elements that simulators add to the format.
 
     Examples
     --------
@@ -169,6 +199,7 @@ class Urdf:
     joints: tuple[UrdfJoint, ...]
     notes: tuple[str, ...]
     folder: pathlib.Path | None = None
+    loops: tuple[UrdfLoop, ...] = ()
 
     @property
     def unphysical(self) -> tuple[str, ...]:

@@ -15,13 +15,13 @@ def pose_of(part: Part) -> FloatArray:
     origin = part.child("origin")
     if origin is not None:
         C[:3, 3] = origin.numbers("xyz", 3, np.zeros(3))
-        C[:3, :3] = _rotation(origin)
+        C[:3, :3] = rotation_of(origin)
         origin.done()
     return C
 
 
-def _rotation(origin: Part) -> FloatArray:
-    """Return the rotation (3, 3) of an <origin>: rpy, or since version 1.2 quat_xyzw."""
+def rotation_of(origin: Part) -> FloatArray:
+    """Return the rotation (3, 3) of an <origin> and its like: rpy, since 1.2 also quat_xyzw."""
     if "quat_xyzw" not in origin.element.attributes:
         return rotation_from_rpy(origin.numbers("rpy", 3, np.zeros(3)))
     if origin.text("rpy", required=False) is not None:

@@ -22,6 +22,7 @@ from mbkit.io.urdf.build import with_world_note
 from mbkit.io.urdf.document import Urdf
 from mbkit.io.urdf.joints import read_joint
 from mbkit.io.urdf.links import colors_of, read_link, read_material
+from mbkit.io.urdf.loops import check_loops, read_loops
 from mbkit.io.urdf.tree import check_tree
 from mbkit.io.xml.elements import Element, parse_elements
 from mbkit.io.xml.faults import Reading
@@ -190,13 +191,15 @@ def parse_urdf(text: str, *, source: str | None = None) -> Urdf:
     links = [link for link in found if link is not None]
     connected = [read_joint(each.element, reading) for each in part.children("joint")]
     joints = [joint for joint in connected if joint is not None]
+    loops = read_loops(part)
     part.done()
     is_complete = len(joints) == len(connected) and len(links) == len(found)
     root_link = check_tree(links, joints, reading, is_complete=is_complete)
+    if is_complete:
+        check_loops(loops, links, joints, reading)
     reading.raise_faults()
-    return with_world_note(
-        Urdf(robot, source, root_link, tuple(links), tuple(joints), reading.notes(), folder)
-    )
+    parts = tuple(links), tuple(joints), reading.notes(), folder, tuple(loops)
+    return with_world_note(Urdf(robot, source, root_link, *parts))
 
 
 _XACRO_REMEDY = (

@@ -111,6 +111,8 @@ def _check_cycles(
                 shown = listed(parent_of[each].name for each in cycle)
                 line = min(parent_of[each].line for each in cycle)
                 reading.fault(
-                    line, f"joints {shown} close a loop; a URDF is a tree, so cut one of them."
+                    line,
+                    f"joints {shown} close a loop; a URDF is a tree, so cut one of them, and "
+                    "close the loop by a <loop_joint>.",
                 )
         settled.update(path)

@@ -16,6 +16,7 @@ from mbkit.io.replacement import replacement
 from mbkit.io.text_file import checked_path
 from mbkit.io.urdf.build import ROOT_JOINT, WORLD
 from mbkit.io.urdf.joints import NO_LIMIT
+from mbkit.io.urdf.loops import is_written, loop_lines
 from mbkit.io.urdf.shapes import visual_lines
 from mbkit.io.xml.angles import rpy_from_rotation
 from mbkit.joints import (
@@ -39,7 +40,8 @@ def save_urdf(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     mechanism : Mechanism
-        A tree of revolute, prismatic, planar, free and fixed joints.
+        A tree of revolute, prismatic, planar, free and fixed joints; loops that are closed by
+        revolute, prismatic, spherical and fixed joints.
     path : path
         An existing file is replaced, at once and as a whole.
 
@@ -101,15 +103,21 @@ def urdf_text(mechanism: Mechanism) -> tuple[str, list[str]]:
 
 def _refuse(mechanism: Mechanism, topology: Topology) -> None:
     what = f"Mechanism '{mechanism.name}' cannot be written as URDF"
-    if topology.loop_joints:
-        closing = listed(topology.loop_joints)
-        raise ModelFileError(f"{what}: a URDF is a tree, and a loop is closed by {closing}.")
+    loops = {name: mechanism.joints[name].joint for name in topology.loop_joints}
+    if wrong := [name for name, joint in loops.items() if not is_written(joint)]:
+        raise ModelFileError(
+            f"{what}: a URDF is a tree, to which revolute, prismatic, spherical and fixed joints "
+            f"may be added that close loops, and a loop is closed by {listed(wrong)}; write a TOML "
+            "file."
+        )
     reversed_ = {
         name
         for name, turned in zip(topology.joint_of_body, topology.reversed, strict=True)
         if turned
     }
     for name, edge in mechanism.joints.items():
+        if name in loops:
+            continue
         kind = type(edge.joint)
         if kind not in (RevoluteJoint, PrismaticJoint, FreeJoint, PlanarJoint, FixedJoint):
             raise ModelFileError(
@@ -141,7 +149,7 @@ class _Writer:
         self.turned = {joint: turned for _, _, joint, turned in topology.tree_edges}
         self.lines: list[str] = []
         self.turned_round: list[str] = []
-        self.mimics = _mimics(mechanism)
+        self.mimics = _mimics(mechanism, topology)
         self.helpers: list[str] = []
         self.dropped: list[str] = []
         self.shapeless: list[str] = []
@@ -154,8 +162,10 @@ class _Writer:
         for body in self.mechanism.bodies.values():
             self._link(body)
         for name, edge in self.mechanism.joints.items():
-            if name != root:
+            if name != root and name in self.turned:
                 self._joint(edge, self.turned[name])
+        for name in self.topology.loop_joints:
+            self._loop(self.mechanism.joints[name])
         return "\n".join([*self.lines, "</robot>", ""]), self._notes()
 
     def _has_root_weld(self) -> bool:
@@ -188,11 +198,18 @@ class _Writer:
         if self.shapeless:
             notes.append(f"shapes that URDF does not have: {listed(self.shapeless)}")
         if self.dropped:
-            notes.append(f"limits and friction of free and fixed joints: {listed(self.dropped)}")
+            notes.append(
+                f"limits and friction of free, fixed and loop joints: {listed(self.dropped)}"
+            )
         if self.turned_round:
             notes.append(
                 f"that joints go from the tip towards the world: {listed(self.turned_round)} "
                 "are turned round, with the same sign of their positions"
+            )
+        if self.topology.loop_joints:
+            notes.append(
+                "that it is no tree: programs that do not know the element <loop_joint> leave out "
+                f"{listed(self.topology.loop_joints)}"
             )
         if self.helpers:
             notes.append(
@@ -269,6 +286,11 @@ class _Writer:
         welded = Connection(FixedJoint(weld), helper, child, np.eye(4), np.eye(4))
         self._element(welded, helper, child, inverse(far @ translation(joint.point)), None)
 
+    def _loop(self, edge: Connection) -> None:
+        self.lines += loop_lines(edge)
+        if edge.limits != JointLimits() or edge.friction != JointFriction():
+            self.dropped.append(edge.joint.name)
+
     def _free_name(self, name: str, taken: Container[str]) -> str:
         while name in taken:
             name += "_"
@@ -319,11 +341,13 @@ class _Writer:
             )
 
 
-def _mimics(mechanism: Mechanism) -> dict[str, GearRatio]:
+def _mimics(mechanism: Mechanism, topology: Topology) -> dict[str, GearRatio]:
     """Return the gears that <mimic> can say, by their driven joints: each has one driver."""
     found: dict[str, GearRatio] = {}
     for constraint in mechanism.constraints.values():
-        if isinstance(constraint, GearRatio):
+        if isinstance(constraint, GearRatio) and not (
+            {constraint.driver, constraint.driven} & {*topology.loop_joints}
+        ):
             found.setdefault(constraint.driven, constraint)
     return found
 
