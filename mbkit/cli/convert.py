@@ -52,9 +52,9 @@ def convert(
     for other simulation programs, which needs a Python with mbkit where it runs.
 
     What the other format cannot hold is told on stderr; what would be another mechanism is
-    refused. A URDF holds trees of revolute, prismatic, planar, free and fixed joints, and loops as an
-    addition that few programs know; an MJCF
-    revolute, prismatic, spherical, free and fixed joints, and closed loops.
+    refused. A URDF holds trees of revolute, prismatic, planar, free and fixed joints, and
+    loops as an addition that few programs know; an MJCF revolute, prismatic, spherical, free and
+    fixed joints, and closed loops.
 
     \b
     Examples:

@@ -54,7 +54,7 @@ def build_mechanism(
             shapes = shapes_of(link, files)
             mechanism.add_body(Body(link.name, link.inertia, shapes=shapes))
     if not is_world:
-        names = {joint.name for joint in (*urdf.joints, *urdf.loops)}
+        names = {joint.name for joint in urdf.joints} | {loop.name for loop in urdf.loops}
         weld = ROOT_JOINT
         while weld in names:
             weld += "_"
