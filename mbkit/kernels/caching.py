@@ -18,12 +18,6 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
 
 _BOUNDSCHECK = numba.config.BOUNDSCHECK  # type: ignore[attr-defined]
 
-# What may be assumed of floating point: a b + c may be rounded once. Sums keep their order, so that
-# one sample and many side by side have the same bits. Not "nnan" or "ninf": they make isnan(nan)
-# false, and a run that has blown up must be noticed. With bounds checked nothing is assumed: the
-# checks stand between products and sums, and LLVM fuses others than in lanes.
-FASTMATH: set[str] = set() if _BOUNDSCHECK else {"contract"}
-
 PACKAGE = "mbkit.kernels"
 
 #: Imports of other modules of kernels, and the names that are taken from them.
@@ -47,7 +41,7 @@ def _sources() -> dict[str, bytes]:
 
 
 def _stamp(modules: Iterable[str]) -> str:
-    digest = hashlib.sha256(repr((sorted(FASTMATH), numba.__version__, _BOUNDSCHECK)).encode())
+    digest = hashlib.sha256(repr((numba.__version__, _BOUNDSCHECK)).encode())
     for name in sorted(modules):
         digest.update(name.encode() + b"\0" + _sources()[name])
     return digest.hexdigest()
@@ -91,7 +85,7 @@ def module_stamp(*modules: str) -> str:
 def processor() -> str:
     """Return for which processor code is compiled: its name and a hash of what it can do.
 
-    numba chooses instructions by it, and with other instructions sums round otherwise.
+    numba chooses instructions by it, and without that of a product in a sum both are rounded.
     """
     from numba.core.registry import cpu_target
 

@@ -19,12 +19,14 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
     from numba.extending import intrinsic, overload
     from numba.np.numpy_support import as_dtype
 
-    from mbkit.kernels.caching import FASTMATH, enable_cache
+    from mbkit.kernels.caching import enable_cache
+    from mbkit.kernels.fusing import FusingCompiler
     from mbkit.kernels.linking import linked
 
 UNCOMPILED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": FASTMATH}
+# No "fastmath": results have the same bits whatever LLVM makes of the code.
+_OPTIONS: dict[str, Any] = {"error_model": "numpy"}
 
 # -------------------------------------------------------------------------------- decorators
 
@@ -40,7 +42,7 @@ def kernel(signature: Any, *, nogil: bool = False) -> Callable[[Callable[..., An
     def decorate(py_func: Callable[..., Any]) -> Any:
         if UNCOMPILED:
             return _interpreted(py_func, signature)
-        dispatcher = numba.njit(nogil=nogil, **_OPTIONS)(py_func)
+        dispatcher = numba.njit(nogil=nogil, pipeline_class=FusingCompiler, **_OPTIONS)(py_func)
         enable_cache(dispatcher, py_func)
         _undisturbed(lambda: dispatcher.compile(signature))
         dispatcher.disable_compile()
@@ -219,7 +221,7 @@ def compiled_address(
     Its code depends on the `module` of types too, if one is named. Returns its address, and what
     keeps the machine code alive.
     """
-    compiled = CFunc(py_func, (tuple(kinds), types.int64), {}, dict(_OPTIONS))
+    compiled = CFunc(py_func, (tuple(kinds), types.int64), {}, dict(_OPTIONS), FusingCompiler)
     enable_cache(compiled, py_func, module)
     _undisturbed(compiled.compile)
     return int(compiled.address or 0), compiled
@@ -272,10 +274,6 @@ if UNCOMPILED:
     def as_array(pointer: Any, count: int) -> Any:
         """Return the `count` doubles behind a pointer argument as an array."""
         return pointer[:count]
-
-    def rounded(x: float) -> float:
-        """Return a product as it is: compiled code must not fuse it with a sum."""
-        return x
 
     def of_one(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Call a helper that has no form for lanes: there it is not compiled, and never asked for.
@@ -341,19 +339,6 @@ else:
             return builder.inttoptr(values[0], cgutils.ir.DoubleType().as_pointer())
 
         return types.CPointer(types.float64)(types.int64), codegen
-
-    @intrinsic
-    def rounded(typing_context, x):
-        """Return a product as it is: not fused with the sum that it goes into."""
-
-        def codegen(context, builder, signature, values):
-            double = cgutils.ir.DoubleType()
-            c_type = cgutils.ir.FunctionType(double, [double])
-            name = "llvm.arithmetic.fence.f64"
-            fence = cgutils.get_or_insert_function(builder.module, c_type, name)
-            return builder.call(fence, values)
-
-        return types.float64(types.float64), codegen
 
     def of_one(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Call a helper that has no form for lanes: there it is not compiled, and never asked for.

@@ -16,8 +16,9 @@ from mbkit.interrupts import HeldInterrupts
 with HeldInterrupts():  # Ctrl-C would leave numba half imported
     import numba
     from numba.core.codegen import JITCodeLibrary
-    from numba.core.compiler import Compiler
     from numba.core.registry import CPUDispatcher
+
+    from mbkit.kernels.fusing import FusingCompiler
 
 
 class _Library(JITCodeLibrary):
@@ -38,7 +39,7 @@ class _Library(JITCodeLibrary):
         """Nothing: it is for Python objects in machine code."""
 
 
-class _Compiler(Compiler):
+class _Compiler(FusingCompiler):
     def define_pipelines(self) -> Any:
         state = self.state
         state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -52,7 +53,7 @@ class _Helper(CPUDispatcher):
 
     @functools.cached_property
     def _for_python(self) -> Any:
-        return numba.njit(**self.options)(self.py_func)
+        return numba.njit(pipeline_class=FusingCompiler, **self.options)(self.py_func)
 
     def __call__(self, *arguments: Any) -> Any:
         return self._for_python(*arguments)

@@ -10,12 +10,12 @@ import numpy as np
 
 # numba's own, through the one door to it
 from mbkit.kernels.compile import (  # type: ignore[attr-defined]
-    FASTMATH,
     UNCOMPILED,
     cgutils,
     intrinsic,
     types,
 )
+from mbkit.kernels.fusing import multiplied_and_added
 
 if UNCOMPILED:
 
@@ -26,7 +26,6 @@ if UNCOMPILED:
 else:
     _ir: Any = cgutils.ir  # type: ignore[attr-defined]
     _ROW = _ir.VectorType(_ir.DoubleType(), 4)
-    _FLAGS = sorted(FASTMATH)
     #: Where a row of four begins. The last begins one before its own, lest it ends beyond.
     _STARTS = 0, 3, 5
 
@@ -42,6 +41,13 @@ else:
         undefined = _ir.Constant(_ROW, _ir.Undefined)
         first = builder.insert_element(undefined, number, _ir.Constant(_ir.IntType(32), 0))
         return _shuffled(builder, first, undefined, [0, 0, 0, 0])
+
+    def _sum_of_products(builder, a, b):
+        """a_0 b_0 + a_1 b_1 + a_2 b_2."""
+        total = builder.fmul(a[0], b[0])
+        for factors in zip(a[1:], b[1:], strict=True):
+            total = multiplied_and_added(builder, *factors, total)
+        return total
 
     @intrinsic
     def multiply(typing_context, A, B, out):
@@ -62,13 +68,11 @@ else:
             rows[2] = _shuffled(builder, rows[2], rows[2], [1, 2, 3, 3])
             found = []
             for i in range(3):
-                terms = []
+                factors = []
                 for k in range(3):
                     number = builder.load(_at(builder, a, 3 * i + k, _ir.DoubleType()))
-                    factor = _everywhere(builder, number)
-                    terms.append(builder.fmul(factor, rows[k], flags=_FLAGS))
-                total = builder.fadd(terms[0], terms[1], flags=_FLAGS)
-                found.append(builder.fadd(total, terms[2], flags=_FLAGS))
+                    factors.append(_everywhere(builder, number))
+                found.append(_sum_of_products(builder, factors, rows))
             found[2] = _shuffled(builder, found[1], found[2], [2, 4, 5, 6])
             for start, row in zip(_STARTS, found, strict=True):
                 builder.store(row, _at(builder, c, start, _ROW), align=8)
@@ -87,11 +91,7 @@ else:
             data = context.make_array(out)(context, builder, values[2]).data
             for i in range(3):
                 for k in range(3):
-                    terms = [
-                        builder.fmul(a[3 * i + j], b[3 * j + k], flags=_FLAGS) for j in range(3)
-                    ]
-                    total = builder.fadd(terms[0], terms[1], flags=_FLAGS)
-                    total = builder.fadd(total, terms[2], flags=_FLAGS)
+                    total = _sum_of_products(builder, a[3 * i : 3 * i + 3], b[k::3])
                     place = _ir.Constant(_ir.IntType(64), 3 * i + k)
                     builder.store(total, builder.gep(data, [place]))
             return context.get_dummy_value()

@@ -10,13 +10,13 @@ import numpy as np
 
 # numba's own, through the one door to it
 from mbkit.kernels.compile import (  # type: ignore[attr-defined]
-    FASTMATH,
     UNCOMPILED,
     cgutils,
     helper,
     intrinsic,
     types,
 )
+from mbkit.kernels.fusing import multiplied_and_added
 
 #: Numbers side by side; those of a block that lie one behind the other are this far apart.
 SIDE_BY_SIDE = 8
@@ -41,8 +41,6 @@ if UNCOMPILED:
 else:
     _ir: Any = cgutils.ir  # type: ignore[attr-defined]
     _VECTOR = _ir.VectorType(_ir.DoubleType(), SIDE_BY_SIDE)
-    #: Not "reassoc", which makes one long sum of two that do not wait for each other.
-    _FLAGS = sorted(FASTMATH)
 
     def _everywhere(builder, number):
         undefined = _ir.Constant(_VECTOR, _ir.Undefined)
@@ -68,12 +66,11 @@ else:
             for j in range(len(signature.args[2])):
                 weight = _everywhere(builder, builder.extract_value(values[2], j))
                 numbers = builder.load(lanes(1, SIDE_BY_SIDE * j), align=8)
-                product = builder.fmul(weight, numbers, flags=_FLAGS)
                 if j < 2:
-                    sums.append(product)
-                else:
-                    sums[j % 2] = builder.fadd(sums[j % 2], product, flags=_FLAGS)
-            total = builder.fadd(*sums, flags=_FLAGS)
+                    sums.append(builder.fmul(weight, numbers))
+                else:  # two sums, which do not wait for each other
+                    sums[j % 2] = multiplied_and_added(builder, weight, numbers, sums[j % 2])
+            total = builder.fadd(*sums)
             builder.store(total, lanes(3, 0), align=8)
             return context.get_dummy_value()
 

@@ -47,7 +47,6 @@ class KernelCopies(Retargeting):
             (door.at, lambda array, index: array.reshape(-1)[index:]),
             (door.pointer_after, lambda pointer, count: pointer[count:]),
             (door.as_array, lambda pointer, count: pointer[:count]),
-            (door.rounded, lambda x: x),
             (door.of_one, lambda function, arguments: function(*arguments)),
             (rows.multiply, _multiply),
             (weighted_sums.weigh, weighted_sums.weigh_in_python),

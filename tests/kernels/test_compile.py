@@ -171,7 +171,7 @@ def test_an_edit_in_a_helper_of_another_file_compiles_what_links_it_alone(tmp_pa
     package.mkdir(parents=True)
     (tmp_path / "mbkit" / "__init__.py").write_text("")
     (package / "__init__.py").write_text("")
-    for name in ("compile", "caching", "linking", "../interrupts"):
+    for name in ("compile", "caching", "fusing", "linking", "../interrupts"):
         source = pathlib.Path(door.__file__).parent / f"{name}.py"
         (package / f"{name}.py").write_text(source.read_text(encoding="utf-8"))
     (package / "between.py").write_text(

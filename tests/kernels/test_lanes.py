@@ -42,10 +42,14 @@ def operations(x, y, scale, out):
     for _ in range(3):
         total += a * b
     out[13] = total
+    out[14] = s * s - a
+    out[15] = b + s * 3
+    out[16] = a * b - b * s
+    out[17] = s - a * s
     return 1 * any_lane(a > b) + 2 * all_lanes(a > b)
 
 
-RESULTS = 14
+RESULTS = 18
 
 
 @kernel(int64(int64, floats, floats, floats, floats))
