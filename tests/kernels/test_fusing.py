@@ -36,15 +36,12 @@ def sums(x, out, n):
 def expected(x, n):
     """Return the same from exact numbers, each rounded to the nearest double."""
     a, b, c, d = (Fraction(float(each)) for each in x)
-    if fuses():
-        sums_of_two = [a * b + c, c + a * b, a * b - c, c - a * b, c + a * b, c - a * b]
-        first = Fraction(float(a * b))
-        rounded_once = [*sums_of_two, first - c * d, a * n + c]
-        found = [float(each) for each in rounded_once]
-    else:
-        p, q, c_, d_ = (float(each) for each in (a * b, c * d, c, d))
-        found = [p + c_, c_ + p, p - c_, c_ - p, c_ + p, c_ - p, p - q, float(a * n) + c_]
-    return np.array([*found, float(a * b) + float(c), float(c) + float(a * b)])
+    ab, cd, an = a * b, c * d, a * n
+    if not fuses():
+        ab, cd, an = (Fraction(float(each)) for each in (ab, cd, an))
+    rounded = Fraction(float(a * b))
+    sums = [ab + c, c + ab, ab - c, c - ab, c + ab, c - ab, rounded - cd, an + c]
+    return np.array([float(each) for each in (*sums, rounded + c, c + rounded)])
 
 
 @pytest.mark.parametrize("seed", range(20))
