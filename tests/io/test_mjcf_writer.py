@@ -62,7 +62,8 @@ def test_what_is_lost_is_named(tmp_path):
     for what in (
         "limits of velocities, and those of one side, of 'pin'", "the forces 'second'",
         "the constraints 'odd'", "damping that is data of 'pin'", "friction that is data of 'pin'",
-        "the prescribed motion of joints 'slide'", "of one's own, of 'bob'",
+        "the prescribed motion of joints 'slide'",
+        "shapes whose meshes cannot be read or written, of 'bob'",
     ):  # fmt: skip
         assert what in str(caught[0].message)
     root = ET.parse(tmp_path / "arm.xml").getroot()  # noqa: S314 - a file of our own
@@ -90,4 +91,19 @@ def test_loops_and_gears():
         ("connect", "z"), ("connect", "z axis"), ("joint", "gear"),
     ]  # fmt: skip
     assert equality[2].get("polycoef") == "0.5 -2.0 0.0 0.0 0.0"
+    assert notes == []
+
+
+def test_meshes_stand_in_the_file():
+    """Equal ones once; a face without an area is left out."""
+    corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.5, 0, 0)]
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3), (0, 4, 1)]
+    shapes = [mb.MeshShape(corners, faces), mb.MeshShape(corners, faces, color="#ff0000")]
+    mech = mb.Mechanism("wedge", world_shapes=shapes)
+    text, notes = mjcf_text(mech)
+    root = ET.fromstring(text)  # noqa: S314 - a text of our own
+    (mesh,) = root.iter("mesh")
+    assert mesh.get("vertex") == " ".join(f"{each:g}" for each in np.ravel(corners))
+    assert mesh.get("face") == "0 2 1 0 1 3 0 3 2 1 2 3"
+    assert [each.get("mesh") for each in root.iter("geom")] == [mesh.get("name")] * 2
     assert notes == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pathlib
 from typing import Any
 
@@ -11,9 +12,17 @@ import numpy as np
 import mbkit as mb
 
 DATA = pathlib.Path(__file__).parents[1] / "data" / "mjcf"
-#: Every MJCF of the tests, and the one that stands in MuJoCo's package.
+#: Every MJCF of the tests, the one that stands in MuJoCo's package, and those of dm_control's suite
+#: of tasks whose motion MuJoCo's explicit method follows in steps of some milliseconds.
 MODELS = {path.stem: path for path in sorted(DATA.glob("*.xml"))}
 MODELS["mujoco's own"] = pathlib.Path(mujoco.__file__).parent / "testdata" / "model.xml"
+SUITE = (
+    "acrobot", "ball_in_cup", "cartpole", "cheetah", "fish", "hopper", "humanoid", "pendulum",
+    "point_mass", "reacher", "swimmer", "walker",
+)  # fmt: skip
+if dm_control := importlib.util.find_spec("dm_control"):  # found, not imported
+    folder = pathlib.Path(str(dm_control.origin)).parent / "suite"
+    MODELS |= {f"dm_control's {name}": folder / f"{name}.xml" for name in SUITE}
 
 
 class MjcfTwin:

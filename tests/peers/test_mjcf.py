@@ -15,7 +15,7 @@ import mbkit as mb
 import mbkit.io.mjcf.kinds as k
 from mbkit.io.mjcf.names import names_of
 from tests.peers.mjcf_twin import MODELS, MjcfTwin
-from tests.trees import random_state
+from tests.trees import random_pose, random_state
 
 pytestmark = pytest.mark.peers
 
@@ -280,3 +280,32 @@ def test_an_equality_of_one_joint_holds_it(tmp_path):
     assert run.warnings == ()
     np.testing.assert_allclose(run["j"], -0.2, rtol=1e-15)
     assert run["i"][-1] > 0.09
+
+
+def test_meshes_are_written_where_they_are(tmp_path):
+    """MuJoCo moves a mesh into its principal axes; its vertices are in the same places."""
+    rng = np.random.default_rng(4)
+    corners = rng.normal(size=(5, 3))
+    faces = [(0, 1, 2), (0, 2, 3), (0, 3, 4), (1, 2, 3), (2, 3, 4)]
+    solid = mb.MeshShape(corners, faces, pose=random_pose(rng), scale=(1.0, 2.0, -0.5))
+    flat = mb.MeshShape([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 2, 0)], [(0, 1, 2), (0, 2, 3)])
+    mech = mb.Mechanism("meshes")
+    mech.add_body(mb.Body("b", mb.SpatialInertia.sphere(1.0, radius=0.1), shapes=[solid, flat]))
+    mech.add_joint(mb.RevoluteJoint("j", axis=(1, 2, 3)), "world", "b")
+    mb.save_mjcf(mech, tmp_path / "meshes.xml")
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "meshes.xml"))
+    data = mujoco.MjData(model)
+    data.qpos[0] = 0.7
+    mujoco.mj_forward(model, data)
+    pose = mech.assemble().pose("b", [0.7])
+    for g, shape in enumerate((solid, flat)):
+        mesh = int(model.geom_dataid[g])
+        first = int(model.mesh_vertadr[mesh])
+        own = model.mesh_vert[first : first + int(model.mesh_vertnum[mesh])]
+        found = own @ data.geom_xmat[g].reshape(3, 3).T + data.geom_xpos[g]
+        C = pose @ shape.pose
+        expected = shape.mesh()[0] @ C[:3, :3].T + C[:3, 3]
+        assert np.abs(found[:, None] - expected[None]).max(axis=2).min(axis=1).max() < 1e-6
+        assert len(found) == len(expected)
+    again = mb.load_mjcf(tmp_path / "meshes.xml").bodies["b"]
+    assert [type(each) for each in again.shapes] == [mb.MeshShape] * 2

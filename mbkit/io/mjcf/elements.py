@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.io.mjcf.meshes import MeshAssets
 from mbkit.lie import UnitQuaternion
 from mbkit.shapes import BoxShape, CapsuleShape, CylinderShape, EllipsoidShape, Shape, SphereShape
 from mbkit.spatial import FloatArray, SpatialInertia
@@ -38,8 +39,8 @@ def inertial(inertia: SpatialInertia) -> dict[str, str]:
     return found | {"fullinertia": text(I[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])}
 
 
-def geom(element: ET.Element, shape: Shape) -> bool:
-    """Add a shape to a body, without contact; False for a mesh or a shape of one's own."""
+def geom(element: ET.Element, shape: Shape, meshes: MeshAssets) -> bool:
+    """Add a shape to a body, without contact; False for one that MuJoCo would refuse."""
     sizes: dict[type[Shape], Any] = {
         BoxShape: lambda s: ("box", 0.5 * s.size),
         CapsuleShape: lambda s: ("capsule", [s.radius, 0.5 * s.length]) if s.length else None,
@@ -48,9 +49,13 @@ def geom(element: ET.Element, shape: Shape) -> bool:
         SphereShape: lambda s: ("sphere", [s.radius]),
     }
     found = sizes[type(shape)](shape) if type(shape) in sizes else None
-    if found is None:
+    if found is not None:
+        about = {"type": found[0], "size": text(found[1])}
+    elif (name := meshes.name_of(shape)) is not None:
+        about = {"type": "mesh", "mesh": name}
+    else:
         return False
-    about = {"type": found[0], "size": text(found[1]), **pose_attributes(shape.pose)}
+    about |= pose_attributes(shape.pose)
     if shape.color is not None:
         about["rgba"] = text([*shape.color, 1.0][:4])
     ET.SubElement(element, "geom", about | {"contype": "0", "conaffinity": "0"})

@@ -11,6 +11,7 @@ import numpy as np
 
 from mbkit.errors import ModelFileError, ModelFileWarning, listed, printable
 from mbkit.io.mjcf.elements import geom, inertial, pose_attributes, text
+from mbkit.io.mjcf.meshes import MeshAssets
 from mbkit.io.mjcf.plan import Plan, Step, plan_of
 from mbkit.io.replacement import replacement
 from mbkit.io.text_file import checked_path
@@ -88,14 +89,16 @@ def mjcf_text(mechanism: Mechanism) -> tuple[str, list[str]]:
     ET.SubElement(root, "compiler", angle="radian", inertiafromgeom="false")
     ET.SubElement(root, "option", gravity=text(mechanism.gravity))
     elements = {"world": ET.SubElement(root, "worldbody")}
-    meshes = []
-    if not all([geom(elements["world"], each) for each in mechanism.world.shapes]):  # noqa: C419
-        meshes.append("world")
+    meshes, lost = MeshAssets(), []
+    own = [geom(elements["world"], each, meshes) for each in mechanism.world.shapes]
+    if not all(own):
+        lost.append("world")
     for name, step in plan.steps.items():
         body = mechanism.bodies[name]
         elements[name] = _body(elements[step.parent], body, step, plan)
-        if not all([geom(elements[name], shape) for shape in body.shapes]):  # noqa: C419 - each
-            meshes.append(name)
+        drawn = [geom(elements[name], shape, meshes) for shape in body.shapes]
+        if not all(drawn):
+            lost.append(name)
     equality = ET.Element("equality")
     _loops(equality, plan)
     _couplings(equality, plan)
@@ -103,8 +106,10 @@ def mjcf_text(mechanism: Mechanism) -> tuple[str, list[str]]:
         ET.SubElement(elements[end], "site", name=label, pos=text(place))
     if len(equality):
         root.append(equality)
-    if meshes:
-        plan.notes.append(f"shapes that are meshes or of one's own, of {listed(meshes)}")
+    if len(meshes.element):
+        root.insert(list(root).index(elements["world"]), meshes.element)
+    if lost:
+        plan.notes.append(f"shapes whose meshes cannot be read or written, of {listed(lost)}")
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n", plan.notes
 
