@@ -145,7 +145,7 @@ def uncompiled_json(module: str) -> Any:
 
 def _calls(system: mb.System) -> dict[tuple[str, str], Callable[[], Any]]:
     """Return what is timed: one call of each function, without the checks of a system's method."""
-    from mbkit.kernels import entries
+    from mbkit.systems.calls.direct import direct_call
 
     state = random_state(np.random.default_rng(1), system)
     q, v, x = state.q, state.v, state.vdot
@@ -153,10 +153,11 @@ def _calls(system: mb.System) -> dict[tuple[str, str], Callable[[], Any]]:
     workspace = system.evaluator.take()
 
     def call(what: str, function: Any) -> Callable[[], Any]:
-        address = function.address
         if what == MASS_MATRIX:
-            return lambda: entries.square(workspace.address, address, q, M)
-        return lambda: entries.dynamics(workspace.address, address, 0, q, v, x, out)
+            square = direct_call(function.address, 0, (M.shape, q.shape))
+            return lambda: square(workspace.record, M, q)
+        dynamics = direct_call(function.address, 0, (out.shape, q.shape, v.shape, x.shape))
+        return lambda: dynamics(workspace.record, out, q, v, x)
 
     functions = _functions()
     calls = {key: call(key[0], function) for key, function in functions.items()}

@@ -29,7 +29,8 @@ TREES = (
     "body_fixed.algorithms:inverse_dynamics",
     "recursions.energy:energies",
     "joints.screw_product:motion",
-    "entries",
+    "batches",
+    "direct_calls:direct",
 )
 
 #: Beyond that many processes the slowest modules are what there is to wait for.

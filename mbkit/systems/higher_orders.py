@@ -353,9 +353,7 @@ def _compute(
         found = evaluator.compute(one, positions, v, series, option=plan, on_error=on_error)
         found = found.reshape(evaluator.arguments.shape(what.result))
     else:
-        zero = system.evaluator.zero  # which nothing reads
-        v = zero if what.entry and series.ndim == 1 else None
-        found = evaluator.compute(what, q, v, series, option=plan, out=out, on_error=on_error)
+        found = evaluator.compute(what, q, None, series, option=plan, out=out, on_error=on_error)
     if error is not None and on_error == "raise":
         raise error
     return found

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.kernels import entries
 from mbkit.kernels.layout import CLOSED
 from mbkit.kernels.status import OK
 from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS
@@ -48,13 +47,14 @@ def test_one_sweep_does_what_the_parts_do(representation, make):
     workspace = Workspace(system.arrays, system.evaluator)
     closure = workspace.closure
     workspace.time[0] = T
-    function = system.evaluator.function(INVERSE_DYNAMICS)
+    evaluator = system.evaluator
+    call = evaluator.direct(INVERSE_DYNAMICS, evaluator.function(INVERSE_DYNAMICS), CLOSED)
     for _ in range(3):
         state = random_state(rng, system)
         q, v, vdot = state.q, state.v, state.vdot
         closure.multipliers[:] = multipliers = rng.normal(size=closure.multipliers.size)
         found = np.zeros(system.nv)
-        assert entries.dynamics(workspace.address, function, CLOSED, q, v, vdot, found) == OK
+        assert call(workspace.record, found, q, v, vdot) == OK
         wrenches = system.constraint_jacobian(q, T).T @ multipliers
         expected = system.inverse_dynamics(q, v, vdot) - wrenches
         size = np.abs(expected).max() + np.abs(wrenches).max()

@@ -28,17 +28,17 @@ def mechanism():
     return mech
 
 
-def forced(system, what, entry, t, q, v, x, size):
+def forced(system, what, t, q, v, x):
     """Return what a function of the system computes with the option FORCED, and the powers."""
-    from mbkit.kernels import entries
     from mbkit.kernels.layout import FORCED
 
-    function = system.evaluator.function(what)
+    evaluator = system.evaluator
+    call = evaluator.direct(what, evaluator.function(what), FORCED)
     workspace = Workspace(system.arrays, system.evaluator)
     workspace.time[0] = t
-    out = np.zeros(size)
+    out = np.zeros(evaluator.arguments.shape(what.result))
     args = [np.array(each, dtype=float) for each in (q, v, x)]
-    assert getattr(entries, entry)(workspace.address, function, FORCED, *args, out) == 0
+    assert call(workspace.record, out, *args) == 0
     x[:] = args[2]  # to which the forces along the joints were added
     return out, workspace.powers.copy()
 
@@ -53,7 +53,7 @@ def test_they_do_what_generalized_forces_say(mechanism, representation, body_fra
         s = random_state(rng, system, 0.7)
         tau = s.tau + system.generalized_forces(s.q, s.v, t)
         expected = system.without_forces().forward_dynamics(s.q, s.v, tau)
-        vdot, powers = forced(system, FORWARD_DYNAMICS, "dynamics", t, s.q, s.v, s.tau, system.nv)
+        vdot, powers = forced(system, FORWARD_DYNAMICS, t, s.q, s.v, s.tau)
         np.testing.assert_allclose(vdot, expected, atol=1e-11 * np.abs(expected).max())
         np.testing.assert_allclose(powers, system.force_powers(s.q, s.v, t).sum(axis=0))
 
@@ -70,7 +70,7 @@ def test_hybrid_dynamics_has_them_too(mechanism, representation):
     tau, bare = s.tau + system.generalized_forces(s.q, s.v, 0.5), system.without_forces()
     expected, efforts = bare.hybrid_dynamics(s.q, s.v, tau=tau, vdot=s.vdot, prescribed=held)
     known = np.concatenate([s.tau, s.vdot, prescribed])
-    found, _ = forced(system, HYBRID_DYNAMICS, "state", 0.5, s.q, s.v, known, 2 * system.nv)
+    found, _ = forced(system, HYBRID_DYNAMICS, 0.5, s.q, s.v, known)
     # what holds the prescribed joints beside all forces: those along them are added to the known
     at = prescribed == 1.0
     held_by = (found[: system.nv] - known[: system.nv])[at]

@@ -7,7 +7,6 @@ import pytest
 
 import mbkit as mb
 from mbkit.kernels import layout
-from mbkit.kernels.entries import square
 from mbkit.lie import SE3
 from mbkit.systems.calls.evaluations import MASS_MATRIX
 from mbkit.systems.memory.workspace import Workspace
@@ -112,8 +111,9 @@ def test_results_at_special_angles(case, choice, size):
 def recorded(system, q):
     """What the joint pass of a mass matrix leaves: a workspace's rows and those of the model."""
     workspace = Workspace(system.arrays, system.evaluator)
-    function = system.evaluator.function(MASS_MATRIX)
-    assert square(workspace.address, function, q, np.empty((system.nv, system.nv))) == 0
+    evaluator = system.evaluator
+    call = evaluator.direct(MASS_MATRIX, evaluator.function(MASS_MATRIX))
+    assert call(workspace.record, np.empty((system.nv, system.nv)), q) == 0
     return system.arrays.bodies, workspace.scratch
 
 

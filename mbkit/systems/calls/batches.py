@@ -103,7 +103,7 @@ def compute(
     the addresses of the function and of the one that leaves wrenches. The exception of the first
     failed sample names its index.
     """
-    from mbkit.kernels.entries import Call, Rows  # here: threads find it loaded
+    from mbkit.kernels.batches import Call, Rows  # here: threads find it loaded
 
     check_on_error(on_error)
     samples = _samples(evaluator, what, given, wrenches)
@@ -175,18 +175,18 @@ def _run_chunk(
     stop: bool,
 ) -> None:
     """Compute the samples between two bounds; those that fail stop the batch or become NaN."""
-    from mbkit.kernels import entries
+    from mbkit.kernels.batches import batch
 
     lanes, call, rows = called
     sample, last = bounds
     workspace = evaluator.take()
     lanes_workspace = None
-    kernel: Any = entries.batch
+    kernel: Any = batch
     called_with: tuple[Any, ...] = workspace.address, call, rows
     try:
         if lanes is not None:
+            kernel = lanes.kernel
             lanes_workspace, lanes_call = lanes.take(samples, rows.out.shape[1])
-            kernel = entries.batch_in_lanes
             called_with = workspace.address, call, lanes_call, rows
         while True:
             sample = kernel(*called_with, sample, last)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Evaluation:
     """A function of the form of `mbkit.kernels.evaluation`, with its arguments and result.
 
@@ -17,9 +17,6 @@ class Evaluation:
         Meaning of its vectors q, v and x; "" for one that it does not read.
     result : str
         Name of its result; `Arguments.shape` has the shape.
-    entry : str
-        The kernel of `mbkit.kernels.entries` that calls it for one sample; "" if it is always
-        called as a batch.
     module : str
         Its module below `mbkit.kernels`; "" if the representation has it.
     in_lanes : tuple of str
@@ -30,7 +27,6 @@ class Evaluation:
     function: str
     arguments: tuple[str, str, str]
     result: str
-    entry: str = ""
     module: str = ""
     in_lanes: tuple[str, ...] = ()
 
@@ -38,56 +34,48 @@ class Evaluation:
 _ALL = "body_fixed", "spatial", "hybrid", "mixed"
 
 
-INVERSE_DYNAMICS = Evaluation(
-    "inverse_dynamics", ("q", "v", "vdot"), "tau", "dynamics", in_lanes=_ALL
-)
+INVERSE_DYNAMICS = Evaluation("inverse_dynamics", ("q", "v", "vdot"), "tau", in_lanes=_ALL)
 FORWARD_DYNAMICS = Evaluation(
-    "forward_dynamics", ("q", "v", "tau"), "vdot", "dynamics", in_lanes=("body_fixed",)
+    "forward_dynamics", ("q", "v", "tau"), "vdot", in_lanes=("body_fixed",)
 )
-HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found", "state")
+HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found")
 INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
-    "inverse_dynamics_derivatives", ("q", "v", "vdot"), "derivatives", "derivatives",
+    "inverse_dynamics_derivatives", ("q", "v", "vdot"), "derivatives",
     "derivatives.inverse_dynamics",
 )  # fmt: skip
 FORWARD_DYNAMICS_DERIVATIVES = Evaluation(
     "forward_dynamics_derivatives", ("q", "v", "tau"), "derivatives of accelerations",
-    "derivatives", "derivatives.forward_dynamics",
+    "derivatives.forward_dynamics",
 )  # fmt: skip
 INVERSE_DYNAMICS_SECOND_DERIVATIVES = Evaluation(
-    "inverse_dynamics_second_derivatives", ("q", "v", "vdot"), "second derivatives", "derivatives",
+    "inverse_dynamics_second_derivatives", ("q", "v", "vdot"), "second derivatives",
     "derivatives.second_order.inverse_dynamics",
 )  # fmt: skip
 MASS_MATRIX_DERIVATIVES = Evaluation(
-    "mass_matrix_derivatives", ("q", "", ""), "mass matrix derivatives", "state",
+    "mass_matrix_derivatives", ("q", "", ""), "mass matrix derivatives",
     "derivatives.mass_matrix",
 )  # fmt: skip
 INERTIAL_REGRESSOR = Evaluation(
-    "inertial_regressor", ("q", "v", "vdot"), "regressor", "regressor",
+    "inertial_regressor", ("q", "v", "vdot"), "regressor",
     "derivatives.inertial_regressor",
 )  # fmt: skip
-CORIOLIS_MATRIX = Evaluation(
-    "coriolis_matrix", ("q", "v", ""), "M", "square_of_state", "derivatives.coriolis_matrix"
-)
+CORIOLIS_MATRIX = Evaluation("coriolis_matrix", ("q", "v", ""), "M", "derivatives.coriolis_matrix")
 CANONICAL_FORWARD_DYNAMICS = Evaluation(
-    "canonical_forward_dynamics", ("q", "p", "tau"), "found", "derivatives", "momentum.canonical"
+    "canonical_forward_dynamics", ("q", "p", "tau"), "found", "momentum.canonical"
 )
-MOMENTA_IN_WORLD = Evaluation(
-    "momenta_in_world", ("q", "p", ""), "p", "dynamics", "momentum.canonical"
-)
+MOMENTA_IN_WORLD = Evaluation("momenta_in_world", ("q", "p", ""), "p", "momentum.canonical")
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M", in_lanes=_ALL)
-MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "dynamics", "recursions.mass_action")
-TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")
-ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motion")
-JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", "jacobian")
+MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "recursions.mass_action")
+TWISTS = Evaluation("twists", ("q", "v", ""), "twists")
+ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists")
+JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian")
 APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
 
 BODY_DERIVATIVES = Evaluation(
     "body_derivatives", ("q", "", "series"), "body derivatives", module="taylor.motion"
 )
 JERKS = Evaluation("jerks", ("q", "", "series"), "twists", module="taylor.jerks")
-JACOBIAN_RATE = Evaluation(
-    "jacobian_rate", ("q", "", "series"), "jacobian", "jacobian", "taylor.motion"
-)
+JACOBIAN_RATE = Evaluation("jacobian_rate", ("q", "", "series"), "jacobian", "taylor.motion")
 MOTION_SUBSPACE_RATES = Evaluation(
     "motion_subspace_rates", ("q", "", "series"), "motion subspaces", module="taylor.subspaces"
 )
@@ -96,23 +84,23 @@ INVERSE_DYNAMICS_RATE = Evaluation(
 )
 # the same for one sample, with a result of one axis
 ONE_BODY_DERIVATIVES = Evaluation(
-    "body_derivatives", ("q", "v", "series"), "body derivatives in a row", "state", "taylor.motion"
+    "body_derivatives", ("q", "v", "series"), "body derivatives in a row", "taylor.motion"
 )
-ONE_JERKS = Evaluation("jerks", ("q", "v", "series"), "jerks in a row", "state", "taylor.jerks")
+ONE_JERKS = Evaluation("jerks", ("q", "v", "series"), "jerks in a row", "taylor.jerks")
 ONE_INVERSE_DYNAMICS_RATE = Evaluation(
-    "inverse_dynamics_rate", ("q", "v", "series"), "tau", "state", "taylor.inverse_dynamics"
+    "inverse_dynamics_rate", ("q", "v", "series"), "tau", "taylor.inverse_dynamics"
 )
 MOTION_SUBSPACES = Evaluation(
     "motion_subspaces", ("q", "", ""), "motion subspaces", module="recursions.motion_subspaces"
 )
-POSES = Evaluation("poses", ("q", "", ""), "poses", "placement", "recursions.poses")
-RETRACT = Evaluation("retract", ("q", "dx", ""), "q", "retract", "configuration")
-DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "dx", "difference", "configuration")
+POSES = Evaluation("poses", ("q", "", ""), "poses", "recursions.poses")
+RETRACT = Evaluation("retract", ("q", "dx", ""), "q", "configuration")
+DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "dx", "configuration")
 DEXP = Evaluation("dexp", ("dx", "rate", ""), "dx", module="configuration")
 DEXP_INV = Evaluation("dexp_inv", ("dx", "rate", ""), "dx", module="configuration")
-RATES = Evaluation("rates", ("q", "v", ""), "dx", "rates", "configuration")
-ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "state", "recursions.energy")
-MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "state", "recursions.energy")
+RATES = Evaluation("rates", ("q", "v", ""), "dx", "configuration")
+ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "recursions.energy")
+MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "recursions.energy")
 
 GENERALIZED_FORCES = Evaluation(
     "generalized_forces", ("q", "v", "t"), "tau", module="forces.force_pass"
@@ -129,20 +117,18 @@ FORCE_WRENCHES = Evaluation(
 )
 
 CONSTRAINED_DYNAMICS = Evaluation(
-    "constrained_dynamics", ("q", "v", "tau"), "vdot", "dynamics", "constraints.solve.dynamics"
+    "constrained_dynamics", ("q", "v", "tau"), "vdot", "constraints.solve.dynamics"
 )
 SOLVED_DYNAMICS = Evaluation(
     "solved_dynamics",
     ("q", "v", "tau, t and pull"),
     "solution",
-    "state",
     "constraints.solve.dynamics",
 )
 CONSTRAINT_STATE = Evaluation(
     "constraint_state",
     ("q", "v", "vdot and t"),
     "constraint state",
-    "state",
     "constraints.evaluate",
 )
 CONSTRAINT_VELOCITY_DERIVATIVE = Evaluation(
@@ -163,7 +149,6 @@ CLOSED_HYBRID_DYNAMICS = Evaluation(
     "closed_hybrid_dynamics",
     ("q", "v", "known, t and pull"),
     "closed hybrid",
-    "state",
     "constraints.solve.dynamics",
 )
 LEAST_MULTIPLIERS = Evaluation(

@@ -12,10 +12,12 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.kernels.layout import LOADED
 from mbkit.representations import Representation
 from mbkit.solvers import DenseSolver
 from mbkit.systems.calls import batches
 from mbkit.systems.calls.arguments import Arguments, Floats
+from mbkit.systems.calls.direct import REFUSED, Direct, direct_call
 from mbkit.systems.calls.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluation
 from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
@@ -24,15 +26,8 @@ from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Evaluator"]
 
-#: Stands for a status where a kernel took none of the arguments it was given.
-REFUSED = -1
-
-
 #: The word as Python keeps it, once: another object takes the long way, where it is compared.
 RAISE = "raise"
-
-#: Numba takes them for what is behind the mask.
-MASKED = np.ma.MaskedArray
 
 
 class Call(NamedTuple):
@@ -76,6 +71,7 @@ class Evaluator:
         self.zero: Floats = np.zeros(arguments.num_velocities)
         self._functions: dict[tuple[str, str], int] = {}
         self._made: dict[int, Any] = {}  # the same by address
+        self._direct: dict[tuple[Any, ...], Direct] = {}
         # A call takes a workspace and gives it back; pop and append are atomic, so that threads
         # and callbacks into the same system each have their own.
         self._pool: list[Workspace] = []
@@ -152,6 +148,7 @@ class Evaluator:
             known.arguments = attrs.evolve(
                 self.arguments, num_terms=num_terms, num_series=num_series
             )
+            known._direct = {}
             self._of_series[num_terms, num_series] = known
         return known
 
@@ -173,29 +170,28 @@ class Evaluator:
         if on_error.__class__ is not str or on_error != "raise":
             batches.check_on_error(on_error)
         function = self.function(what, representation)
-        if not what.entry or _several(given[0]) or MASKED in map(type, given):
-            padded = (*given, *[None] * (3 - len(given)))
-            return batches.compute(
-                self, what, padded, function=function, option=option, out=out, on_error=on_error
-            )
-        result = self.arguments.empty(what.result) if out is None else out
-        # whatever is not read is there all the same
-        q, v, x = given if len(given) == 3 else (*given, *(self.zero,) * (3 - len(given)))
-        given = q, v, x
-        call = what, function, given, result, out, on_error, option
-        return self._run(_entry(what.entry), (function, option, *given, result), call)
-
-    def _run(self, kernel: Any, arguments: tuple[Any, ...], call: tuple[Any, ...]) -> Floats:
-        """Call a kernel; `call` are the entries of a `Call`, which is made if it fails."""
+        result: Floats = self.arguments.empty(what.result) if out is None else out
         workspace = self.take()
         try:
-            try:
-                state = kernel(workspace.address, *arguments)
-            except refusals():  # of numba: types, empty lists
-                state = REFUSED
-            return arguments[-1] if state == 0 else self._settle(state, workspace, Call(*call))
+            state = self.direct(what, function, option)(workspace.record, result, *given)
+            if state == 0:
+                return result
+            padded = (*given, *[None] * (3 - len(given)))
+            failed = Call(what, function, padded, result, out, on_error, option)
+            return self._settle(state, workspace, failed)
         finally:
             self.give_back(workspace)
+
+    def direct(self, what: Evaluation, function: int, option: int = 0, apply: int = 0) -> Direct:
+        """Return the call from Python of a function, which `function` has returned."""
+        key = what, function, option, apply
+        known = self._direct.get(key)
+        if known is None:
+            names = what.result, *what.arguments, "wrenches" if apply else ""
+            shape = self.arguments.shape
+            shapes = [shape(name) if name else None for name in names]
+            known = self._direct[key] = direct_call(function, option, shapes, apply)
+        return known
 
     def _settle(self, state: int, workspace: Workspace, call: Call) -> Floats:
         """Raise what a kernel reports; compute by the general way what it did not take."""
@@ -229,15 +225,18 @@ class Evaluator:
             batches.check_on_error(on_error)
         function = self.function(what, representation)
         apply = self.function(APPLY_WRENCHES, representation)
-        if what.entry == "dynamics" and not _several(given[0]):
-            result = self.arguments.empty(what.result) if out is None else out
-            call = what, function, given, result, out, on_error, 1, apply, wrenches
-            arguments = (function, apply, *given, wrenches, result)
-            return self._run(_entry("loaded_dynamics"), arguments, call)
-        return batches.compute(
-            self, what, given, function=function, apply=apply, option=1, wrenches=wrenches,
-            out=out, on_error=on_error,
-        )  # fmt: skip
+        result: Floats = self.arguments.empty(what.result) if out is None else out
+        workspace = self.take()
+        try:
+            state = self.direct(what, function, LOADED, apply)(
+                workspace.record, result, *given, wrenches
+            )
+            if state == 0:
+                return result
+            failed = Call(what, function, given, result, out, on_error, LOADED, apply, wrenches)
+            return self._settle(state, workspace, failed)
+        finally:
+            self.give_back(workspace)
 
     def _new(self, name: str) -> tuple[Any, Callable[[Any], Any]]:
         """Return what makes the array of a result, numpy's own for small ones, from what."""
@@ -251,15 +250,12 @@ class Evaluator:
     def bind_dynamics(self, what: Evaluation) -> Callable[..., Floats]:
         """Return ``call(q, v, x, out, on_error)``, which returns the result."""
         pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
-        kernel, function = _entry(what.entry), self.function(what)
-
+        function = self.function(what)
+        direct = self.direct(what, function)
         shape, empty = self._new(what.result)
 
         def call(q: Any, v: Any, x: Any, out: Any, on_error: str) -> Any:
-            # a look at the axes of q would cost every call more than it saves a batch
-            if on_error is not RAISE or (
-                q.__class__ is MASKED or v.__class__ is MASKED or x.__class__ is MASKED
-            ):
+            if on_error is not RAISE:
                 return self.compute(what, q, v, x, out=out, on_error=on_error)
             result = empty(shape) if out is None else out
             try:
@@ -267,11 +263,8 @@ class Evaluator:
             except IndexError:
                 workspace = Workspace(self.arrays, self)
             try:
-                try:
-                    state = kernel(workspace.address, function, 0, q, v, x, result)
-                except refusals():  # of numba: types, empty lists
-                    state = REFUSED
-                if state != 0:
+                state = direct(workspace.record, result, q, v, x)
+                if state:
                     failed = Call(what, function, (q, v, x), result, out, on_error)
                     return settle(state, workspace, failed)
             finally:
@@ -283,13 +276,12 @@ class Evaluator:
     def bind_mass_matrix(self) -> Callable[..., Floats]:
         """Return ``call(q, out, on_error)``, which returns the result."""
         pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
-        kernel, function = _entry("square"), self.function(MASS_MATRIX)
-
+        function = self.function(MASS_MATRIX)
+        direct = self.direct(MASS_MATRIX, function)
         shape, empty = self._new(MASS_MATRIX.result)
 
         def call(q: Any, out: Any, on_error: str) -> Any:
-            # a look at the axes of q would cost every call more than it saves a batch
-            if on_error is not RAISE or q.__class__ is MASKED:
+            if on_error is not RAISE:
                 return self.compute(MASS_MATRIX, q, out=out, on_error=on_error)
             result = empty(shape) if out is None else out
             try:
@@ -297,12 +289,9 @@ class Evaluator:
             except IndexError:
                 workspace = Workspace(self.arrays, self)
             try:
-                try:
-                    state = kernel(workspace.address, function, q, result)
-                except refusals():  # of numba: types, empty lists
-                    state = REFUSED
-                if state != 0:
-                    failed = Call(MASS_MATRIX, function, (q, q, q), result, out, on_error)
+                state = direct(workspace.record, result, q)
+                if state:
+                    failed = Call(MASS_MATRIX, function, (q, None, None), result, out, on_error)
                     return settle(state, workspace, failed)
             finally:
                 give_back(workspace)
@@ -337,26 +326,3 @@ class Evaluator:
         none = np.zeros((0, self.arguments.num_positions))
         states = np.vstack([none, *(arguments[n] for n in ("q", "q0", "q1") if n in arguments)])
         return states[:, start : start + int(body["num_positions"])]
-
-
-@functools.cache
-def refusals() -> tuple[type[Exception], ...]:
-    """Return what a kernel raises for arguments that it does not take."""
-    from mbkit.kernels.refusals import REFUSALS
-
-    return REFUSALS
-
-
-def _several(q: Any) -> bool:
-    """Whether q is surely of many samples: what numba says to them takes it 60 us."""
-    return q.__class__ is np.ndarray and q.ndim > 1
-
-
-@functools.cache
-def _entry(name: str) -> Any:
-    kernel = getattr(importlib.import_module("mbkit.kernels.entries"), name)
-    if hasattr(kernel, "overloads"):
-        # where arguments fit none, numba goes through an OrderedDict of them, whose iterator makes
-        # a KeyError of Ctrl-C
-        kernel.overloads = dict(kernel.overloads)
-    return kernel

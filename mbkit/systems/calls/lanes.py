@@ -30,6 +30,13 @@ class BatchInLanes:
         What the workspaces share.
     functions : tuple of int
         Addresses of the function, and of the one that leaves wrenches or 0.
+
+    Attributes
+    ----------
+    kernel : callable
+        What computes part of a batch.
+    width : int
+        How many samples at once.
     """
 
     def __init__(self, evaluator: Evaluator, model: LanesModel, functions: tuple[int, int]) -> None:
@@ -37,18 +44,19 @@ class BatchInLanes:
         self._model = model
         self._functions = functions
         self.width = model.lanes.width
+        from mbkit.kernels import batches_in_lanes  # here: threads find it loaded
+
+        self.kernel, self._call = batches_in_lanes.batch_in_lanes, batches_in_lanes.LanesCall
 
     def take(self, samples: Samples, num_results: int) -> tuple[LanesWorkspace, Any]:
         """Return a workspace, and what the kernel is told of lanes."""
-        from mbkit.kernels.entries import LanesCall
-
         try:
             workspace = self._evaluator.lanes_pool.pop()
         except IndexError:
             workspace = LanesWorkspace(self._evaluator.arrays, self._model)
         sizes = [rows.shape[1] for rows in samples.vectors] + [num_results]
         rooms = [workspace.room(k, size) for k, size in enumerate(sizes)]
-        return workspace, LanesCall(workspace.address, *self._functions, self.width, *rooms)
+        return workspace, self._call(workspace.address, *self._functions, self.width, *rooms)
 
     def give_back(self, workspace: LanesWorkspace) -> None:
         """Keep a workspace for the next batch."""

@@ -1,0 +1,113 @@
+"""Functions by address as methods in C, which Python calls without a dispatcher.
+
+See `mbkit.kernels.direct_calls`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["REFUSED", "direct_call"]
+
+#: The status where an argument is no array of float64 of the shape that is told.
+REFUSED = -1
+
+#: A call: of the record of a workspace, the result, and the vectors; it returns the status.
+Direct = Callable[..., int]
+
+_METH_FASTCALL = 0x80
+
+
+class _Method(ctypes.Structure):
+    """PyMethodDef of Python's C API."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("text", ctypes.c_char_p),
+    )
+
+
+def direct_call(
+    function: int, option: int, shapes: Sequence[tuple[int, ...] | None], apply: int = 0
+) -> Direct:
+    """Return ``call(record, out, q, v, x, wrenches)`` of a function of a system, or of fewer.
+
+    `shapes` are those of the result and of the vectors, None for what the function does not read.
+    The call returns the function's status, or `REFUSED` where an argument is anything else than an
+    array of float64 of its shape that C reads as it is. `apply` is the address of what leaves
+    wrenches for the function, 0 if there are none.
+    """
+    from mbkit.kernels.compile import UNCOMPILED
+
+    if UNCOMPILED:
+        return _interpreted(function, option, shapes, apply)
+    from mbkit.kernels.direct_calls import DIRECT, NOT_READ
+
+    own = np.zeros(1, DIRECT)
+    call: Any = own[0]
+    call["function"], call["apply"], call["option"] = function, apply, option
+    call["shapes"] = NOT_READ
+    for k, shape in enumerate(shapes):
+        if shape is not None:
+            call["shapes"][k, : 1 + len(shape)] = len(shape), *shape
+    call["array_type"], call["number_type"], call["integer"] = _of_python()
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype = ctypes.py_object
+    make.argtypes = ctypes.POINTER(_Method), ctypes.py_object, ctypes.c_void_p
+    made: Direct = make(ctypes.byref(_method()), own, None)  # which keeps `own`
+    return made
+
+
+@functools.cache
+def _method() -> _Method:
+    """Return what all calls share; it must live as long as they do."""
+    from mbkit.kernels.direct_calls import direct
+
+    return _Method(b"direct", direct.address, _METH_FASTCALL, None)
+
+
+@functools.cache
+def _of_python() -> tuple[int, int, int]:
+    """Return the addresses of the type of arrays and of what makes an integer, and float64's word.
+
+    The word of the dtype tells its numbers, and stands second in the tuple.
+    """
+    from mbkit.kernels.direct_calls import NUMBER_TYPE, WITHOUT_FLAGS
+
+    word = ctypes.c_int64.from_address(id(np.dtype(np.float64)) + 8 * NUMBER_TYPE)
+    integer = ctypes.cast(ctypes.pythonapi.PyLong_FromSsize_t, ctypes.c_void_p).value
+    assert integer is not None
+    return id(np.ndarray), word.value & WITHOUT_FLAGS, integer
+
+
+def _interpreted(
+    function: int, option: int, shapes: Sequence[tuple[int, ...] | None], apply: int
+) -> Direct:
+    """As `direct_call`, where nothing is compiled."""
+    from mbkit.kernels.compile import array_address
+    from mbkit.kernels.direct_calls import VECTORS, interpreted
+
+    own = [*shapes, *[None] * (1 + VECTORS - len(shapes))]
+
+    def call(record: Any, out: Any, *vectors: Any) -> int:
+        given = [out, *vectors]
+        given += given[1:2] * (len(own) - len(given))
+        for k, shape in enumerate(own):
+            if shape is None:
+                given[k] = given[1]  # which is read, and stands for what is not
+            elif type(given[k]) is not np.ndarray or given[k].shape != shape:
+                return REFUSED
+        kernel = interpreted(tuple(each.ndim for each in given))
+        try:
+            return int(kernel(array_address(record), function, apply, option, *given))
+        except (TypeError, ValueError, OverflowError):  # numbers of another type
+            return REFUSED
+
+    return call
