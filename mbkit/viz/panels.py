@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from mbkit.errors import MbkitError, NameUnknownError, UsageError, several
 from mbkit.results.columns import columns_of
+from mbkit.results.entries import position_words, velocity_words
 from mbkit.results.summary import balance
 from mbkit.results.tidy import columns_of_result
 
@@ -101,12 +102,15 @@ def _add(wanted: dict[str, list[int] | None], kind: str, columns: int | list[int
 
 def _positions(run: Result, columns: Sequence[int] | None) -> list[Panel]:
     units = [unit or "1" for unit in run.position_units] or ["rad, m or 1"] * run.q.shape[1]
-    return _by_unit("positions", "positions q", run.position_names, units, run.q, columns)
+    words = position_words(run.position_names, run.position_units, run.options)
+    return _by_unit("positions", "positions q", words, units, run.q, columns)
 
 
 def _velocities(run: Result, columns: Sequence[int] | None) -> list[Panel]:
     units = [unit or "rad/s, m/s" for unit in run.velocity_units]
-    return _by_unit("velocities", "velocities v", run.velocity_names, units, run.v, columns)
+    of_positions = run.position_names, run.position_units
+    words = velocity_words(run.velocity_names, *of_positions, run.options)
+    return _by_unit("velocities", "velocities v", words, units, run.v, columns)
 
 
 def _outputs_of(run: Result) -> list[tuple[str, str, str, Floats]]:

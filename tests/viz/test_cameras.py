@@ -103,3 +103,41 @@ def test_a_floor_is_no_body():
     (part,) = [part for part in on_floor.parts if part.layer == "ground"]
     assert np.ptp(part.mesh.vertices, axis=0) == pytest.approx([30.0, 30.0, 0.02])
     assert len(set(part.color[:3])) == 1 or max(part.color[:3]) - min(part.color[:3]) < 0.05
+
+
+@pytest.mark.parametrize("axis", [(0, 1, 0), (1, 1, 0), (0, 0, 1), (1, 2, 3)])
+@pytest.mark.parametrize("thick", [0.02, 1.0])
+def test_planar_mechanisms_are_seen_along_the_normal(axis, thick):
+    """However thick their bodies are; from above, nearly so, where the plane is level."""
+    mech = mb.Mechanism("planar")
+    n = np.array(axis) / np.linalg.norm(axis)
+    across = np.cross(n, (0.3, -0.5, 0.7))
+    last = "world"
+    for k in range(2):
+        box = mb.BoxShape((0.5, thick, thick))
+        body = mb.Body(f"body{k}", mb.SpatialInertia.sphere(1.0, radius=0.1), shapes=[box])
+        mech.add_joint(mb.RevoluteJoint(f"joint{k}", n, k * across), last, mech.add_body(body))
+        last = body.name
+    system = mech.assemble()
+    q = np.random.default_rng(5).uniform(-1.0, 1.0, size=(5, 2))
+    ahead = scene_of(system).camera(q).axes[0]
+    assert abs(ahead @ n) > (0.96 if axis == (0, 0, 1) else 1.0 - 1e-12)
+
+
+def test_a_closed_planar_loop_is_planar_in_any_coordinates():
+    """By the velocities that its constraints allow; a slider-crank with a cubic slider."""
+    mech = mb.Mechanism("loop")
+    points = [np.array(p, float) for p in [(0, 0, 0), (0.1, 0, 0.2), (0.6, 0, 0)]]
+    for name, middle in (("crank", points[1] / 2), ("rod", (points[1] + points[2]) / 2)):
+        sphere = mb.SpatialInertia.sphere(1.0, radius=0.1)
+        mech.add_body(mb.Body(name, sphere, pose=mb.spatial.translation(middle)))
+    cube = mb.SpatialInertia.box(1.0, size=(0.4, 0.4, 0.4))
+    mech.add_body(mb.Body("slider", cube, pose=mb.spatial.translation(points[2])))
+    ends = ("world", "crank", "rod", "slider")
+    for k, point in enumerate(points):
+        hinge = mb.RevoluteJoint(f"hinge{k}", (0, 1, 0), point)
+        mech.add_joint(hinge, ends[k], ends[k + 1])
+    mech.add_joint(mb.PrismaticJoint("guide", (1, 0, 0)), mech.world, "slider")
+    for coordinates in (mb.RelativeCoordinates(), mb.AbsoluteCoordinates()):
+        ahead = scene_of(mech.assemble(coordinates)).camera().axes[0]
+        np.testing.assert_allclose(ahead, (0, 1, 0), atol=1e-9)

@@ -298,3 +298,24 @@ def test_no_legend_covers_a_curve(tmp_path):
             box = legend.get_window_extent()
             assert figure.bbox.x1 >= box.x1
             assert not any(box.overlaps(axes.get_window_extent()) for axes in figure.axes)
+
+
+@pytest.mark.parametrize(
+    ("orientation", "words"),
+    [
+        (mb.UnitQuaternion(), "wxyz"),
+        (mb.RotationVector(), ["turn x", "turn y", "turn z"]),
+        (mb.EulerAngles("zyx"), ["angle z", "angle y", "angle x"]),
+    ],
+)
+def test_legends_of_absolute_coordinates_say_what_the_entries_are(orientation, words):
+    mech = mb.Mechanism("arm")
+    mech.add_body(mb.Body("rod", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.RevoluteJoint("hinge", (0, 1, 0), (0, 0, 1)), mech.world, "rod")
+    system = mech.assemble(mb.AbsoluteCoordinates(orientation))
+    figure = mb.simulate(system, (0.0, 0.02), 0.01).plot(panels=["positions", "velocities"])
+    shown = [text.get_text() for axes in figure.axes for text in axes.get_legend().get_texts()]
+    parts = [*words, "x", "y", "z"]
+    rates = [f"{how} {axis}" for how in ("about", "along") for axis in "xyz"]
+    expected = [f"rod (free)[{k}] {part}" for k, part in enumerate(parts)]
+    assert shown == expected + [f"rod (free)[{k}] {part}" for k, part in enumerate(rates)]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from mbkit.spatial.arrays import FloatArray, frozen_array
 from mbkit.viz.scene.joint_places import DrawnJoint
 from mbkit.viz.scene.meshes import Mesh, pose_along
+from mbkit.viz.scene.plane_of_motion import plane_of_motion
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -28,6 +29,10 @@ FIELD_OF_VIEW = 0.7
 
 #: Directions, all around, in which vertices are outermost.
 _AROUND = np.array([each for each in np.ndindex(3, 3, 3) if each != (1, 1, 1)], float) - 1.0
+
+#: Cosine of a normal with gravity from which a plane is level; the tilt of what sees it from above,
+#: which keeps the world upright.
+_LEVEL, _TILT = 0.95, 0.25
 
 #: Size of a picture, in parts of what it shows: room for labels.
 _MARGIN = 1.3
@@ -210,8 +215,9 @@ class Scene:
     def camera(self, q: ArrayLike | None = None, *, aspect: float = 1.5) -> Camera:
         """Return a camera that has all configurations in view.
 
-        A mechanism that moves in a plane is seen nearly along the normal of the plane, any other
-        from the side and a little from above.
+        A mechanism that moves in a plane is seen along the normal of the plane, nearly so if that
+        is along gravity, or if its shape alone is flat; any other from the side and a little from
+        above.
 
         Parameters
         ----------
@@ -222,6 +228,10 @@ class Scene:
         """
         points = self._extent(q).reshape(-1, 3)
         up = self.up
+        plane = plane_of_motion(self.system, q)
+        if plane is not None:
+            direction = _towards(plane, up)
+            return _fitted(points, direction / np.linalg.norm(direction), up, aspect)
         ahead = np.eye(3)[int(np.argmin(np.abs(up)))]
         ahead = (ahead - (ahead @ up) * up) / np.linalg.norm(ahead - (ahead @ up) * up)
         direction = 0.6 * ahead - np.cross(up, ahead) + 0.5 * up
@@ -229,9 +239,7 @@ class Scene:
         own = self._extent(q, ("bodies",)).reshape(-1, 3)
         _, sizes, axes = np.linalg.svd(own - own.mean(axis=0), full_matrices=False)
         if len(sizes) == 3 and sizes[2] < 0.25 * sizes[1] and abs(axes[2] @ up) < 0.7:
-            # what is to the right in the picture has the larger coordinate
-            right = np.cross(up, axes[2])
-            normal = axes[2] * np.sign(right[int(np.argmax(np.abs(right)))])
+            normal = _towards(axes[2], up)
             direction = normal + 0.12 * np.cross(up, normal) + 0.2 * up
         return _fitted(points, direction / np.linalg.norm(direction), up, aspect)
 
@@ -254,6 +262,20 @@ class Scene:
                 corners.append(own @ np.swapaxes(R, -1, -2) + p)
         found = np.concatenate(corners, axis=1)
         return found if found.shape[1] else bodies[..., :3, 3]
+
+
+def _towards(normal: FloatArray, up: FloatArray) -> FloatArray:
+    """Return where a camera looks at a plane from, upright; from above at a level one, tilted.
+
+    What is to the right in the picture has the larger coordinate.
+    """
+    if abs(normal @ up) > _LEVEL:
+        across = np.eye(3)[int(np.argmin(np.abs(up)))]
+        ahead = np.cross(up, across - (across @ up) * up)
+        return up - _TILT * ahead / np.linalg.norm(ahead)
+    right = np.cross(up, normal)
+    side: FloatArray = normal * np.sign(right[int(np.argmax(np.abs(right)))])
+    return side
 
 
 def _fitted(points: FloatArray, direction: FloatArray, up: FloatArray, aspect: float) -> Camera:
