@@ -39,17 +39,25 @@ class StepInLanes:
     function : callable
         One step, of the form `STEP`, which is compiled for lanes when such runs are there.
     method : Record
-        What it is told of the method; arrays in it that steps write are the problem's memory.
+        What it is told of the method.
     num_numbers : int
         How many numbers of a run it needs, those of the state and of the stages included.
     evaluations : int
         Of the equations of motion in a step.
+    remembered : ndarray, optional
+        What steps write beside that memory, zero at the start.
     """
 
     function: Callable[..., Any]
     method: Record
     num_numbers: int
     evaluations: int
+    remembered: Any = None
+
+    def begin(self) -> None:
+        """Forget earlier steps."""
+        if self.remembered is not None:
+            self.remembered[:] = 0.0
 
 
 def advance_by(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
@@ -14,6 +14,9 @@ from mbkit.integrators.composition import COMMUTATOR_FREE4, COMPOSITIONS, Compos
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import CROUCH_GROSSMAN3, Tableau
+
+if TYPE_CHECKING:
+    from mbkit.integrators.compiled import StepInLanes
 
 
 @final
@@ -145,4 +148,23 @@ def _prepare(composition: Composition, problem: Problem) -> Advance:
         q_before=np.zeros(problem.nq),
     )
     state, stages = state_of(problem), stages_of(problem, c.size)
-    return advance_by(problem, advance, method, state, stages, evaluations=c.size)
+    return advance_by(
+        problem, advance, method, state, stages,
+        evaluations=c.size, in_lanes=lambda: _in_lanes(problem, method),
+    )  # fmt: skip
+
+
+def _in_lanes(problem: Problem, products: Any) -> StepInLanes:
+    """Return how several runs take these steps side by side."""
+    from mbkit.integrators.compiled import StepInLanes
+    from mbkit.integrators.step_memory import Record
+    from mbkit.kernels.time_loops.exponentials import METHOD, step_in_lanes
+    from mbkit.kernels.time_loops.in_lanes import size_of_stages
+
+    count = products.c.size
+    method = Record(
+        METHOD, num_stages=count, num_factors=products.factors.shape[1], factors=products.factors,
+        A=products.A, c=products.c, other=products.other,
+    )  # fmt: skip
+    numbers = size_of_stages(problem.nq, problem.nv, count) + problem.nv + problem.nq
+    return StepInLanes(step_in_lanes, method, numbers, count)

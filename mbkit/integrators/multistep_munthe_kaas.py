@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
@@ -14,6 +14,9 @@ from mbkit.integrators.checks import whole
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import EVALUATIONS, Advance, Integrator, Problem
 from mbkit.integrators.tableaus import DORMAND_PRINCE5, RK4, Tableau
+
+if TYPE_CHECKING:
+    from mbkit.integrators.compiled import StepInLanes
 
 __all__ = ["MultistepMuntheKaas", "adams_bashforth"]
 
@@ -125,4 +128,25 @@ class MultistepMuntheKaas(Integrator):
         past: Any = Past(*arrays, known)  # type: ignore[call-arg]
         problem.counts[EVALUATIONS] += (self.steps - 1) * (count - 1)  # of the first steps
         state = state_of(problem)
-        return advance_by(problem, advance, beta, scheme, state, past, stages, evaluations=1)
+        return advance_by(
+            problem, advance, beta, scheme, state, past, stages,
+            evaluations=1, in_lanes=lambda: _in_lanes(problem, beta, scheme),
+        )  # fmt: skip
+
+
+def _in_lanes(problem: Problem, beta: Any, scheme: Any) -> StepInLanes:
+    """Return how several runs take these steps side by side."""
+    from mbkit.integrators.compiled import StepInLanes
+    from mbkit.integrators.munthe_kaas import scheme_in_lanes
+    from mbkit.integrators.step_memory import Record
+    from mbkit.kernels.time_loops.in_lanes import size_of_stages
+    from mbkit.kernels.time_loops.multistep_munthe_kaas import METHOD, step_in_lanes
+
+    known, rows, nv = np.zeros(1), max(beta.size, scheme.b.size), problem.nv
+    starting = scheme_in_lanes(scheme)
+    method = Record(
+        METHOD, scheme=starting, steps=beta.size, num_rows=rows, beta=beta, known=known
+    )  # fmt: skip
+    past = (beta.size - 1) * (problem.nq + 2 * nv + problem.work.size)
+    numbers = size_of_stages(problem.nq, nv, rows) + 4 * nv + past
+    return StepInLanes(step_in_lanes, method, numbers, 1, known)

@@ -16,6 +16,7 @@ from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
 
 if TYPE_CHECKING:
     from mbkit.integrators.compiled import StepInLanes
+    from mbkit.integrators.step_memory import Record
 
 __all__ = ["RungeKuttaMuntheKaas"]
 
@@ -179,17 +180,24 @@ def _equal_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
 def _in_lanes(problem: Problem, scheme: Any) -> StepInLanes:
     """Return how several runs take these steps side by side."""
     from mbkit.integrators.compiled import StepInLanes
-    from mbkit.integrators.step_memory import Record
     from mbkit.kernels.time_loops.in_lanes import size_of_stages
-    from mbkit.kernels.time_loops.munthe_kaas import METHOD, step_in_lanes
+    from mbkit.kernels.time_loops.munthe_kaas import step_in_lanes
+
+    count = scheme.b.size
+    numbers = size_of_stages(problem.nq, problem.nv, count) + scheme.series.brackets.size
+    return StepInLanes(step_in_lanes, scheme_in_lanes(scheme), numbers, count)
+
+
+def scheme_in_lanes(scheme: Any) -> Record:
+    """Return the record of a scheme for steps in lanes."""
+    from mbkit.integrators.step_memory import Record
+    from mbkit.kernels.time_loops.munthe_kaas import METHOD
 
     count, series = scheme.b.size, scheme.series
-    method = Record(
+    return Record(
         METHOD, num_stages=count, truncation=series.truncation, exact=series.exact,
         A=scheme.A[:count, :count].copy(), b=scheme.b, c=scheme.c,
     )  # fmt: skip
-    numbers = size_of_stages(problem.nq, problem.nv, count) + series.brackets.size
-    return StepInLanes(step_in_lanes, method, numbers, count)
 
 
 def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:

@@ -64,6 +64,8 @@ def check_alone(runs, system, options, given):
         (mb.RungeKuttaMuntheKaas(), {"save_every": 7}),
         (mb.RungeKuttaMuntheKaas(), {"save_at": [0.0, 0.004, 0.01]}),
         (mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, truncation=3), {}),
+        (mb.CommutatorFree(), {"save_every": 4}),
+        (mb.MultistepMuntheKaas(4), {}),
     ],
 )
 def test_runs_side_by_side_are_the_runs_alone(taken, integrator, further):

@@ -12,7 +12,8 @@ PARAMETERS = 1
 NUM_POSITIONS = 2
 NUM_VELOCITIES = 3
 RETRACT = 4
-DEXP_INV = 5
+DIFFERENCE = 5
+DEXP_INV = 6
 
 #: Numbers that the joint's function writes: R, p, S, S-dot v.
 OUTPUT = STAGE_SIZE + 42
@@ -80,6 +81,13 @@ def retract(slot, parameters, q, dx, out):
     nq = int(parameters[NUM_POSITIONS])
     sizes = nq, int(parameters[NUM_VELOCITIES]), nq
     return call_one(slot, parameters, RETRACT, sizes, q, dx, out)
+
+
+def difference(slot, parameters, q0, q1, out):
+    """The step that leads from one configuration to another."""
+    nq = int(parameters[NUM_POSITIONS])
+    sizes = nq, nq, int(parameters[NUM_VELOCITIES])
+    return call_one(slot, parameters, DIFFERENCE, sizes, q0, q1, out)
 
 
 def dexp_inv(slot, parameters, x, w, out):

@@ -2,8 +2,20 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, stack, typed
+from mbkit.kernels.compile import (
+    floats,
+    floats_at,
+    helper,
+    int64,
+    kernel,
+    matrix,
+    records_at,
+    stack,
+    typed,
+)
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.equations import stage_acceleration
 from mbkit.kernels.explicit.references import (
@@ -23,10 +35,16 @@ from mbkit.kernels.explicit.stages import (
 )
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
-from mbkit.kernels.time_loops.records import Grid, Saved, State
+from mbkit.kernels.time_loops.in_lanes import behind_stages, part_of, stages_in, state_in
+from mbkit.kernels.time_loops.records import Grid, Saved, State, Step
 from mbkit.kernels.time_loops.saving import count_step, start_count
 from mbkit.kernels.time_loops.times import step_of
 from mbkit.kernels.time_loops.watch import look
+
+#: A method for `step_in_lanes`: numbers, and coefficients by address.
+METHOD = np.dtype(
+    [(name, np.int64) for name in ("num_stages", "num_factors", "factors", "A", "c", "other")]
+)
 
 
 class Products(NamedTuple):
@@ -153,3 +171,21 @@ def advance(space, method, state, stages, grid, saved):
             return code
         count_step(grid, k, state, saved)
     return OK
+
+
+def step_in_lanes(space, method, t, h, end, memory):
+    """One step of several runs side by side: see `mbkit.kernels.time_loops.in_lanes`."""
+    own = records_at(method, 1, METHOD)[0]
+    count = own.num_stages
+    factors = own.num_factors
+    state = state_in(space, memory)
+    nq = state.q.shape[0]
+    nv = state.v.shape[0]
+    rest = behind_stages(space, memory, count)
+    products = Products(
+        floats_at(own.factors, (count + 1) * factors * count).reshape((count + 1, factors, count)),
+        floats_at(own.A, (count + 1) * count).reshape((count + 1, count)),
+        floats_at(own.c, count), floats_at(own.other, nv), part_of(rest, 0, nv),
+        part_of(rest, nv, nq),
+    )  # fmt: skip
+    return take_step(space, products, Step(t, h, end), state, stages_in(space, memory, count))

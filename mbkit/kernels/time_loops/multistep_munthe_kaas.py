@@ -2,8 +2,20 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, typed
+from mbkit.kernels.compile import (
+    floats,
+    floats_at,
+    helper,
+    int64,
+    kernel,
+    matrix,
+    pointer_after,
+    records_at,
+    typed,
+)
 from mbkit.kernels.configuration import dexp_inv_rows, difference_rows
 from mbkit.kernels.explicit.references import (
     matrix_of,
@@ -13,13 +25,21 @@ from mbkit.kernels.explicit.references import (
     vector_of,
 )
 from mbkit.kernels.explicit.stages import Scheme, Stages, arrive, evaluate_stages, take_over
+from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.in_lanes import behind_stages, stages_in, state_in, table_of
+from mbkit.kernels.time_loops.munthe_kaas import METHOD as SCHEME
+from mbkit.kernels.time_loops.munthe_kaas import scheme_in_lanes
 from mbkit.kernels.time_loops.past import push
-from mbkit.kernels.time_loops.records import Grid, Saved, State
+from mbkit.kernels.time_loops.records import Grid, Saved, State, Step
 from mbkit.kernels.time_loops.saving import count_step, start_count
 from mbkit.kernels.time_loops.times import step_of
 from mbkit.kernels.time_loops.watch import look
+
+#: A method for `step_in_lanes`: by address the scheme that starts, beta, and how many states are
+#: known; k, and the rows of the stages.
+METHOD = np.dtype([(name, np.int64) for name in ("scheme", "steps", "num_rows", "beta", "known")])
 
 
 class Past(NamedTuple):
@@ -116,3 +136,29 @@ def advance(space, beta, scheme, state, past, stages, grid, saved):
             return code
         count_step(grid, k, state, saved)
     return OK
+
+
+@helper
+def past_in(own, memory, nq, nv):
+    """The states before, as many as the method needs."""
+    k = own.steps - 1
+    w = pointer_after(memory, k * nq)
+    return Past(
+        table_of(memory, 0, k, nq), table_of(w, 0, k, nv), table_of(w, k * nv, k, nv),
+        table_of(w, 2 * k * nv, k, NUM_POWERS), floats_at(own.known, 1),
+    )  # fmt: skip
+
+
+def step_in_lanes(space, method, t, h, end, memory):
+    """One step of several runs side by side: see `mbkit.kernels.time_loops.in_lanes`."""
+    own = records_at(method, 1, METHOD)[0]
+    state = state_in(space, memory)
+    stages = stages_in(space, memory, own.num_rows)
+    nq = state.q.shape[0]
+    nv = state.v.shape[0]
+    rest = behind_stages(space, memory, own.num_rows)
+    starting = records_at(own.scheme, 1, SCHEME)[0]
+    scheme = scheme_in_lanes(starting, nv, table_of(rest, 0, 4, nv))
+    past = past_in(own, pointer_after(rest, 4 * nv), nq, nv)
+    beta = floats_at(own.beta, own.steps)
+    return take_step(space, beta, scheme, Step(t, h, end), state, past, stages)

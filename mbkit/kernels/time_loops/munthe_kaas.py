@@ -38,6 +38,16 @@ def find_end(space, scheme, step, state, stages):
     return code
 
 
+@helper
+def scheme_in_lanes(own, nv, brackets):
+    """The scheme of a record that has the fields of `METHOD`; (4, nv) of memory for brackets."""
+    count = own.num_stages
+    return Scheme(
+        floats_at(own.A, count * count).reshape((count, count)), floats_at(own.b, count),
+        floats_at(own.c, count), Series(own.truncation, floats_at(own.exact, nv), brackets),
+    )  # fmt: skip
+
+
 @kernel(
     int64(
         int64, typed(Scheme), typed(State), typed(Stages), typed(LastStep), typed(Grid),
@@ -72,17 +82,12 @@ def advance(space, scheme, state, stages, last, grid, saved):
 def step_in_lanes(space, method, t, h, end, memory):
     """One step of several runs side by side: see `mbkit.kernels.time_loops.in_lanes`."""
     own = records_at(method, 1, METHOD)[0]
-    count = own.num_stages
     state = state_in(space, memory)
-    stages = stages_in(space, memory, count)
+    stages = stages_in(space, memory, own.num_stages)
     nv = state.v.shape[0]
-    brackets = table_of(behind_stages(space, memory, count), 0, 4, nv)
-    b = floats_at(own.b, count)
-    scheme = Scheme(
-        floats_at(own.A, count * count).reshape((count, count)), b, floats_at(own.c, count),
-        Series(own.truncation, floats_at(own.exact, nv), brackets),
-    )  # fmt: skip
+    brackets = table_of(behind_stages(space, memory, own.num_stages), 0, 4, nv)
+    scheme = scheme_in_lanes(own, nv, brackets)
     code = find_end(space, scheme, Step(t, h, end), state, stages)
     if code == OK:
-        take_over(b, h, stages, state)
+        take_over(scheme.b, h, stages, state)
     return code

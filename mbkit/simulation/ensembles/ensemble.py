@@ -215,24 +215,21 @@ def _in_threads(
 
     def begun(number: int, worker: Worker | None) -> Worker:
         if worker is None or (members.parameters and not members.are_alike):
-            worker = own(number)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                worker = Worker(common.prepared(number, alone=True), plan, gathered)
         elif members.parameters:
             worker.exchange(members.system_of(number))
         q, v = starts.states(number)
         worker.begin(starts.given(number), q, v, None if tau is None else tau[number])
         return worker
 
-    def own(number: int) -> Worker:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return Worker(common.prepared(number, alone=True), plan, gathered)
-
     def group() -> Group:
         def begins(first: int, last: int) -> tuple[Any, Any, Any]:
             return *starts.rows(first, last), None if tau is None else tau[first:last]
 
         assert lanes is not None
-        return Group(lanes, own(0), begins)
+        return Group(lanes, first, gathered, begins)
 
     def run_of(number: int) -> Prepared:
         run = attrs.evolve(first, start=starts.given(number), system=members.system_of(number))

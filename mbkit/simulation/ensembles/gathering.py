@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,18 @@ __all__ = ["Gathered"]
 _ENERGIES = ("kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")
 
 _NOT_STARTED = "Not started: interrupted by the user."
+
+
+class Ended(NamedTuple):
+    """How a run has ended that a compiled loop has taken: its steps and rows, the time reached."""
+
+    steps: int
+    rows: int
+    t: float
+    wall_time: float  # of all steps [s]
+    counts: Mapping[str, int]  # what they have cost
+    completed: bool
+    error: BaseException | None = None
 
 
 class Gathered:
@@ -74,6 +86,19 @@ class Gathered:
             self.warnings[number] = result.warnings
         if len(result.events):
             self.events[number] = result.events
+
+    def end(self, number: int, ended: Ended) -> None:
+        """Keep how a run has ended whose rows are there; without an error, by Ctrl-C or its end."""
+        if ended.error is not None:
+            self.fail(number, ended.error)
+        elif ended.completed:
+            self.messages[number] = f"Completed: {ended.steps} steps."
+        else:
+            self.messages[number] = f"Interrupted by the user after t = {ended.t:.9g} s."
+        self.count(number, ended.counts)
+        self.steps[number], self.times[number] = ended.steps, ended.wall_time
+        self.completed[number] = ended.completed
+        self.lengths[number] = ended.rows  # last: what has rows is whole
 
     def put_outputs(
         self, number: int, found: Mapping[str, Any], error: BaseException | None

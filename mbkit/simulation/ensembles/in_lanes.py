@@ -14,10 +14,11 @@ import attrs
 import numpy as np
 
 from mbkit.integrators.integrator import EVALUATIONS, Rows
-from mbkit.simulation.ensembles.in_threads import Block, Worker, runs_alone
+from mbkit.simulation.ensembles.gathering import Ended, Gathered
+from mbkit.simulation.ensembles.in_threads import Block, Plan, runs_alone
 from mbkit.simulation.ensembles.members import Members
 from mbkit.simulation.preparation import Prepared
-from mbkit.simulation.stepping.chunks import CHUNK, INTERRUPTED
+from mbkit.simulation.stepping.chunks import CHUNK
 from mbkit.systems.calls.evaluations import FORWARD_DYNAMICS
 from mbkit.systems.memory.lanes import EVALUATION, LanesModel, LanesWorkspace
 
@@ -26,6 +27,9 @@ __all__ = ["Group", "Lanes", "lanes_of"]
 #: Fewest runs for which steps are compiled for lanes, which takes some ten seconds once per
 #: installation.
 LEAST_RUNS = 16
+
+#: Modules whose forward dynamics has the same bits in lanes.
+WRITTEN = ("mbkit.kernels.body_fixed.algorithms",)
 
 #: Of a group that is not full, the part from which on it is taken together all the same.
 PART = 0.25
@@ -71,9 +75,8 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
     if any(space[name] for name in of_python) or system.equations is not FORWARD_DYNAMICS:
         return None
     function = system.evaluator.made(system.evaluator.function(FORWARD_DYNAMICS)).function
-    modules = [f"mbkit.kernels.{package}.algorithms" for package in FORWARD_DYNAMICS.in_lanes]
     step = first.course.in_lanes
-    if step is None or function.__module__ not in modules:
+    if step is None or function.__module__ not in WRITTEN:
         return None
     from mbkit.kernels import lanes
     from mbkit.kernels.time_loops.in_lanes import STEP
@@ -90,19 +93,24 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
 class Group:
     """The memory of one thread, in which groups of runs follow each other.
 
-    `worker` is one for single runs, whose problem the method reads and writes;
-    ``starts(first, last)`` returns q, v and tau of some runs, tau None where there is none.
+    `first` is the first run of the ensemble, which is not written to; ``starts(first, last)``
+    returns q, v and tau of some runs, tau None where there is none.
     """
 
     def __init__(
-        self, lanes: Lanes, worker: Worker, starts: Callable[[int, int], tuple[Any, Any, Any]]
+        self,
+        lanes: Lanes,
+        first: Prepared,
+        gathered: Gathered,
+        starts: Callable[[int, int], tuple[Any, Any, Any]],
     ) -> None:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.time_loops.in_lanes import Together
 
-        self.lanes, self.worker, self.starts = lanes, worker, starts
-        self.own = worker.run.course.in_lanes
-        self.workspace = LanesWorkspace(worker.run.system.arrays, lanes.model)
+        self.lanes, self.gathered, self.starts = lanes, gathered, starts
+        self.plan, self.problem = Plan.of(first), first.problem
+        self.own = first.course.in_lanes
+        self.workspace = LanesWorkspace(first.system.arrays, lanes.model)
         self.workspace.let_move(lanes.forward_dynamics)
         self.memory = self.workspace.numbers(self.own.num_numbers)
         self.together = Together(
@@ -119,7 +127,7 @@ class Group:
         self.memory[:nq] = q[of_lane].T
         self.memory[nq : nq + nv] = v[of_lane].T
         self.workspace.tau[...] = 0.0 if tau is None else tau[of_lane].T
-        self.worker.reset()
+        self.own.begin()
 
     def take(self, first: int, last: int, block: Block, stopped: Callable[[], bool]) -> bool:
         """Take all steps of some runs of a block; False where one fails, or they are too few."""
@@ -129,7 +137,7 @@ class Group:
         if last - first < self.lanes.least:
             return False
         self._begin(*self.starts(first, last))
-        plan, problem = self.worker.plan, self.worker.run.problem
+        plan, problem = self.plan, self.problem
         places, start = slice(first - block.first, last - block.first), len(plan.at_start)
         own = Rows(*(part[places] for part in block.rows))
         rows = Kept(plan.kept, start, own.q, own.v, own.work)
@@ -156,10 +164,11 @@ class Group:
             self._write_state(rows, slice(written, written + 1))
             own.t[:, written] = t
             written += 1
-        problem.counts[EVALUATIONS] += taken * self.own.evaluations
-        state = 0 if taken == plan.steps else INTERRUPTED
+        evaluations = int(problem.counts[EVALUATIONS]) + taken * self.own.evaluations
+        counts_of_run = {"evaluations": evaluations, "rejected_steps": 0}
+        ended = Ended(taken, written, t, wall_time, counts_of_run, completed=taken == plan.steps)
         for number in range(first, last):
-            self.worker.note(number, (taken, written, state), wall_time, t)
+            self.gathered.end(number, ended)
         return True
 
     def _write_state(self, kept: Any, rows: slice) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from mbkit.integrators.description import is_described
 from mbkit.integrators.integrator import Rows
 from mbkit.interrupts import Interrupts
-from mbkit.simulation.ensembles.gathering import Gathered
+from mbkit.simulation.ensembles.gathering import Ended, Gathered
 from mbkit.simulation.preparation import Prepared
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.samples import sampled_steps
@@ -129,23 +129,18 @@ class Worker:
         """Put the problem to the start of a run; `given` is what the user gave for it."""
         problem = self.run.problem
         self.given = given
-        self.reset()
         problem.q[:] = problem.q_stage[:] = q
         problem.v[:] = problem.v_stage[:] = v
         problem.work[:] = 0.0
         problem.multipliers[:] = np.nan
+        for name, array in self.start.items():
+            problem.memory[name][:] = array
+        problem.counts[:] = self.counts
         if problem.newton is not None:
             problem.newton.total[:] = 0
         self.run.workspace.time[:] = 0.0
         if tau is not None:
             self.run.workspace.tau[:] = tau
-
-    def reset(self) -> None:
-        """Forget what the integrator knows of earlier steps, and what they have cost."""
-        problem = self.run.problem
-        for name, array in self.start.items():
-            problem.memory[name][:] = array
-        problem.counts[:] = self.counts
 
     def take(self, number: int, block: Block, stopped: Callable[[], bool]) -> None:
         """Take all steps from the problem's state on, and keep what the plan says."""
@@ -173,7 +168,12 @@ class Worker:
             rows.t[written], rows.q[written], rows.v[written] = t, problem.q, problem.v
             rows.work[written], rows.multipliers[written] = problem.work, problem.multipliers
             written += 1
-        self.note(number, (taken, written, state), wall_time, t)
+        error = None
+        if state not in (0, INTERRUPTED):
+            error = explain(attrs.evolve(run, start=self.given, system=self.system), state, taken)
+        counts = problem.counted()
+        ended = Ended(taken, written, t, wall_time, counts, completed=state == 0, error=error)
+        self.gathered.end(number, ended)
 
     def _put_start(self, rows: Rows, samples: tuple[Any, ...]) -> None:
         problem, start = self.run.problem, self.plan.at_start
@@ -214,21 +214,6 @@ class Worker:
         """Return in which rows of the scratch those after some of all `steps` lie, and which."""
         low, high = np.searchsorted(steps, [taken + 1, taken + done + 1])
         return steps[low:high] - taken - 1, slice(int(low), int(high))
-
-    def note(self, number: int, reached: tuple[int, int, int], wall_time: float, t: float) -> None:
-        """Keep how a run has ended."""
-        gathered, (taken, written, state) = self.gathered, reached
-        if state == 0:
-            gathered.messages[number] = f"Completed: {taken} steps."
-        elif state == INTERRUPTED:
-            gathered.messages[number] = f"Interrupted by the user after t = {t:.9g} s."
-        else:
-            run = attrs.evolve(self.run, start=self.given, system=self.system)
-            gathered.fail(number, explain(run, state, taken))
-        gathered.count(number, self.run.problem.counted())
-        gathered.steps[number], gathered.times[number] = taken, wall_time
-        gathered.completed[number] = state == 0
-        gathered.lengths[number] = written  # last: what has rows is whole
 
 
 class Groups(Protocol):

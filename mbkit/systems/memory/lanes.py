@@ -16,7 +16,9 @@ __all__ = ["LanesModel", "LanesWorkspace"]
 
 #: Forms of functions by address, with lanes: see `address_in_lanes`.
 EVALUATION = "sipppp"
-_OF_JOINTS = {"motion": "icpppppp", "retract": "icppp", "dexp_inv": "icppp"}
+_OF_JOINTS = {
+    "motion": "icpppppp", "retract": "icppp", "difference": "icppp", "dexp_inv": "icppp",
+}  # fmt: skip
 
 
 class LanesModel:
@@ -47,7 +49,7 @@ class LanesModel:
         self.bodies = arrays.bodies.copy()
         self.rooms: dict[int, int] = {}
         self._owners: list[Any] = []
-        names = ("motion", "retract", "dexp_inv") if steps else ("motion",)
+        names = tuple(_OF_JOINTS) if steps else ("motion",)
         for i, joint in enumerate(arrays.joints):
             kernels = None if joint is None or joint.screw_form() else joint.kernels()
             if kernels is not None:  # none that calls Python: see `batch_in_lanes`
@@ -66,8 +68,11 @@ class LanesModel:
                 row[name] = address_in_lanes(each.function, _OF_JOINTS[name], self.lanes)
             return
         # as doubles, which hold addresses exactly; see `_general_forms` of `arrays`
-        numbers = ("motion", "parameters", "num_positions", "num_velocities", "retract", "dexp_inv")
-        parameters = np.array([row[name] for name in numbers], dtype=np.float64)
+        names = (
+            "motion", "parameters", "num_positions", "num_velocities", "retract", "difference",
+            "dexp_inv",
+        )  # fmt: skip
+        parameters = np.array([row[name] for name in names], dtype=np.float64)
         self._owners.append(parameters)
         nq, nv = int(row["num_positions"]), int(row["num_velocities"])
         self.rooms[i] = 2 * nq + nv + lane_by_lane.OUTPUT
