@@ -6,7 +6,9 @@ import collections
 import contextlib
 import math
 import operator
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Hashable, Iterator
+from types import FrameType
 from typing import Any
 
 #: What is counted, by kind; `counting` sets it.
@@ -15,9 +17,29 @@ _tally: collections.Counter[str] = collections.Counter()
 KINDS = ("additions", "multiplications", "divisions", "roots", "angles")
 
 
+class _Places:
+    """Operations by the place in the program that they are done in."""
+
+    def __init__(self) -> None:
+        self.of: Callable[[FrameType], Hashable] | None = None
+        self.tally: collections.Counter[Hashable] = collections.Counter()
+        self.frame: FrameType | None = None
+        self.place: Hashable = None
+
+    def note(self, frame: FrameType) -> None:
+        if self.of is not None:
+            if frame is not self.frame:  # operations of one call follow each other
+                self.frame, self.place = frame, self.of(frame)
+            self.tally[self.place] += 1
+
+
+_places = _Places()
+
+
 def _operator(kind: str, function: Callable[[Any, Any], Any], turned: bool = False) -> Any:
     def apply(self: Counted, other: Any) -> Counted:
         _tally[kind] += 1
+        _places.note(sys._getframe(1))
         a, b = self.value, getattr(other, "value", other)
         return Counted(function(b, a) if turned else function(a, b))
 
@@ -31,6 +53,7 @@ def _comparison(function: Callable[[Any, Any], bool]) -> Any:
 def _function(kind: str, function: Callable[..., float]) -> Any:
     def apply(self: Counted, *others: Any) -> Counted:
         _tally[kind] += 1
+        _places.note(sys._getframe(1))
         return Counted(function(self.value, *(getattr(x, "value", x) for x in others)))
 
     return apply
@@ -100,3 +123,19 @@ def counting() -> Iterator[collections.Counter[str]]:
     found: collections.Counter[str] = collections.Counter()
     yield found
     found.update({kind: _tally[kind] - before[kind] for kind in KINDS})
+
+
+@contextlib.contextmanager
+def counting_places(
+    place: Callable[[FrameType], Hashable],
+) -> Iterator[collections.Counter[Hashable]]:
+    """Give a counter that has, after the block, the operations in it by ``place(frame)``.
+
+    The frame is that of the function that does an operation.
+    """
+    found: collections.Counter[Hashable] = collections.Counter()
+    _places.of, _places.tally = place, found
+    try:
+        yield found
+    finally:
+        _places.of = _places.frame = None

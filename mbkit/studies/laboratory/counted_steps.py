@@ -6,10 +6,11 @@ That needs kernels that Python runs: `operations_of` starts a process of its own
 
 from __future__ import annotations
 
+import collections
 import pickle
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -21,12 +22,14 @@ from mbkit.io.model_file import parse_model
 from mbkit.simulation.preparation import prepare
 from mbkit.simulation.stabilisation import PROJECTION
 from mbkit.studies.laboratory.cases import Case
+from mbkit.studies.laboratory.counted_places import ALGORITHMS, Place, place_of
 from mbkit.studies.laboratory.reference import Setting
 from mbkit.studies.laboratory.uncompiled import answer_of
 
 __all__ = ["operations_of", "scaled"]
 
-#: Steps that are not counted, by which methods of several steps begin, and steps that are.
+#: Steps by which methods of several steps begin, and steps that are like all that follow, but for
+#: factorisations, of which they may have none: these are counted in both.
 BEFORE, COUNTED = 5, 5
 
 Counts = dict[str, Any]
@@ -46,16 +49,21 @@ class _Steps:
     state: tuple[Any, Any]
     t0: float
     tau: Any
+    before: int = BEFORE
+    steps: int = COUNTED
 
     def counted(self) -> Counts:
-        """Return operations and counts of a step, on average; kernels are run by Python here."""
-        from mbkit.studies.laboratory.counted import Counted, counting
+        """Return operations by `Place`, of one evaluation, factorisation or step.
+
+        On average; kernels are run by Python here. "bodies" are how many there are.
+        """
+        from mbkit.studies.laboratory.counted import Counted, counting_places
         from mbkit.studies.laboratory.twins import Twins
 
         base = parse_model(self.base).assemble()
         system = parse_model(self.model).assemble(self.coordinates)
         q, v = system.state_of(base, *self.state)
-        last = BEFORE + COUNTED
+        last = self.before + self.steps
         kept = self.integrator.keeps_constraints or not system.num_velocity_constraints
         run = prepare(
             system, self.integrator, (self.t0, self.t0 + last * self.h), self.h, q=q, v=v,
@@ -68,26 +76,39 @@ class _Steps:
         advance = self.integrator.prepare(problem)
         if not hasattr(advance, "records"):  # as all that `advance_by` makes have them
             return {"reason": "steps in Python compute beside the kernels, which is not counted"}
+        begun: Mapping[Any, int] = {}
+        found: Mapping[Any, int] = {}
+        counts, state = [], 0
         with Twins(Counted).in_use():
-            state, _, _ = advance(0, BEFORE, rows)
-            before = problem.counted()
-            with counting() as operations:
-                if state == 0:
-                    state, _, _ = advance(BEFORE, COUNTED, rows)
+            for first, steps in ((0, self.before), (self.before, self.steps)):
+                counts.append(problem.counted())
+                begun = found
+                with counting_places(place_of) as found:
+                    if steps and state == 0:
+                        state, _, _ = advance(first, steps, rows)
         if state != 0:
             return {"reason": f"a step ends with status {state}"}
-        total = sum(operations.values())
-        if not total:
+        if not found:
             return {"reason": "the steps are not taken by kernels"}
-        done = problem.counted().get("evaluations", 0) - before.get("evaluations", 0)
-        return {"steps": total / COUNTED, **({"evaluations": total / done} if done else {})}
+        after = problem.counted()
+        times = {each: count - counts[1].get(each, 0) for each, count in after.items()}
+        times |= {"steps": self.steps, "factorisations": after.get("factorisations", 0)}
+        each_time: collections.Counter[Place] = collections.Counter()
+        for place in {*begun, *found}:
+            total = found.get(place, 0) + begun.get(place, 0) * (place.each == "factorisations")
+            each = place.each if times.get(place.each) else "steps"  # what the method counts not
+            each_time[Place(place.algorithm, each)] += total / times[each]
+        return {
+            "begun": dict(begun), "begun_times": {**counts[1], "steps": self.before},
+            "each_time": dict(each_time), "bodies": len(system.body_names) - 1,
+        }  # fmt: skip
 
 
 def operations_of(cases: Sequence[Case], setting: Setting) -> dict[str, Counts]:
-    """Return operations of a step and an evaluation, by what is chosen but the step.
+    """Return operations of a step, an evaluation and a factorisation, by what is chosen but h.
 
-    They are counted in `COUNTED` steps from the start, of the middle one of all sizes, without
-    events. Where they cannot be, there is a ``reason``.
+    They are counted in some steps from the start, of the middle one of all sizes, without events.
+    Where they cannot be, there is a ``reason``.
     """
     groups: dict[str, list[Case]] = {}
     for case in cases:
@@ -116,12 +137,24 @@ def operations_of(cases: Sequence[Case], setting: Setting) -> dict[str, Counts]:
 
 
 def scaled(case: Case, counts: dict[str, Counts], row: dict[str, Any]) -> dict[str, Any]:
-    """Return the operations of a run by those of its evaluations, or why they are not known."""
+    """Return the operations of a run by what it has counted, or why they are not known."""
     known = counts.get(_but_h(case), {"reason": "nothing was counted"})
-    for name in ("evaluations", "steps"):
-        if name in known and row.get(name):
-            return {"operations": float(known[name] * row[name])}
-    return {"uncounted": known["reason"]} if "reason" in known else {}
+    if "reason" in known:
+        return {"uncounted": known["reason"]}
+    times = {each: row.get(each) or 0 for each in ("evaluations", "factorisations", "steps")}
+    if not times["steps"]:  # of a run that failed
+        return {}
+    times["steps"] += row.get("rejected_steps") or 0
+    parts = dict.fromkeys(ALGORITHMS, 0.0)
+    for place, operations in known["begun"].items():
+        parts[place.algorithm] += operations
+    for place, operations in known["each_time"].items():
+        begun = known["begun_times"].get(place.each, 0)
+        parts[place.algorithm] += operations * max(times[place.each] - begun, 0)
+    total = sum(parts.values())
+    by = {f"operations_{name}": value for name, value in parts.items() if value}
+    one = total / max(times["evaluations"], 1) / max(known["bodies"], 1)
+    return {"operations": total, **by, "operations_per_body": one}
 
 
 def _but_h(case: Case) -> str:

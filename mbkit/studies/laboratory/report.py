@@ -24,9 +24,10 @@ __all__ = ["columns_of", "fastest", "page", "write"]
 #: Measures that the page shows of each case, and those that papers' tables have.
 SHOWN = (
     "steps", "error", "error_rotation", "error_position", "time", "time_spread", "evaluations",
-    "newton_iterations", "factorisations", "rejected_steps", "operations", "energy_drift",
-    "momentum_drift", "angular_momentum_drift", "constraint_position", "constraint_velocity",
-    "constraint_acceleration", "singularity_distance",
+    "newton_iterations", "factorisations", "rejected_steps", "operations", "operations_dynamics",
+    "operations_constraints", "operations_matrices", "operations_steps", "operations_per_body",
+    "energy_drift", "momentum_drift", "angular_momentum_drift", "constraint_position",
+    "constraint_velocity", "constraint_acceleration", "singularity_distance",
 )  # fmt: skip
 
 #: Pictures of a sweep, and curves in one of them, at most.
