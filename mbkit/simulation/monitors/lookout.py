@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,7 @@ class Lookout:
     """Warns once of each joint that comes near a singular configuration."""
 
     def __init__(self, system: System) -> None:
-        self._left = [
-            (joint, system.position_slice(name))
-            for name, joint in system.arrays.tree_joints.items()
-            if _may_be_singular(joint)
-        ]
+        self._left = list(_watched(system))
 
     @property
     def watches(self) -> bool:
@@ -60,6 +57,22 @@ class Lookout:
             SingularityWarning,
             stacklevel=2,
         )
+
+
+#: What `_watched` has found, by the arrays of systems: joints are asked once, 20 us each.
+_found: weakref.WeakKeyDictionary[Any, tuple[tuple[Joint, slice], ...]]
+_found = weakref.WeakKeyDictionary()
+
+
+def _watched(system: System) -> tuple[tuple[Joint, slice], ...]:
+    """Return the joints that may come near a singular configuration, and where their q is."""
+    if system.arrays not in _found:
+        _found[system.arrays] = tuple(
+            (joint, system.position_slice(name))
+            for name, joint in system.arrays.tree_joints.items()
+            if _may_be_singular(joint)
+        )
+    return _found[system.arrays]
 
 
 def _may_be_singular(joint: Joint) -> bool:
