@@ -1,9 +1,16 @@
 """Do the page of the first ten minutes literally: its commands in a shell, then its Python.
 
-python tools/ten_minutes.py                 # installs into a new environment, from the network
-python tools/ten_minutes.py .venv/bin/python  # with an environment that is there
+    python tools/ten_minutes.py          # packages are installed from the network
+    python tools/ten_minutes.py .venv    # packages are those of an environment that is there
+
+Either way, the environment that the page makes is new, and mbkit is installed into it from a copy
+of the files that a user has. In the second one compiled kernels that are there are used as well,
+so that it takes seconds and not minutes.
 """
 
+from __future__ import annotations
+
+import os
 import pathlib
 import re
 import shutil
@@ -17,29 +24,67 @@ PAGE = ROOT / "docs" / "tutorials" / "first-closed-mechanism.md"
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: What an installation needs of the project.
 FILES = ("pyproject.toml", "README.md", "LICENSE", "mbkit_pytest.py", "mbkit")
+#: Of these nothing is installed.
+LEFT_OUT = shutil.ignore_patterns("__pycache__")
 
 
-def main(python=None):
+def main(given: str | None = None) -> float:
     """Run the page in a folder of its own; return the seconds that it took."""
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    commands = "".join(text for kind, text in blocks if kind == "sh")
+    commands = "".join(text for kind, text in blocks if kind == "sh").strip().splitlines()
     code = "".join(text for kind, text in blocks if kind == "python")
     with tempfile.TemporaryDirectory() as folder:
+        copy(pathlib.Path(folder))
         started = time.monotonic()
-        if python is None:
-            for name in FILES:
-                copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-                copy(ROOT / name, pathlib.Path(folder, name))
-            *install, last = commands.strip().splitlines()
-            script = "\n".join(["set -e", *install, f"exec {last} -"])
-            subprocess.run(["bash", "-c", script], cwd=folder, input=code, text=True, check=True)  # noqa: S603, S607
-        else:
-            start = [str(pathlib.Path(python).absolute()), "-"]
-            subprocess.run(start, cwd=folder, input=code, text=True, check=True)  # noqa: S603
+        env = offline(pathlib.Path(given).absolute()) if given else {**os.environ}
+        for k, command in enumerate(commands):
+            last = k == len(commands) - 1  # it starts Python, which reads the code
+            print(f"$ {command}", flush=True)  # noqa: T201
+            subprocess.run(  # noqa: S603
+                ["bash", "-ec", f"exec {command} -" if last else command],  # noqa: S607
+                cwd=folder, input=code if last else None, text=True, check=True, env=env,
+            )  # fmt: skip
+            if given and k == 0:
+                lend_packages(pathlib.Path(given).absolute(), pathlib.Path(folder))
+            if given and "install" in command:
+                lend_kernels(pathlib.Path(folder))
         film = pathlib.Path(folder, "run.html")
         if film.stat().st_size < 10_000:
             sys.exit(f"{film.name} is no film: {film.stat().st_size} bytes.")
         return time.monotonic() - started
+
+
+def copy(folder: pathlib.Path) -> None:
+    """Copy the project, without what was compiled."""
+    for name in FILES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=LEFT_OUT)
+        else:
+            shutil.copy(ROOT / name, folder)
+
+
+def offline(given: pathlib.Path) -> dict[str, str]:
+    """Return variables for pip without a network, and for `python3` to be that of `given`."""
+    path = os.pathsep.join((str(given / "bin"), os.environ.get("PATH", os.defpath)))
+    env = {**os.environ, "PATH": path, "PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
+    env.pop("PYTHONPATH", None)
+    return env
+
+
+def lend_packages(given: pathlib.Path, folder: pathlib.Path) -> None:
+    """Let the new environment see the packages of another one, behind its own."""
+    (own,) = folder.glob("*/lib/python*/site-packages")
+    (other,) = given.glob("lib/python*/site-packages")
+    (own / "lent.pth").write_text(f"{other}\n", encoding="utf-8")
+
+
+def lend_kernels(folder: pathlib.Path) -> None:
+    """Put what was compiled here beside the modules that were installed."""
+    (installed,) = folder.glob("*/lib/python*/site-packages/mbkit")
+    for path in ROOT.glob("mbkit/**/__pycache__/*.nb[ic]"):
+        place = installed / path.relative_to(ROOT / "mbkit")
+        place.parent.mkdir(exist_ok=True)
+        shutil.copy2(path, place)
 
 
 if __name__ == "__main__":
