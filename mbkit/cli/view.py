@@ -40,6 +40,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="The first port that is tried, on this machine alone.",
 )
+@click.option(
+    "--trace",
+    "traces",
+    multiple=True,
+    metavar="NAME",
+    help="A body or frame whose origin leaves a line behind. May be given several times.",
+)
 @click.option("--no-browser", is_flag=True, help="Print the address alone, and open nothing.")
 def view(
     model: pathlib.Path,
@@ -47,6 +54,7 @@ def view(
     mimic: str,
     positions: tuple[str, ...],
     port: int,
+    traces: tuple[str, ...],
     no_browser: bool,
 ) -> None:
     """Show MODEL with a slider for each joint, or play the motion of RESULT, in the browser.
@@ -63,32 +71,32 @@ def view(
     if is_result(model):
         if positions or floating:
             raise click.UsageError("--q and --floating are for models; a result has its motion.")
-        shown: Any = _motion(model, port)
+        shown: Any = _motion(model, port, traces)
     else:
-        shown = _mechanism(model, positions, port, floating=floating, mimic=mimic)
+        system = load(model, floating=floating, mimic=mimic).assemble()
+        shown = _mechanism(system, positions, port, traces)
     click.echo(f"{model.name} is shown at {shown.url} until Ctrl-C.")
     if not no_browser and _has_display():
         click.launch(shown.url)
     shown.wait()
 
 
-def _motion(path: pathlib.Path, port: int) -> Any:
+def _motion(path: pathlib.Path, port: int, traces: tuple[str, ...]) -> Any:
     """Return a page that plays a result."""
     from mbkit.viz.animate import film_of
     from mbkit.viz.served_page import ServedPage
     from mbkit.viz.viser_viewer import page
 
-    return ServedPage(page(film_of(load_result(path))), port=port)
+    return ServedPage(page(film_of(load_result(path), traces=traces)), port=port)
 
 
 def _mechanism(
-    path: pathlib.Path, positions: tuple[str, ...], port: int, *, floating: bool, mimic: str
+    system: System, positions: tuple[str, ...], port: int, traces: tuple[str, ...]
 ) -> Any:
     """Return a page with a model and its sliders."""
     from mbkit.viz.show import show
 
-    system = load(path, floating=floating, mimic=mimic).assemble()
-    return show(system, _start(system, positions), port=port)
+    return show(system, _start(system, positions), port=port, traces=traces)
 
 
 def _start(system: System, positions: tuple[str, ...]) -> npt.NDArray[np.float64]:

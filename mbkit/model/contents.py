@@ -76,7 +76,7 @@ class Contents:
             The configuration at first, of the mechanism assembled in relative coordinates; by
             default the reference configuration.
         **options
-            ``host``, ``port`` and ``viewer``: see `mbkit.viz.show.show`.
+            ``traces``, ``wrenches``, ``host``, ``port`` and ``viewer``: see `mbkit.viz.show.show`.
 
         Returns
         -------

@@ -146,24 +146,27 @@ def film_of(
     shown += given_wrenches(system, wrenches or {}, run.q[rows], rows, run.t.size)
     return Film(
         scene, run.t[rows], run.q[rows], float(speed), system.name,
-        traces=_traces(system, run.q[rows], traces), layers=_checked_layers(layers),
+        traces=traces_of(system, run.q[rows], traces, "animate"), layers=_checked_layers(layers),
         arrows=arrows_of(shown, scene.size),
         size=_checked_size(size),
     )  # fmt: skip
 
 
-def _traces(system: System, q: FloatArray, given: Any) -> tuple[Trace, ...]:
-    """Return the ways of the origins of bodies and frames, in colours that are told apart."""
+def traces_of(system: System, q: FloatArray, given: Any, who: str) -> tuple[Trace, ...]:
+    """Return the ways of the origins of bodies and frames, in colours that are told apart.
+
+    Of configurations (k, nq); messages of UsageError and NameUnknownError begin with `who`.
+    """
     names = [given] if isinstance(given, str) else list(given) if several(given) else [None]
     if not all(isinstance(name, str) for name in names):
         raise UsageError(
-            f"animate: traces must be names of bodies and frames, such as ['hand'], got {given!r}."
+            f"{who}: traces must be names of bodies and frames, such as ['hand'], got {given!r}."
         )
     known = {*system.body_names[1:], *system.frames}
     for name in names:
         if name not in known:
             raise NameUnknownError(
-                f"animate: traces: there is no body or frame {name!r}; {suggestion(name, known)}"
+                f"{who}: traces: there is no body or frame {name!r}; {suggestion(name, known)}"
             )
     return tuple(
         Trace(name, system.pose(name, q)[:, :3, 3], _color(k)) for k, name in enumerate(names)

@@ -69,7 +69,12 @@ def reactions_of_run(system: System, run: Result, rows: Any, joints: Iterable[st
 
 
 def given_wrenches(
-    system: System, wrenches: Mapping[str, Any], q: FloatArray, rows: Any, count: int
+    system: System,
+    wrenches: Mapping[str, Any],
+    q: FloatArray,
+    rows: Any,
+    count: int,
+    who: str = "animate",
 ) -> Wrenches:
     """Return wrenches on bodies: (6,), or (count, 6) of which `rows` are seen.
 
@@ -81,10 +86,10 @@ def given_wrenches(
         W = frozen_array(value)
         if W.shape not in ((6,), (count, 6)):
             raise ShapeError(
-                f"animate: wrenches: that on {name!r} must have the shape (6,), or ({count}, 6) "
+                f"{who}: wrenches: that on {name!r} must have the shape (6,), or ({count}, 6) "
                 f"for each instant, got {W.shape}."
             )
-        check_array(W, W.shape, f"animate: wrenches: that on {name!r}")
+        check_array(W, W.shape, f"{who}: wrenches: that on {name!r}")
         every = np.broadcast_to(W, (count, 6))[rows]
         found.append((name, points, every[:, :3], every[:, 3:]))
     return found

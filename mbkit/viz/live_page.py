@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError
 from mbkit.spatial.arrays import FloatArray
-from mbkit.viz.arrows import arrows_of, reactions
-from mbkit.viz.film import Arrow
+from mbkit.viz.arrows import Wrenches, arrows_of, given_wrenches, reactions
+from mbkit.viz.film import Arrow, Trace
 from mbkit.viz.joint_sliders import Posture, sliders_of
 from mbkit.viz.scene import LAYERS, Scene
+from mbkit.viz.trails import Trails
 from mbkit.viz.viser_stage import Stage, server_at, silence
 
 #: Decimals of sliders, in parts of their range.
@@ -32,15 +35,27 @@ class LivePage:
         What to open in a browser.
     posture : Posture
         What the sliders move: its `q`, the `gap` of its loops.
+
+    See `mbkit.viz.show.show` for the arguments; `traces` say names and colours.
     """
 
-    def __init__(self, scene: Scene, q: FloatArray, *, host: str, port: int) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        q: FloatArray,
+        *,
+        host: str,
+        port: int,
+        traces: Sequence[Trace] = (),
+        wrenches: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
         system = scene.system
         self.posture = Posture(system, q, sliders_of(system, scene.size))
         self._start = q.copy()
         self._server = server_at(host, port)
         self._stage = Stage(self._server, scene, q, {}, room=_ROOM)
-        self._has_reactions = False
+        self._trails = Trails(system, traces, 0.06 * scene.glyph)
+        self._has_reactions, self._wrenches = False, dict(wrenches or {})
         self._wanted: dict[int, float] = {}
         self._lock, self._changed = threading.Lock(), threading.Condition()
         self._closed = threading.Event()
@@ -100,6 +115,8 @@ class LivePage:
                 self._sliders.append(slider)
             self._message = gui.add_markdown("")
             gui.add_button("Reset").on_click(self._on_reset)
+            if self._trails.points:
+                gui.add_button("Clear traces").on_click(self._on_clear)
         with gui.add_folder("Show"):
             reactions = gui.add_checkbox("reactions from rest", False)
             reactions.on_update(self._on_reactions)
@@ -124,7 +141,20 @@ class LivePage:
             self.posture.q, self.posture.message = self._start.copy(), ""
             self._show()
 
-    def _reactions(self) -> tuple[Arrow, ...]:
+    def _on_clear(self, _event: Any) -> None:
+        with self._lock:
+            self._trails.clear()
+            self._show()
+
+    def _loads(self) -> tuple[Arrow, ...]:
+        """Return what was given as wrenches, and the reactions if they are wanted, as arrows."""
+        found = given_wrenches(
+            self.posture.system, self._wrenches, self.posture.q[None], [0], 1, "show"
+        )
+        found += self._reactions() if self._has_reactions else []
+        return arrows_of(found, self._stage.scene.size)
+
+    def _reactions(self) -> Wrenches:
         """Return the reactions of all joints when it is let go at rest; none where there are none.
 
         Those of a posture without a unique acceleration, such as a singular one.
@@ -132,11 +162,10 @@ class LivePage:
         system, q = self.posture.system, self.posture.q[None]
         names = [name for name, place in system.joint_places.items() if not place.is_weld]
         try:
-            found = reactions(system, names, q, np.zeros((1, system.nv)))
+            return reactions(system, names, q, np.zeros((1, system.nv)))
         except MbkitError as error:
             self.posture.message = str(error)
-            return ()
-        return arrows_of(found, self._stage.scene.size)
+            return []
 
     def _show(self) -> None:
         """Move the parts and the sliders to the configuration."""
@@ -145,7 +174,8 @@ class LivePage:
             within = float(np.clip(value, slider.min, slider.max))
             if abs(slider.value - within) > 0.5 * slider.step:
                 slider.value = within
-        self._stage.set_arrows(self._reactions() if self._has_reactions else ())
+        self._stage.set_arrows(self._loads())
+        self._trails.follow(self._server, self.posture.q)
         if self.posture.system.num_position_constraints:
             gap = f"Loops are closed to {self.posture.gap:.1e} m."
             self._message.content = f"{self.posture.message}. {gap}".removeprefix(". ")

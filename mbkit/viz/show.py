@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
 from mbkit.spatial.arrays import FloatArray
+from mbkit.viz.animate import traces_of
+from mbkit.viz.arrows import given_wrenches
 from mbkit.viz.film import Film
 from mbkit.viz.scene import scene_of
 from mbkit.viz.viewers import live_viewer, named_viewer, target_of, writer_of
@@ -65,6 +67,8 @@ def show(
     host: str = LOCAL,
     port: int = 8080,
     viewer: str | None = None,
+    traces: Iterable[str] = (),
+    wrenches: Mapping[str, ArrayLike] | None = None,
 ) -> Any:
     """Show a system on a live page, with a slider for each coordinate of a joint.
 
@@ -80,6 +84,11 @@ def show(
         The first port that is tried.
     viewer : str, optional
         What shows it, by its name; by default the first viewer that is live.
+    traces : iterable of str
+        Bodies and named frames whose origins leave a line behind.
+    wrenches : mapping of str to array_like, shape (6,), optional
+        Wrenches (moment, force) on bodies that are arrows: in the axes of the world, about the
+        origin of the body's frame.
 
     Returns
     -------
@@ -90,6 +99,8 @@ def show(
     ------
     UsageError
         If no viewer is live, or viser is not installed.
+    NameUnknownError
+        If there is no such body or frame.
     ConstraintError
         If the loops cannot be closed near `q`.
     """
@@ -104,7 +115,13 @@ def show(
         start = joints.state_of(system, start)[0]
     if joints.num_position_constraints:
         start = joints.close_loops(start)
-    return found.show(scene_of(joints), start, host=host, port=port)
+    options: dict[str, Any] = {"host": host, "port": port}
+    if ways := traces_of(joints, start[None], traces, "show"):
+        options["traces"] = ways
+    if wrenches:
+        given_wrenches(joints, wrenches, start[None], [0], 1, "show")  # whether they are such
+        options["wrenches"] = dict(wrenches)
+    return found.show(scene_of(joints), start, **options)
 
 
 def _configuration(system: System, q: Any, who: str) -> FloatArray:

@@ -39,7 +39,9 @@ class ViserViewer(Viewer):
 
     def show(self, scene: Scene, q: FloatArray, **options: Any) -> LivePage:
         """Show a page with a slider for each coordinate of a joint; see `mbkit.viz.show.show`."""
-        return LivePage(scene, q, host=options.get("host", LOCAL), port=options.get("port", 8080))
+        options.setdefault("host", LOCAL)
+        options.setdefault("port", 8080)
+        return LivePage(scene, q, **options)
 
 
 def page(film: Film) -> str:

@@ -121,7 +121,8 @@ def test_a_film_plays_pauses_scrubs_and_asks_no_host_for_anything(browser, tmp_p
 
 def test_a_slider_of_the_live_page_moves_a_four_bar_with_its_loop_closed(browser):
     system = four_bar()
-    live = mb.viz.show(system, port=0)
+    weight = {"coupler": (0, 0, 0, 0, 0, -9.8)}
+    live = mb.viz.show(system, port=0, traces=["coupler"], wrenches=weight)
     try:
         assert live.url.startswith("http://127.0.0.1:")
         before = live.q
@@ -144,12 +145,31 @@ def test_a_slider_of_the_live_page_moves_a_four_bar_with_its_loop_closed(browser
                 assert until(page, lambda k=k: abs(value_of(sliders.nth(k)) - live.q[k]) < 1e-3)
                 assert abs(value_of(sliders.nth(k)) - other) > 0.05
         assert max(gaps) < 1e-9
+        (way,) = live._trails.points.values()
+        assert len(way) > 3  # it is where the coupler has been
+        np.testing.assert_array_equal(way[0], system.pose("coupler", before)[:3, 3])
+        np.testing.assert_array_equal(way[-1], system.pose("coupler", live.q)[:3, 3])
+        (arrow,) = live._stage._arrows
+        assert arrow.name == "force coupler"
+        np.testing.assert_allclose(arrow.origins[0], way[-1])
+        down = arrow.vectors[0] / np.linalg.norm(arrow.vectors[0])
+        np.testing.assert_allclose(down, (0, 0, -1), atol=1e-12)
         assert abs(live.q - before).min() > 0.05
         hosts = {urllib.parse.urlsplit(url).hostname for url in asked}
         assert hosts <= {"127.0.0.1", None}
     finally:
         live.close()
     assert repr(live).endswith(": closed>")
+
+
+def test_what_a_live_page_cannot_show_is_named():
+    system = four_bar()
+    for options, told in (
+        ({"traces": ["couplr"]}, "show: traces: there is no body or frame 'couplr'"),
+        ({"wrenches": {"coupler": [1.0]}}, "show: wrenches: that on 'coupler' must have"),
+    ):
+        with pytest.raises(mb.MbkitError, match=told):
+            mb.viz.show(system, port=0, **options)
 
 
 def gap_at_hinge(system, q):

@@ -28,7 +28,7 @@ _JOINT, _COM, _INERTIA = (0.25, 0.25, 0.28, 1.0), (0.9, 0.1, 0.1, 1.0), (0.5, 0.
 
 #: Radius of rods, in parts of the length of axes, and semi-axes of ellipsoids of thin bodies.
 _ROD, _THIN = 0.09, 0.02
-_GROUND = (0.78, 0.78, 0.8, 1.0)
+_GROUND = (0.55, 0.56, 0.58, 1.0)
 #: Joints on the ground between which there are rods.
 _FEET = 8
 #: Turns of a helix that can be told apart.
