@@ -30,6 +30,34 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """No examples are looked for in docstrings of tests: it takes a quarter of the collection."""
+    found = yield
+    return [each for each in found if type(each) is pytest.Module]
+
+
+def pytest_itemcollected(item):
+    """Let all but the k-th cases of a test that is marked `some(k)` be long."""
+    mark = item.get_closest_marker("some")
+    if mark and _diagonal(item) % mark.args[0]:
+        item.add_marker(pytest.mark.long)
+
+
+def _diagonal(item):
+    """Return the sum of the indices of a case in the lists of its arguments.
+
+    Cases of which it is a multiple of k are a Latin square: of two lists that are no shorter than k
+    each value occurs.
+    """
+    indices = dict(item.callspec.indices)
+    for each in item.iter_markers("parametrize"):
+        names = each.args[0].split(",") if isinstance(each.args[0], str) else each.args[0]
+        for name in names[1:]:  # they have one list
+            del indices[name.strip()]
+    return sum(indices.values())
+
+
 @pytest.hookimpl(trylast=True)  # after what marks deselect
 def pytest_collection_modifyitems(config, items):
     """Leave cases out where lines are to be run once, and not all that the tests assert."""

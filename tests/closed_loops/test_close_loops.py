@@ -71,6 +71,7 @@ def modulo_turns(a, b):
     return np.abs(np.remainder(np.asarray(a) - b + np.pi, 2.0 * np.pi) - np.pi).max()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("make", EVERY.values(), ids=EVERY)
 @pytest.mark.parametrize("seed", range(4))
 def test_loops_close_to_rounding(make, seed):
@@ -112,6 +113,7 @@ def test_small_errors_are_closed_by_the_least_motion():
     assert abs(null @ change) < 10.0 * e**2
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("angle", [0.2, 1.0, 2.5, 4.0])
 def test_both_assemblies_of_a_four_bar(angle):
     """They are the two of the cosine rule, nearest first."""
@@ -127,6 +129,7 @@ def test_both_assemblies_of_a_four_bar(angle):
     assert np.array_equal(found, system.assembly_modes([angle, 0.0, 0.0], fixed=["A"]))
 
 
+@pytest.mark.long
 def test_assemblies_that_a_motion_connects_are_one():
     """A four-bar whose crank turns round has two sets of configurations, one on either side."""
     system = four_bar_in_line(0.4, 1.1, 0.9, 1.0)
@@ -135,6 +138,7 @@ def test_assemblies_that_a_motion_connects_are_one():
     assert len(four_bar_in_line(0.8, 1.1, 0.9, 1.5).assembly_modes()) == 1
 
 
+@pytest.mark.long
 def test_no_assemblies_beyond_reach():
     system = four_bar_in_line(0.4, 0.5, 0.3, 1.9)
     assert system.assembly_modes([0.0, 0.0, 0.0]).shape == (0, 3)

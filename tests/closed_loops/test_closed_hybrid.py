@@ -38,6 +38,7 @@ def kkt(system, q, v, tau, vdot, mask, wrenches=None):
     return found_vdot, found_tau, x[n:]
 
 
+@pytest.mark.some(2)
 @representations_in_turn("seed", {str(seed): seed for seed in range(4)})
 @pytest.mark.parametrize("loaded", [False, True])
 def test_it_solves_the_equations_of_motion(representation, loaded, seed):

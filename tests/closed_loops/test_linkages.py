@@ -17,6 +17,7 @@ from tests.trees import random_pose
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("cut", "representation"), in_turn({each: each for each in "ABCD"}, REPRESENTATIONS)
 )

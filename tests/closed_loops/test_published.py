@@ -70,6 +70,7 @@ def test_rows_of_four_bars_pass_the_singular_posture_often(windows):
     assert np.abs(run.energy_drift).max() < 1e-6 * run.kinetic_energy.max()
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @each_representation
 def test_a_four_bar_passes_the_singular_posture_in_all_representations(representation):
@@ -82,6 +83,7 @@ def test_a_four_bar_passes_the_singular_posture_in_all_representations(represent
     assert np.abs(found - n_four_bar.exact_angle(1, run.t)).max() < 1e-9
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_andrews_squeezer_has_its_angles_to_nine_digits_and_more(representation):
     """A03: the angles published for t = 0.03 s are off by 1e-9, those here are not."""
@@ -147,6 +149,7 @@ def test_the_flyball_governor_rises_as_published():
     assert abs(momenta[1] - momenta[0]) < 1e-11 * momenta[0]
 
 
+@pytest.mark.some(2)
 @each_representation
 @pytest.mark.parametrize("cut", ["ball", "cross", "guide", "pivot"])
 def test_the_spatial_slider_crank_moves_as_published(cut, representation):

@@ -340,6 +340,7 @@ def test_internal_stress_of_known_mechanisms(make):
     check_stress(system, np.zeros(system.nq))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_internal_stress_is_that_of_all_bodies_in_equilibrium(seed):
     """Cut free from each other, with all joint wrenches unknown: what is left open is the same."""
@@ -416,6 +417,7 @@ def test_constraints_that_are_no_joints_are_diagnosed_as_well():
     assert max(map(len, str(found).splitlines())) <= 80
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("seed", range(10))
 def test_what_structure_says_is_never_more_than_what_the_rank_says(seed):
     """Each loop of d dimensions has 6 - d redundant rows: in all, no fewer are redundant."""

@@ -135,6 +135,7 @@ def test_absolute_coordinates_go_without_a_representation(model):
         mb.load_study(study(model), {"body_frames": "com"})
 
 
+@pytest.mark.long
 def test_the_command_line_simulates_in_them(model, tmp_path):
     """With the state at the start by joints; results are plotted as any other."""
     relative, q, v = start(model)

@@ -119,6 +119,7 @@ def test_a_field_on_chosen_bodies_pulls_at_their_centres_of_mass(case):
         np.testing.assert_allclose(loaded.generalized_forces(s.q, s.v), expected, atol=1e-11)
 
 
+@pytest.mark.some(3)
 @each_representation
 @pytest.mark.parametrize("body_frames", ["joint", "user", "com", "world"])
 def test_no_choice_of_frames_or_representation_changes_it(case, representation, body_frames):

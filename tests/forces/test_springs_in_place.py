@@ -103,6 +103,7 @@ def is_what_the_function_says(system, s, vdot, powers):
     np.testing.assert_allclose(powers, system.force_powers(s.q, s.v).sum(axis=0), rtol=1e-11)
 
 
+@pytest.mark.some(2)
 @representations_in_turn(
     "choice", {f"{name}-{frames}": (name, frames) for frames in FRAMES for name in CASES}
 )

@@ -31,6 +31,7 @@ COUNTS = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("k", COUNTS)
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_order_with_constraints(k: int, formulation: str) -> None:
@@ -40,6 +41,7 @@ def test_order_with_constraints(k: int, formulation: str) -> None:
     assert found == pytest.approx(dict.fromkeys(found, k), abs=bound)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("k", [2, 3, 4])
 @pytest.mark.parametrize("name", ["fast loop top", "arm", "four-bar"])
 @pytest.mark.parametrize("formulation", FORMULATIONS)
@@ -68,6 +70,7 @@ def test_nothing_is_corrected_on_a_vector_space() -> None:
     assert np.allclose(one.v, other.v, rtol=0, atol=1e-10)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("k", [2, 4])
 def test_multipliers_from_the_first_step(k: int) -> None:
     """They have the order in the worst of all steps of the stabilised form, the first included."""

@@ -15,6 +15,7 @@ def adaptive(tableau=T.DORMAND_PRINCE5, rtol=1e-8, **options):
     return mb.RungeKuttaMuntheKaas(tableau, rtol=rtol, **options)
 
 
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("tableau", PAIRS, ids=lambda tableau: tableau.name)
 @pytest.mark.parametrize("problem", [TETHER, ARM, TOP], ids=lambda problem: problem.name)

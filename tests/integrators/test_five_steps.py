@@ -37,6 +37,7 @@ def exact(name):
     return system, v, mb.simulate(system, (0.0, 0.01), 1e-3, v=v, save_every=2)
 
 
+@pytest.mark.some(3)
 @pytest.mark.every_case
 @pytest.mark.parametrize("name", TOPS)
 @pytest.mark.parametrize("integrator", INTEGRATORS, ids=repr)

@@ -46,6 +46,7 @@ def at(time):
     return mb.Event("then", lambda t, q, v: t - time)
 
 
+@pytest.mark.some(4)
 @each_problem
 @each_grid
 @each_formulation
@@ -68,6 +69,7 @@ def test_a_moment_within_a_step_is_reached(number, h, formulation, start, rtol):
         assert np.linalg.norm(v - event.v) < 60.0 * rtol ** (2 / 3)
 
 
+@pytest.mark.some(3)
 @each_problem
 @each_grid
 @each_formulation

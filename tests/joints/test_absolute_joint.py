@@ -61,12 +61,14 @@ def close(found, expected, tolerance=1e-14):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance * scale)
 
 
+@pytest.mark.some(3)
 @each_joint
 def test_the_joint_keeps_its_contract(joint):
     """Whatever it claims follows from its pose; compiled and Python forms agree."""
     mb.testing.check_joint(joint).raise_if_failed()
 
 
+@pytest.mark.some(2)
 @each_side
 @each_local
 def test_as_a_member_of_a_composite_joint(local, side):
@@ -78,6 +80,7 @@ def test_as_a_member_of_a_composite_joint(local, side):
         mb.CompositeJoint("j", own, mb.RevoluteJoint("hinge"))
 
 
+@pytest.mark.some(3)
 @each_joint
 @each_size
 def test_steps_are_products_of_matrices(joint, size):

@@ -75,6 +75,7 @@ def left(joint, q, T):
     return np.concatenate([SO3.log(E[:3, :3]), E[:3, 3]]), S
 
 
+@pytest.mark.some(2)
 @every_joint
 @every_place
 def test_a_pose_of_the_joint_is_found_again(joint, size):
@@ -83,6 +84,7 @@ def test_a_pose_of_the_joint_is_found_again(joint, size):
     np.testing.assert_allclose(joint.pose(joint.configuration_from_pose(T)), T, atol=1e-14)
 
 
+@pytest.mark.some(2)
 @every_joint
 def test_random_poses_of_the_joint_are_found_again(joint):
     """Composites, and joints that do not say where they are, search for it from several places."""
@@ -119,6 +121,7 @@ def test_wrenches_see_all_that_is_left(joint):
         assert np.linalg.norm(W.T @ inside) > (1.0 - 1e-4) * np.linalg.norm(inside) - 1e-14
 
 
+@pytest.mark.some(2)
 @every_joint
 def test_it_changes_smoothly_off_the_poses_of_the_joint(joint):
     """Second differences of the found pose along a path are those of a curve."""
@@ -130,6 +133,7 @@ def test_it_changes_smoothly_off_the_poses_of_the_joint(joint):
     assert np.abs(np.diff(found, n=2, axis=0)).max() < 1e-6
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "joint",
     [j for j in NEAREST if j.num_velocities < 6 and not isinstance(j, mb.UniversalJoint)],

@@ -339,6 +339,7 @@ def test_six_joints_agree_in_all_representations(seed):
             np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-11 * scale)
 
 
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")  # universal joints fold
 @pytest.mark.parametrize("kind", [kind for kind in MAKERS if kind != "fixed"])
 @each_representation

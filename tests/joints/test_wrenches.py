@@ -60,6 +60,7 @@ ALL += [make(name) for name, (_, make) in TWINS.items()]
 every_joint = pytest.mark.parametrize("joint", ALL, ids=lambda joint: joint.name)
 
 
+@pytest.mark.some(2)
 @every_joint
 @every_place
 def test_compiled_wrenches_do_no_work_and_are_all_there_are(joint, size):
@@ -85,6 +86,7 @@ def test_compiled_wrenches_are_those_of_the_method(joint):
     np.testing.assert_allclose(W, expected, atol=2e-14)
 
 
+@pytest.mark.some(3)
 @every_joint
 def test_wrenches_change_smoothly(joint):
     """Along a path through the neutral configuration, halving the steps halves the changes."""

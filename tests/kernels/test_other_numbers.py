@@ -55,6 +55,7 @@ def test_four_representations_agree_to_35_digits(found, frames, what):
         assert deviation(exact(found, frames, name)[what], reference) < 1e-35
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", REPRESENTATIONS)
 @pytest.mark.parametrize("frames", FRAMES)
 def test_inverse_of_forward_dynamics_to_35_digits(found, frames, name):

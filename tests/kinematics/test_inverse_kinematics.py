@@ -47,6 +47,7 @@ def poses_of(system, q, *names):
 # ------------------------------------------------------------------------------ random targets
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("restarts", [0, 10])
 def test_success_on_seven_joints(restarts):
     """200 poses of random configurations from random starts, no limits: how many are reached.
@@ -105,6 +106,7 @@ def test_two_hands():
         assert set(found.errors) == {"left5", "right5"}
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_joints_on_groups(seed):
     """Spherical and free joints, screws, joints turned round; two bodies of one chain."""
@@ -282,6 +284,7 @@ def test_limits_hold_off():
     assert np.linalg.norm(error) == pytest.approx(reach - np.hypot(0.5, 0.4), abs=1e-9)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("seed", range(10))
 def test_conditions_at_limits(seed):
     """On seven joints with narrow limits: slopes vanish inside and push outwards at limits."""

@@ -118,6 +118,7 @@ def test_row_of_the_world_is_ignored(case):
     assert np.abs(mb.fit_rates(system, state.q, V).rates - state.v).max() < TOLERANCE
 
 
+@pytest.mark.some(4)
 def test_weighted_fit(case, representation):
     """The fit is the least-squares solution of the weighted Jacobian of all bodies."""
     system, state, rng = case

@@ -134,6 +134,7 @@ def test_operators_are_the_matrices(case, representation, screws):
     assert np.abs(found.solve(V) - relative).max() <= TOLERANCE * 1e2 * (1.0 + np.abs(V).max())
 
 
+@pytest.mark.some(4)
 def test_nilpotency(case, representation):
     """T to the power of the depth is zero, and to one less it is not."""
     mechanism, system, state, _ = case

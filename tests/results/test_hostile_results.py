@@ -300,6 +300,7 @@ def test_arrays_that_stay_in_the_file_are_those_of_the_run(large):
     assert not opened.q.flags.writeable
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("change", ["cut", "overwritten"])
 def test_a_file_that_is_changed_under_an_open_result_is_an_error(large, change):
     """In a process of its own: a mapped file would end it by SIGBUS."""

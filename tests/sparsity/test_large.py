@@ -84,6 +84,7 @@ def test_spokes_are_coupled_with_their_hub_alone() -> None:
     assert absolute(wheel(MANY - 3)).arrays.closure.num_unknowns == 5 * (MANY - 2)
 
 
+@pytest.mark.long
 def test_a_thousand_bodies_take_a_step() -> None:
     system = absolute(hanging_chain(1000))
     run = mb.simulate(system, (0.0, 2e-3), 1e-3, progress=False)
@@ -151,6 +152,7 @@ def hub_with_loops(seed: int) -> mb.Mechanism:
     return mech
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("seed", range(24))
 def test_a_hub_finds_the_rank_and_the_motion_of_the_dense_strategy(seed: int) -> None:
     system = absolute(hub_with_loops(seed))

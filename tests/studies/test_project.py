@@ -387,6 +387,7 @@ def test_names_that_cannot_be_are_refused_before_anything_is_written(tmp_path, n
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_names_with_hyphens_become_modules_with_underscores(tmp_path):
     folder = new_project(tmp_path / "two-carts")
     assert (folder / "src" / "two_carts" / "plugin.py").is_file()

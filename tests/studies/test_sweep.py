@@ -86,6 +86,7 @@ class Pull(mb.Force):
 """
 
 
+@pytest.mark.long
 def test_edited_code_of_the_user_is_not_mixed_with_old_rows(tmp_path: pathlib.Path) -> None:
     """A force of the base is refused by its name; integrators listed beside it are other cases."""
 
@@ -180,6 +181,7 @@ def run(*arguments: object) -> Any:
     return CliRunner().invoke(main, ["sweep", *map(str, arguments)])
 
 
+@pytest.mark.long
 def test_the_command_goes_on_where_it_was(study_folder: pathlib.Path) -> None:
     given = study_folder / "swing.toml", "--set", "h=0.05", "--outputs", "end,counts"
     place = study_folder / "out"

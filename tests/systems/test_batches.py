@@ -69,6 +69,7 @@ def one(arguments, k):
     return {name: rows[k] for name, rows in arguments.items()}
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT])
 def test_a_batch_is_its_samples(case, method):
     """Bit by bit, for one axis and for two."""
@@ -82,6 +83,7 @@ def test_a_batch_is_its_samples(case, method):
     )
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_is_written_to_out(case, method):
     """Which must fit, with its leading axes."""
@@ -274,6 +276,7 @@ def test_workspaces_come_back_after_failures(case):
     assert len(pool) <= count + 2
 
 
+@pytest.mark.some(4)
 @pytest.mark.compiled  # in Python 7000 states take longer than it waits for the child
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")

@@ -49,6 +49,7 @@ def check(system, q, v):
     assert_close(rate, mass_matrix_along(system, q, v), 1e-10, M)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
 @pytest.mark.parametrize(
     ("kind", "frames"),

@@ -63,6 +63,7 @@ def check_forward(system, q, v, tau, given, wrenches=None):
 # ------------------------------------------------------------------ inverse dynamics, all joints
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
 @pytest.mark.parametrize(
     ("kind", "frames"),
@@ -111,6 +112,7 @@ def behind(joint, rng, turned):
     return mech.assemble()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     "joint",

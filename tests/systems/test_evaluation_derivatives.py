@@ -223,6 +223,7 @@ SOME = (
 )  # fmt: skip
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_trees(loaded, representation):
     """Forward dynamics of joints with several velocities, under forces of every kind."""

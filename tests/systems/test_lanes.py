@@ -61,6 +61,7 @@ def in_lanes(system, width, monkeypatch):
     return taken
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("width", [4, 8])
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
 def test_widths_and_cuts_have_the_bits_of_single_calls(case, name, width, monkeypatch):

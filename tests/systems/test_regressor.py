@@ -39,6 +39,7 @@ def with_inertias(mech, rng):
     return other
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
 @pytest.mark.parametrize(
     ("kind", "frames"),
@@ -168,6 +169,7 @@ def test_base_parameters_of_every_joint(kind):
     check_base(system, rng)
 
 
+@pytest.mark.long
 def test_base_parameters_of_trees():
     rng = np.random.default_rng(88)
     system = random_mechanism(rng, 10).assemble()

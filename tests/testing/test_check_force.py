@@ -300,6 +300,7 @@ def test_forces_between_bodies_that_are_sound_hold(kind, mechanism):
     assert next(line for line in report.lines if line.law == BALANCE).holds is True
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("mechanism", [None, with_bodies()], ids=["chain", "hinges"])
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_wrong_wrenches_of_springs_are_found(mistake, mechanism):

@@ -48,6 +48,7 @@ METHODS = (
 )
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("joint", "integrator"), in_turn(JOINTS, {repr(each): each for each in METHODS})
 )
