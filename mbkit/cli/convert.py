@@ -35,6 +35,12 @@ _FORMATS = (".toml", ".urdf", ".xml", ".mjcf", ".fmu")
     help="FMU: what goes out, such as q.elbow, v.elbow, hand.position; several times; all "
     "positions and velocities without it.",
 )
+@click.option(
+    "--fmi",
+    "version",
+    type=click.Choice(["2.0", "3.0"]),
+    help="FMU: version of FMI; 2.0 without it.",
+)
 @click.option("--step", "h", type=float, metavar="SECONDS", help="FMU: longest step; 1e-3.")
 def convert(
     model: pathlib.Path,
@@ -44,12 +50,13 @@ def convert(
     mimic: str,
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
+    version: str | None,
     h: float | None,
 ) -> None:
     """Read MODEL, a TOML, URDF, SDF or MJCF file or robot:NAME, and write it to OUTPUT.
 
-    OUTPUT ends in .toml, .urdf or .xml (an MJCF), or in .fmu: an FMU (FMI 2.0, co-simulation)
-    for other simulation programs, which needs a Python with mbkit where it runs.
+    OUTPUT ends in .toml, .urdf or .xml (an MJCF), or in .fmu: an FMU (FMI, co-simulation) for
+    other simulation programs, which needs a Python with mbkit where it runs.
 
     What the other format cannot hold is told on stderr; what would be another mechanism is
     refused. A URDF holds trees of revolute, prismatic, planar, free and fixed joints, and
@@ -70,8 +77,10 @@ def convert(
         raise UsageError(
             f"'{output}' must end in .toml, .urdf, .xml (MJCF) or .fmu, which says what is written."
         )
-    if suffix != ".fmu" and (inputs or outputs or h is not None):
-        raise UsageError(f"--input, --output and --step are for FMUs, and '{output}' is none.")
+    if suffix != ".fmu" and (inputs or outputs or version or h is not None):
+        raise UsageError(
+            f"--input, --output, --fmi and --step are for FMUs, and '{output}' is none."
+        )
     check_target(output, force=force)
 
     import mbkit as mb
@@ -84,6 +93,7 @@ def convert(
             inputs=inputs or None,
             outputs=outputs or None,
             h=1e-3 if h is None else h,
+            version=version or "2.0",
         )
     else:
         told(lambda: mb.save_model(mechanism, output))

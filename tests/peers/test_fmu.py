@@ -47,7 +47,8 @@ def fmu_run(path, names, times, torque):
     return np.array([[row[name] for name in names] for row in found])
 
 
-def test_motion_is_that_of_simulate(tmp_path):
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_motion_is_that_of_simulate(version, tmp_path):
     """Inputs are held over a step; positions, velocities and frames go out."""
     system, path = arm(), tmp_path / "arm.fmu"
     start = {"q": {"main": 0.4}, "v": {"ball": [0.5, -1.0, 2.0]}}
@@ -57,11 +58,13 @@ def test_motion_is_that_of_simulate(tmp_path):
         "tip": "tip.position",
         "load": "main.effort",
     }
-    mb.export_fmu(system, path, inputs={"torque": "main"}, outputs=outputs, h=2e-3, **start)
+    given = {"inputs": {"torque": "main"}, "outputs": outputs, "h": 2e-3}
+    mb.export_fmu(system, path, version=version, **given, **start)
     assert validate_fmu(str(path)) == []
     description = fmpy.read_model_description(str(path))
-    assert (description.fmiVersion, description.modelName) == ("2.0", "an_arm")
+    assert (description.fmiVersion, description.modelName) == (version, "an_arm")
     assert description.coSimulation.canGetAndSetFMUstate
+    assert description.coSimulation.canHandleVariableCommunicationStepSize
 
     times = np.linspace(0.0, 0.5, 51)
     torque = 3.0 * np.sin(7.0 * times)
@@ -96,15 +99,18 @@ def test_closed_mechanism_from_the_command_line(tmp_path):
     assert "are for FMUs" in done.output
 
 
-def test_states_come_back(tmp_path):
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_states_come_back(version, tmp_path):
     """A master takes a step again from a state that it kept."""
     path = tmp_path / "arm.fmu"
-    mb.export_fmu(arm(), path, v={"main": 1.0})
+    mb.export_fmu(arm(), path, v={"main": 1.0}, version=version)
     description = fmpy.read_model_description(str(path))
     folder = fmpy.extract(str(path), str(tmp_path / "unpacked"))
     (angle,) = [x.valueReference for x in description.modelVariables if x.name == "q.main"]
     fmu = fmpy.instantiate_fmu(folder, description)
-    fmu.setupExperiment()
+    read = fmu.getReal if version == "2.0" else fmu.getFloat64
+    if version == "2.0":
+        fmu.setupExperiment()
     fmu.enterInitializationMode()
     fmu.exitInitializationMode()
     fmu.doStep(0.0, 0.1)
@@ -112,9 +118,9 @@ def test_states_come_back(tmp_path):
     ends = []
     for _ in range(2):
         fmu.doStep(0.1, 0.1)
-        ends.append(fmu.getReal([angle])[0])
+        ends.append(read([angle])[0])
         fmu.setFMUState(kept)
-    assert fmu.getReal([angle])[0] != ends[0] == ends[1]
+    assert read([angle])[0] != ends[0] == ends[1]
     fmu.terminate()
     fmu.freeInstance()
 
@@ -126,6 +132,8 @@ def test_what_a_file_does_not_hold_is_refused(tmp_path):
     with pytest.raises(mb.UsageError, match="cannot be made again from a file"):
         mb.export_fmu(system.with_forces([push]), path)
     assert not pathlib.Path(path).exists()
+    with pytest.raises(mb.UsageError, match=r"version must be '2.0' or '3.0', got '1.0'"):
+        mb.export_fmu(system, path, version="1.0")
     mb.export_fmu(system.with_parameters({"bodies.upper.mass": 5.0}), path)
     assert path.exists()
 

@@ -1,4 +1,4 @@
-"""Export of a system as an FMU, by pythonfmu."""
+"""Export of a system as an FMU, by pythonfmu and pythonfmu3."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbkit.errors import MbkitError, UsageError, printable
+from mbkit.errors import MbkitError, UsageError, check_choice, printable
 from mbkit.integrators.description import described, is_described
 from mbkit.integrators.integrator import Integrator
 from mbkit.io.replacement import replacement
@@ -29,18 +29,38 @@ from mbkit.systems import System
 
 __all__ = ["export_fmu"]
 
-#: What pythonfmu calls: a class of its own for each FMU, derived from its own class directly.
-_SCRIPT = '''"""An FMU of mbkit. The Python that runs it needs mbkit."""
 
+class Standard(NamedTuple):
+    """A version of FMI: the package that makes its FMUs, and what these are and can."""
+
+    package: str
+    script: str
+    can: dict[str, bool]
+
+
+_HEAD = '"""An FMU of mbkit. The Python that runs it needs mbkit."""\n'
+
+_STATE = """
+    def _get_fmu_state(self):
+        return self.slave.state()
+
+    def _set_fmu_state(self, state):
+        self.slave.set_state(state)
+"""
+
+#: What pythonfmu calls: a class of its own for each FMU, derived from its own class directly.
+_SCRIPT_2 = f"""{_HEAD}
+from pythonfmu.enums import Fmi2Causality, Fmi2Status
 from pythonfmu.fmi2slave import Fmi2Slave
+from pythonfmu.variables import Real
 
 from mbkit.simulation.fmi.slave import Slave
 
 
-class {name}(Fmi2Slave):
+class {{name}}(Fmi2Slave):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.slave = Slave(self)
+        self.slave = Slave(self, Real, Fmi2Causality, Fmi2Status.error)
 
     def to_xml(self, *options):
         return self.slave.completed(super().to_xml(*options))
@@ -50,16 +70,53 @@ class {name}(Fmi2Slave):
 
     def do_step(self, current_time, step_size):
         return self.slave.do_step(current_time, step_size)
+{_STATE}"""
 
-    def _get_fmu_state(self):
-        return self.slave.state()
+#: The same of pythonfmu3. FMI 3 wants the time among the variables.
+_SCRIPT_3 = f"""{_HEAD}
+from pythonfmu3.enums import Fmi3Causality, Fmi3Status, Fmi3Variability
+from pythonfmu3.fmi3slave import Fmi3Slave, Fmi3StepResult
+from pythonfmu3.variables import Float64
 
-    def _set_fmu_state(self, state):
-        self.slave.set_state(state)
-'''
+from mbkit.simulation.fmi.slave import Slave
 
-#: What the FMU says of itself.
-_CAN = {"canGetAndSetFMUstate": True, "canSerializeFMUstate": True}
+
+class {{name}}(Fmi3Slave):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.slave = Slave(self, Float64, Fmi3Causality, Fmi3Status.error)
+        self.register_variable(
+            Float64(
+                "time",
+                causality=Fmi3Causality.independent,
+                variability=Fmi3Variability.continuous,
+                getter=lambda: float(self.slave.unit.t),
+            ),
+            nested=False,
+        )
+
+    def setup_experiment(self, start_time):
+        self.slave.unit.t = start_time
+
+    def do_step(self, current_time, step_size):
+        done = self.slave.do_step(current_time, step_size)
+        return Fmi3StepResult(status=Fmi3Status.ok if done else Fmi3Status.error)
+{_STATE}"""
+
+STANDARDS = {
+    "2.0": Standard(
+        "pythonfmu", _SCRIPT_2, {"canGetAndSetFMUstate": True, "canSerializeFMUstate": True}
+    ),
+    "3.0": Standard(
+        "pythonfmu3",
+        _SCRIPT_3,
+        {
+            "canGetAndSetFMUState": True,
+            "canSerializeFMUState": True,
+            "canHandleVariableCommunicationStepSize": True,
+        },
+    ),
+}
 
 
 def export_fmu(
@@ -72,11 +129,12 @@ def export_fmu(
     integrator: Integrator | None = None,
     q: StateByName | None = None,
     v: StateByName | None = None,
+    version: str = "2.0",
 ) -> None:
-    """Write a system as an FMU, which other simulation programs load: FMI 2.0, co-simulation.
+    """Write a system as an FMU, which other simulation programs load, for co-simulation.
 
-    It is made by pythonfmu, from ``pip install 'mbkit[fmi]'``, which writes FMI 2.0 alone. The
-    program that loads it runs Python: mbkit must be installed in the environment that it finds.
+    It is made by pythonfmu and pythonfmu3, from ``pip install 'mbkit[fmi]'``. The program that
+    loads it runs Python: mbkit must be installed in the environment that it finds.
 
     Parameters
     ----------
@@ -98,12 +156,14 @@ def export_fmu(
         One of mbkit's; as of `simulate`.
     q, v : array_like or mapping, optional
         The state at the start, as of `simulate`.
+    version : {"2.0", "3.0"}
+        Of FMI.
 
     Raises
     ------
     UsageError
-        If the name does not end in ``.fmu``, pythonfmu is missing, the integrator is one's own, or
-        the model text does not have all of the system.
+        If the name does not end in ``.fmu``, `version` is neither of the two, pythonfmu is missing,
+        the integrator is one's own, or the model text does not have all of the system.
     NameUnknownError
         If there is no such velocity or output.
 
@@ -134,7 +194,9 @@ def export_fmu(
             f"export_fmu: integrator must be one of mbkit's, which a file can name, got "
             f"{integrator!r}."
         )
-    builder = _builder()
+    check_choice("export_fmu: version", version, STANDARDS)
+    standard = STANDARDS[version]
+    builder = _builder(standard)
     run = simulate(system, (0.0, h), h, q=q, v=v, integrator=integrator, progress=False)
     kept = ("representation", "loop_joints", "coordinates")
     settings = {
@@ -151,17 +213,18 @@ def export_fmu(
         (folder / MODEL).write_text(system.model_text, encoding="utf-8")
         (folder / SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
         _check_whole(system, folder)
-        made = _build(builder, system, folder)
+        made = _build(builder, standard, system, folder)
         with replacement(target) as temporary:
             shutil.copyfile(made, temporary)
 
 
-def _builder() -> Any:
+def _builder(standard: Standard) -> Any:
     try:
-        return importlib.import_module("pythonfmu.builder").FmuBuilder
+        return importlib.import_module(f"{standard.package}.builder").FmuBuilder
     except ImportError as error:
         raise UsageError(
-            "FMUs are made by pythonfmu, which is not installed: pip install 'mbkit[fmi]'."
+            f"FMUs are made by {standard.package}, which is not installed: pip install "
+            "'mbkit[fmi]'."
         ) from error
 
 
@@ -189,7 +252,7 @@ def _check_whole(system: System, folder: pathlib.Path) -> None:
         )
 
 
-def _build(builder: Any, system: System, folder: pathlib.Path) -> pathlib.Path:
+def _build(builder: Any, standard: Standard, system: System, folder: pathlib.Path) -> pathlib.Path:
     """Return the FMU that pythonfmu makes in a folder; what it does to Python is undone."""
     name = re.sub(r"\W", "_", system.name, flags=re.ASCII)
     name = name if re.match(r"[A-Za-z]", name) else f"m_{name}"
@@ -198,10 +261,12 @@ def _build(builder: Any, system: System, folder: pathlib.Path) -> pathlib.Path:
     mark = hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()[:12]
     module = f"mbkit_fmu_{mark}"
     script = folder / f"{module}.py"
-    script.write_text(_SCRIPT.format(name=name), encoding="utf-8")
+    script.write_text(standard.script.format(name=name), encoding="utf-8")
     path = list(sys.path)
     try:
-        made = builder.build_FMU(script, dest=folder / "out.fmu", project_files=files, **_CAN)
+        made = builder.build_FMU(
+            script, dest=folder / "out.fmu", project_files=files, **standard.can
+        )
     finally:
         sys.path[:] = path
         sys.modules.pop(module, None)

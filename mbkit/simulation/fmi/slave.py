@@ -14,24 +14,24 @@ __all__ = ["Slave"]
 
 
 class Slave:
-    """A unit behind the variables of an FMU; `owner` is pythonfmu's object."""
+    """A unit behind the variables of an FMU; `owner` is pythonfmu's object.
 
-    def __init__(self, owner: Any) -> None:
-        from pythonfmu.enums import Fmi2Causality, Fmi2Status
-        from pythonfmu.variables import Real
+    `variable` and `causality` are pythonfmu's classes of the version of FMI, `error` its status.
+    """
 
-        self.owner, self._error = owner, Fmi2Status.error
+    def __init__(self, owner: Any, variable: Any, causality: Any, error: Any) -> None:
+        self.owner, self._error = owner, error
         self.unit: Unit = read_unit(owner.resources)
         self._values: Any = None
         owner.author, owner.description = "mbkit", f"Mechanism '{self.unit.system.name}'"
         inputs, outputs = channels(self.unit)
         for each, entry in zip(inputs, self.unit.inputs.values(), strict=True):
             self._register(
-                Real, each, causality=Fmi2Causality.input, getter=self._effort(entry),
+                variable, each, causality=causality.input, getter=self._effort(entry),
                 setter=self._set_effort(entry),
             )  # fmt: skip
         for k, each in enumerate(outputs):
-            self._register(Real, each, causality=Fmi2Causality.output, getter=self._output(k))
+            self._register(variable, each, causality=causality.output, getter=self._output(k))
 
     def _register(self, kind: Any, channel: Any, **options: Any) -> None:
         about = f"[{channel.unit}]" if channel.unit else None
