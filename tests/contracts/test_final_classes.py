@@ -14,7 +14,7 @@ from mbkit.final import FinalBuiltIns
 BUILT_IN = sorted(
     {
         kind
-        for kind in map(mb.__dict__.get, dir(mb))
+        for kind in (getattr(mb, name) for name in dir(mb))
         if isinstance(kind, type)
         and issubclass(kind, FinalBuiltIns)
         and vars(kind).get("__final__")

@@ -15,7 +15,7 @@ def test_every_public_name_has_an_entry():
     listed = [name for names in found.values() for name in names]
     assert len(listed) == len({*listed})
     public = {
-        f"mbkit.{name}" for name in vars(mb)
+        f"mbkit.{name}" for name in dir(mb)
         if not (name.startswith("_") or inspect.ismodule(getattr(mb, name)))
     }  # fmt: skip
     assert public <= {*listed}

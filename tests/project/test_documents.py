@@ -97,7 +97,8 @@ def test_the_page_on_forces_lists_the_arguments_of_all():
     for row in rows.partition("\n\n")[0].splitlines():
         name, arguments = re.fullmatch(r"\| `(\w+)` \| (.*) \|", row).groups()
         listed[name] = {*re.findall(r"`([a-z_]+)(?:=[^`]*)?`", arguments)}
-    classes = [each for each in vars(mb).values() if isinstance(each, type)]
+    public = [getattr(mb, name) for name in dir(mb)]
+    classes = [each for each in public if isinstance(each, type)]
     forces = [each for each in classes if issubclass(each, mb.Force) and attrs.has(each)]
     expected = {each.__name__: {*attrs.fields_dict(each)} - {"name"} for each in forces}
     assert listed == expected

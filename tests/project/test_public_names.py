@@ -91,9 +91,38 @@ def test_every_error_is_public_and_derives_from_the_root():
 
 
 def test_import_loads_nothing_heavy():
-    """Nor plugins, which cost the more, the more are installed. `mbkit.lie` is imported by this."""
+    """Nor do its names load plugins, which cost the more, the more are installed."""
     more = ("cattrs", "mbkit.plugins", "multiprocessing", "pluggy", "subprocess")
-    assert imported_by("import mbkit", (*HEAVY, *more)) == set()
+    asked = "import mbkit; [getattr(mbkit, name) for name in dir(mbkit)]"
+    assert imported_by(asked, (*HEAVY, *more)) == set()
+
+
+def test_names_are_imported_when_they_are_asked_for():
+    packages = ("attrs", "numpy", "mbkit.joints", "mbkit.systems", "mbkit.viz")
+    assert imported_by("import mbkit", packages) == set()
+    assert imported_by("import mbkit; mbkit.Twist", packages) == {"attrs", "numpy"}
+
+
+def test_a_function_keeps_the_name_that_a_package_has_too():
+    """Whatever imports the package, before or after the name is asked for."""
+    imported, asked = "from mbkit.sensitivities import Gradient", "print(mbkit.sensitivities)"
+    for order in ((imported, asked), (asked, imported, asked)):
+        run = [sys.executable, "-c", "; ".join(("import mbkit", *order))]
+        found = subprocess.run(run, check=True, capture_output=True, text=True)
+        lines = found.stdout.splitlines()
+        assert all(line.startswith("<function sensitivities") for line in lines)
+
+
+def test_names_that_are_not_there_are_named():
+    with pytest.raises(AttributeError, match="module 'mbkit' has no attribute 'Mechanisms'"):
+        mb.Mechanisms  # noqa: B018
+    assert not hasattr(mb, "_parts")
+
+
+def test_star_imports_everything():
+    names: dict = {}
+    exec("from mbkit import *", names)  # noqa: S102
+    assert {"Mechanism", "RevoluteJoint", "simulate", "viz"} <= names.keys()
 
 
 def test_help_loads_nothing_heavy():

@@ -83,7 +83,7 @@ def public_names() -> dict[str, list[str]]:
     """
     subjects = {package: key for key, each in SUBJECTS.items() for package in each.packages}
     found: dict[str, list[str]] = {key: [] for key in SUBJECTS}
-    for name in sorted(vars(mbkit)):
+    for name in dir(mbkit):
         value = getattr(mbkit, name)
         if name.startswith("_") or isinstance(value, ModuleType):
             continue

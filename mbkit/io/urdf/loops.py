@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from mbkit.io.urdf.document import UrdfJoint, UrdfLink, UrdfLoop
 from mbkit.io.urdf.origin import rotation_of
 from mbkit.io.xml.angles import rpy_from_rotation
 from mbkit.io.xml.faults import Reading
+from mbkit.io.xml.quoting import quoteattr
 from mbkit.io.xml.values import Part
 from mbkit.joints import FixedJoint, Joint, PrismaticJoint, RevoluteJoint, SphericalJoint
 from mbkit.model import Connection

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from mbkit.io.xml.angles import rpy_from_rotation
+from mbkit.io.xml.quoting import quoteattr
 from mbkit.shapes import (
     BoxShape,
     CapsuleShape,

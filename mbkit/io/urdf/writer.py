@@ -6,7 +6,6 @@ import math
 import os
 import warnings
 from collections.abc import Container
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from mbkit.io.urdf.joints import NO_LIMIT
 from mbkit.io.urdf.loops import is_written, loop_lines
 from mbkit.io.urdf.shapes import visual_lines
 from mbkit.io.xml.angles import rpy_from_rotation
+from mbkit.io.xml.quoting import quoteattr
 from mbkit.joints import (
     FixedJoint,
     FreeJoint,
