@@ -29,9 +29,7 @@ def assign(
 
     option = f"--{kind}"
     for text in assignments:
-        name, equals, values = text.rpartition("=")
-        if not equals:
-            raise UsageError(f"{option} {text}: write it as NAME=VALUE, such as elbow=0.5.")
+        name, values = _parts(text, option)
         numbers = [_number(value, f"{option} {text}") for value in values.split(",")]
         try:
             entries = entries_of(system, kind, name)
@@ -52,11 +50,23 @@ def numbers_of(assignments: Sequence[str], option: str) -> dict[str, list[float]
     """Return the numbers of each ``NAME=VALUE``, by name, which is looked up later."""
     found = {}
     for text in assignments:
-        name, equals, values = text.rpartition("=")
-        if not equals:
-            raise UsageError(f"{option} {text}: write it as NAME=VALUE, such as elbow=0.5.")
+        name, values = _parts(text, option)
         found[name] = [_number(value, f"{option} {text}") for value in values.split(",")]
     return found
+
+
+def _parts(text: str, option: str) -> tuple[str, str]:
+    """Return the name and the values of ``NAME=VALUE``."""
+    name, equals, values = text.rpartition("=")
+    if not equals:
+        raise UsageError(f"{option} {text}: write it as NAME=VALUE, such as elbow=0.5.")
+    if "=" in name and "," in name:
+        first, _, second = text.partition(",")
+        raise UsageError(
+            f"{option} {text}: give each joint an option of its own, such as {option} {first} "
+            f"{option} {second}."
+        )
+    return name, values
 
 
 def _number(text: str, place: str) -> float:

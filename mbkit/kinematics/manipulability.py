@@ -39,7 +39,7 @@ _ROUNDING = 1e-12
 
 
 @final
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Manipulability:
     """How velocities of joints become motion of a body, at one configuration.
 
@@ -90,6 +90,19 @@ class Manipulability:
     tolerance: float
     uncontrolled_directions: FloatArray
     uncontrolled_in_words: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Return what matters in some lines."""
+        values = ", ".join(f"{size:.4g}" for size in self.singular_values)
+        sizes = f"measure {self.measure:.4g}, condition {self.condition:.4g}, rank {self.rank}"
+        lines = [
+            f"<Manipulability: {sizes}",
+            f"singular values  {values or 'none'}",
+            f"no motion        {', '.join(self.singular_in_words) or 'none is missing'}",
+        ]
+        if self.uncontrolled_in_words:
+            lines.append(f"uncontrolled     {', '.join(self.uncontrolled_in_words)}")
+        return "\n  ".join(lines) + ">"
 
 
 def manipulability(

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError, suggestion
+from mbkit.errors import ShapeError, UsageError, suggestion
 from mbkit.kinematics.measured import body_fixed_jacobian
 from mbkit.lie import SE3, SO3
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, frozen_number, shown
@@ -243,5 +243,11 @@ def checked_targets(system: System, targets: Any) -> Targets:
 
 def _target(name: str, value: ArrayLike) -> PoseTarget:
     pose = frozen_array(value)
+    if pose.shape == (3,):
+        raise ShapeError(
+            f"inverse_kinematics: target of body '{name}' must be a pose, an array of shape (4, 4), "
+            f"and is a point; for a position alone give mbkit.PoseTarget("
+            f'mbkit.spatial.translation({pose.tolist()}), rows="linear").'
+        )
     check_pose(pose, f"inverse_kinematics: target of body '{name}'")
     return PoseTarget(pose)

@@ -271,6 +271,7 @@ def test_simulate_writes_what_the_library_computes(pendulum, tmp_path):
     ("arguments", "message"),
     [
         (["--q", "hinge"], "--q hinge: write it as NAME=VALUE"),
+        (["--q", "hinge=1,elbow=2"], "such as --q hinge=1 --q elbow=2"),
         (["--q", "hing=1"], "--q hing=1: there is no joint 'hing'; did you mean 'hinge'?"),
         (["--q", "hinge=a"], "--q hinge=a: 'a' is not a number"),
         (["--v", "hinge=nan"], "--v hinge=nan: 'nan' is not finite"),

@@ -626,3 +626,13 @@ def test_samples_that_do_not_fit_are_named():
     assert caught.value.__notes__ == ["Raised at sample 1."]
     with pytest.raises(mb.GeometryError):
         mb.PoseTarget(poses)
+
+
+def test_a_point_is_no_pose_and_the_message_has_the_call():
+    system = planar_arm(1.0, 1.0)
+    with pytest.raises(mb.ShapeError, match="for a position alone give ") as caught:
+        mb.inverse_kinematics(system, {"link1": [0.5, 1.0, 0.0]}, q=[0.3, 0.4])
+    call = str(caught.value).rpartition("give ")[2].removesuffix(".").replace("mbkit", "mb")
+    found = mb.inverse_kinematics(system, {"link1": eval(call, {"mb": mb})}, q=[0.3, 0.4])  # noqa: S307
+    assert "unreachable" in found.reason  # the frame of the second link is 1 m from the first
+    assert abs(np.linalg.norm(found.errors["link1"]) - (np.sqrt(1.25) - 1.0)) < 1e-9

@@ -160,3 +160,9 @@ def test_motions_in_other_directions_are_not_lost():
     assert (plane.rank, plane.singular_in_words) == (2, ())
     upright = mb.manipulability(arm, "link2", [0.1, 0.2, 0.3], "linear", directions=np.eye(3)[1:])
     assert (upright.rank, upright.singular_in_words) == (1, ("translation along (0, 0, 1)",))
+
+
+def test_what_is_printed_are_the_measure_and_what_is_missing():
+    text = repr(mb.manipulability(planar_arm(1.0, 1.0), "link1", [0.0, np.pi / 2], rows="linear"))
+    assert text.startswith("<Manipulability: measure 0, condition inf, rank 1")
+    assert "translation along (0, 0, 1)" in text

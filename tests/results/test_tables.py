@@ -107,7 +107,9 @@ def test_csv_has_all_digits_and_units_in_its_heads(runs, tmp_path):
         assert [name.partition(" [")[0] for name in head] == list(frame)
         assert {"time [s]", "q.rail [m]", "v.rail [m/s]", "kinetic_energy [J]"} <= set(head)
         np.testing.assert_array_equal(np.array(rows, dtype=float), frame)
-    with pytest.raises(mb.ResultFileError, match="not a netCDF 4 file"):
+    with pytest.raises(
+        mb.ResultFileError, match=r"not a netCDF 4 file.* \.CSV files are for other programs"
+    ):
         mb.load_result(tmp_path / "runs.CSV")
 
 

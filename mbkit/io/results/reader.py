@@ -56,6 +56,13 @@ _ATTRIBUTES = ("completed", "message", "model", *_JSON)
 _LATER = {"warnings": list, "outputs": list}
 
 
+def _of_tables(path: pathlib.Path) -> str:
+    """Return what to say of files that are written for other programs."""
+    if path.suffix.lower() not in (".csv", ".xlsx", ".mat"):
+        return ""
+    return f" as .nc: {path.suffix} files are for other programs, and are not read again"
+
+
 def read_result(
     path: pathlib.Path,
     *,
@@ -140,7 +147,7 @@ class Reader:
                 except (OSError, RuntimeError, ValueError) as error:
                     raise ResultFileError(
                         f"{shown} is not a netCDF 4 file, or a damaged one; give a file that mbkit "
-                        "saved."
+                        f"saved{_of_tables(path)}."
                     ) from error
                 with opened:
                     if not written:

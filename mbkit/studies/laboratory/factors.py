@@ -196,9 +196,11 @@ def _integrator(name: str) -> Integrator:
     own, _ = _called("integrators", name)
     if own in tableaus.TABLEAUS:
         number = tableaus.TABLEAUS[own].order
+        method = "CrouchGrossman" if "crouch" in own else "RungeKuttaMuntheKaas"
         raise UsageError(
             f"integrators: {own!r} is a tableau, and no integrator; did you mean 'rkmk{number}', "
-            f"the Runge-Kutta-Munthe-Kaas method of order {number}?"
+            f"the Runge-Kutta-Munthe-Kaas method of order {number}? A method with this tableau is "
+            f"an object, such as mbkit.{method}(mbkit.tableaus.{own.upper()})."
         )
     known = {**registry().known("integrator"), "rkmk": RungeKuttaMuntheKaas}
     if own not in known and _NUMBERED.fullmatch(own) is None:
