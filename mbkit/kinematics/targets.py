@@ -245,8 +245,8 @@ def _target(name: str, value: ArrayLike) -> PoseTarget:
     pose = frozen_array(value)
     if pose.shape == (3,):
         raise ShapeError(
-            f"inverse_kinematics: target of body '{name}' must be a pose, an array of shape (4, 4), "
-            f"and is a point; for a position alone give mbkit.PoseTarget("
+            f"inverse_kinematics: target of body '{name}' must be a pose, of shape (4, 4), and is "
+            f"a point; for a position alone give mbkit.PoseTarget("
             f'mbkit.spatial.translation({pose.tolist()}), rows="linear").'
         )
     check_pose(pose, f"inverse_kinematics: target of body '{name}'")
