@@ -22,9 +22,10 @@ from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).parents[2]
 
-#: Valid files of either format, with all that the format has.
+#: Valid files of each format, with all that the format has.
 ORIGINALS = {
     "urdf": [ROOT / "tests" / "data" / "gripper.urdf"],
+    "sdf": [ROOT / "tests" / "data" / "gripper.sdf"],
     "toml": [ROOT / "tests" / "data" / "gripper.toml", ROOT / "tests" / "data" / "forces.toml"],
 }
 
@@ -171,10 +172,11 @@ MUTATIONS = (
 def mutant(number: int) -> tuple[str, str, bytes]:
     """Return the format, the kind and the content of a mutant; the same for the same number."""
     rng = random.Random(number)  # noqa: S311 - not for secrets
-    suffix = ("urdf", "toml")[number % 2]
-    mutation = MUTATIONS[(number // 2) % len(MUTATIONS)]
+    count = len(ORIGINALS)
+    suffix = [*ORIGINALS][number % count]
+    mutation = MUTATIONS[(number // count) % len(MUTATIONS)]
     originals = ORIGINALS[suffix]
-    data = originals[number // (2 * len(MUTATIONS)) % len(originals)].read_bytes()
+    data = originals[number // (count * len(MUTATIONS)) % len(originals)].read_bytes()
     for _ in range(rng.choice((1, 1, 1, 2))):
         data = mutation(data, rng)
     return suffix, mutation.__name__, data
@@ -186,6 +188,8 @@ def load(path: pathlib.Path) -> None:
 
     if path.suffix == ".urdf":
         mb.read_urdf(path).mesh_files([path.parent])
+    if path.suffix == ".sdf":
+        mb.read_sdf(path).mesh_files([path.parent])
     mb.load_model(path)
 
 
