@@ -195,6 +195,7 @@ def test_mbkit_view_serves_a_page_until_ctrl_c(kind, tmp_path):
         mb.simulate(mech.assemble(), (0.0, 0.2), 0.01, q={"hinge": 0.5}).save(path)
     start = ["--q", "hinge=0.5"] if kind == "model" else []
     command = [sys.executable, "-m", "mbkit", "view", str(path), "--port", "8420", *start]
+    command += ["--trace", "bob"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as viewing:
         try:
             line = viewing.stdout.readline()
