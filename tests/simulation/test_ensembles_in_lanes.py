@@ -82,3 +82,25 @@ def test_runs_side_by_side_are_the_runs_alone(taken, integrator, further):
     assert (9,) in runs.failures
     assert len(given_up) < len(taken)
     check_alone(runs, system, options, given)
+
+
+def test_springs_and_dampers_in_joints_act_side_by_side(taken):
+    """With a uniform field too; powers and energies are those of the runs alone."""
+    rng = np.random.default_rng(8)
+    mech = random_mechanism(rng, 5, ["revolute", "spherical", "prismatic"])
+    tree = mech.assemble()
+    sizes = {name: np.arange(tree.nq)[tree.position_slice(name)].size for name in tree.joint_names}
+    first, second = [name for name, size in sizes.items() if size == 1][:2]
+    mech.add_force(mb.JointSpring("spring", first, stiffness=30.0, rest=0.2))
+    mech.add_force(mb.JointDamper("damper", first, damping=0.7))
+    mech.add_force(mb.JointDamper("other", second, damping=0.4))
+    mech.add_force(mb.UniformField("wind", acceleration=(0.3, -2.0, 0.1)))
+    system = mech.assemble()
+    given = states(system, 0.5)
+    given["v"][9] *= 1e160
+    options = {"t_span": (0.0, 0.02), "h": 1e-3, "save_every": 6}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert list(runs.failures) == [(9,)]
+    assert sum(together for _, together in taken) == len(taken) - 1
+    assert np.all(runs.dissipated_energy[0, 1:] > 0.0)
+    check_alone(runs, system, options, given)

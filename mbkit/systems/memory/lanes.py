@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from mbkit.systems.memory.arrays import SystemArrays
 if TYPE_CHECKING:
     from mbkit.kernels.lanes import Lanes
 
-__all__ = ["LanesModel", "LanesWorkspace"]
+__all__ = ["LanesEquations", "LanesModel", "LanesWorkspace"]
 
 #: Forms of functions by address, with lanes: see `address_in_lanes`.
 EVALUATION = "sipppp"
@@ -82,6 +82,15 @@ class LanesModel:
             row[name] = address_in_lanes(function, _OF_JOINTS[name], self.lanes)
 
 
+class LanesEquations(NamedTuple):
+    """Functions for lanes, by address, and a SPACE that knows of the forces; None: of none."""
+
+    forward_dynamics: int
+    sprung_dynamics: int = 0
+    no_search: int = 0
+    forces: Any = None
+
+
 class LanesWorkspace:
     """The memory of one caller at a time for batches in lanes, besides his `Workspace`."""
 
@@ -115,18 +124,25 @@ class LanesWorkspace:
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
         self.address = array_address(self.record)
 
-    def let_move(self, forward_dynamics: int) -> None:
-        """Put in what time loops ask for: the equations of a tree under constant efforts `tau`.
-
-        forward_dynamics: the address of a function for lanes.
-        """
+    def let_move(self, equations: LanesEquations) -> None:
+        """Put in what time loops ask for: the equations of a tree under constant efforts `tau`."""
         from mbkit.kernels.compile import array_address
 
         nv = int(self._bodies[0]["num_velocities"])
         space: Any = self.record[0]
         self.tau, self.time = self.numbers(nv), np.zeros(1)
-        space["forward_dynamics"] = forward_dynamics
         space["tau"], space["time"] = array_address(self.tau), array_address(self.time)
+        space["forward_dynamics"] = equations.forward_dynamics
+        forces = equations.forces
+        if forces is None:
+            return
+        for name in ("num_forces", "linear", "num_linear"):
+            space[name] = forces[name]
+        space["force_pass"] = equations.forward_dynamics
+        space["forward_dynamics"] = equations.sprung_dynamics
+        space["force_search"] = equations.no_search
+        space["efforts"] = array_address(self.numbers(nv))
+        space["powers"] = array_address(self.numbers(layout.NUM_POWERS))
 
     def numbers(self, size: int) -> Any:
         """Return memory for so many numbers of each sample, (size, width)."""
