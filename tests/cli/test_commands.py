@@ -621,6 +621,16 @@ def test_info_of_a_urdf_has_notes_and_warnings():
     assert "base  by root_joint (FreeJoint)" in floating.output
 
 
+def test_sdf_files_are_shown_and_converted(tmp_path):
+    """Notes name what is not read; the TOML file is the same mechanism."""
+    path = GRIPPER.with_suffix(".sdf")
+    shown = CliRunner().invoke(main, ["info", str(path)])
+    assert "Note: gripper.sdf:19: sdf/world/model/link/collision is not read." in shown.output
+    done = CliRunner().invoke(main, ["convert", str(path), str(tmp_path / "gripper.toml")])
+    assert done.exit_code == 0, done.output
+    assert mb.load_model(tmp_path / "gripper.toml") == mb.load_sdf(path)
+
+
 def test_mobility_of_gears_in_a_ring_is_by_their_rank(tmp_path):
     """Three gears, of which one follows from the others."""
     mech = mb.Mechanism("ring")
