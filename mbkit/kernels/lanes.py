@@ -42,7 +42,10 @@ from mbkit.kernels.layout import SPACE
 LINE = 64
 
 #: The entries of SPACE, and of records of lanes, that are addresses of lanes.
-ADDRESSES = frozenset({"scratch", "rest", "columns", "slot", "tau", "efforts", "powers"})
+ADDRESSES = frozenset(
+    {"scratch", "rest", "columns", "slot", "directions", "changes", "trial"}
+    | {"tau", "efforts", "powers"}
+)
 
 # ------------------------------------------------------------------------------------ types
 

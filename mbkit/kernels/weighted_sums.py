@@ -6,13 +6,10 @@ and leaves short loops, of which trees consist, one number at a time.
 
 from typing import Any
 
-import numpy as np
-
 # numba's own, through the one door to it
 from mbkit.kernels.compile import (  # type: ignore[attr-defined]
     UNCOMPILED,
     cgutils,
-    helper,
     intrinsic,
     types,
 )
@@ -20,12 +17,6 @@ from mbkit.kernels.fusing import multiplied_and_added
 
 #: Numbers side by side; those of a block that lie one behind the other are this far apart.
 SIDE_BY_SIDE = 8
-
-
-@helper
-def index(k):
-    """A whole number, not negative, as an index: compiled code does not look for its sign."""
-    return np.uint64(int(k))
 
 
 def weigh_in_python(blocks: Any, first: int, weights: Any, target: int) -> None:
@@ -74,4 +65,32 @@ else:
             builder.store(total, lanes(3, 0), align=8)
             return context.get_dummy_value()
 
-        return types.void(blocks, first, weights, target), codegen
+        def number_by_number(context, builder, signature, values):
+            """The same sums of lanes, each of which fills a register."""
+            kind = signature.args[0].dtype
+            data = context.make_array(signature.args[0])(context, builder, values[0]).data
+            first, target = (
+                context.cast(builder, values[k], signature.args[k], types.int64) for k in (1, 3)
+            )
+
+            def place(start, offset):
+                return builder.gep(data, [builder.add(start, _ir.Constant(start.type, offset))])
+
+            weights = [
+                context.cast(builder, builder.extract_value(values[2], j), weight, kind)
+                for j, weight in enumerate(signature.args[2].types)
+            ]
+            for k in range(SIDE_BY_SIDE):
+                sums = []
+                for j, weight in enumerate(weights):
+                    number = builder.load(place(first, SIDE_BY_SIDE * j + k))
+                    if j < 2:
+                        sums.append(builder.fmul(weight, number))
+                    else:
+                        sums[j % 2] = multiplied_and_added(builder, weight, number, sums[j % 2])
+                builder.store(builder.fadd(*sums), place(target, k))
+            return context.get_dummy_value()
+
+        side_by_side = blocks.dtype == types.float64
+        code = codegen if side_by_side else number_by_number
+        return types.void(blocks, first, weights, target), code

@@ -83,6 +83,56 @@ def test_a_batch_is_its_samples(case, method):
     )
 
 
+#: Joints whose motion subspace is constant; derivatives of trees of these run in lanes.
+CONSTANT = ("revolute", "prismatic", "helical", "spherical", "free", "fixed", "translational")
+
+DERIVATIVES = {
+    "inverse_dynamics": lambda s, a, **k: s.inverse_dynamics_derivatives(
+        a["q"], a["v"], a["vdot"], **k
+    ),
+    "forward_dynamics": lambda s, a, **k: s.forward_dynamics_derivatives(
+        a["q"], a["v"], a["tau"], **k
+    ),
+    "loaded inverse_dynamics": lambda s, a, **k: s.inverse_dynamics_derivatives(
+        a["q"], a["v"], a["vdot"], a["wrenches"], **k
+    ),
+    "loaded forward_dynamics": lambda s, a, **k: s.forward_dynamics_derivatives(
+        a["q"], a["v"], a["tau"], a["wrenches"], **k
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def constant_case():
+    """A tree of joints of constant motion subspaces, some turned round, and many states of it."""
+    rng = np.random.default_rng(12)
+    system = random_mechanism(rng, 10, CONSTANT, reach=4).assemble()
+    assert system.arrays.has_constant_subspaces
+    states = [random_state(rng, system) for _ in range(COUNT)]
+    names = ("q", "v", "vdot", "tau", "wrenches")
+    return system, {name: np.array([getattr(s, name) for s in states]) for name in names}
+
+
+@pytest.mark.some(4)
+@pytest.mark.parametrize("method", DERIVATIVES)
+def test_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method):
+    """Bit by bit; one that is not finite spoils no other."""
+    system, arguments = constant_case
+    call = DERIVATIVES[method]
+    found = call(system, arguments)
+    for k in range(COUNT):
+        for all_of_them, alone in zip(found, call(system, one(arguments, k)), strict=True):
+            np.testing.assert_array_equal(all_of_them[k], alone)
+    broken = {**arguments, "v": arguments["v"].copy()}
+    broken["v"][41, 2] = np.nan
+    after = call(system, broken, on_error="nan")
+    alone = call(system, one(broken, 41), on_error="nan")
+    for before, now, spoilt in zip(found, after, alone, strict=True):
+        np.testing.assert_array_equal(np.delete(now, 41, axis=0), np.delete(before, 41, axis=0))
+        np.testing.assert_array_equal(now[41], spoilt)
+        assert np.isnan(spoilt).any()
+
+
 @pytest.mark.some(4)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_is_written_to_out(case, method):

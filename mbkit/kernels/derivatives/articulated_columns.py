@@ -7,6 +7,7 @@ from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import helper
 from mbkit.kernels.derivatives.articulated_memory import BLOCK
 from mbkit.kernels.derivatives.directions import depends_on_q, twist_of_step
+from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.recursions.inertias import (
     NEGLIGIBLE,
     articulated_times,
@@ -25,6 +26,7 @@ from mbkit.kernels.vectors import (
     pairing,
     store,
 )
+from mbkit.kernels.whole_numbers import whole
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -47,8 +49,8 @@ def take_out(body, column, c, k):
     inertia = dot(x, t) + dot(y, f)
     limit = dot(x, x) * trace(body.rotational) + dot(y, y) * trace(body.translational)
     limit *= NEGLIGIBLE
-    if not inertia > limit:
-        return failure(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
+    if not all_lanes(inertia > limit):
+        return failure(SINGULAR_INERTIA if any_lane(inertia <= limit) else NOT_FINITE, k)
     column.D = 1.0 / inertia
     store(column.U, t, f)
     subtract_outer(body, column.D, column.U)
@@ -222,12 +224,12 @@ def carry_outwards(model, memory, out, width):
         end = min(first + BLOCK, width)
         for i in range(1, model.shape[0]):
             row = model[i]
-            level = int(memory.level[i])
+            level = whole(memory.level[i])
             A = memory.A[level]
             if row.parent == 0:
                 for j in range(6):
                     A[j, :] = 0.0
-            elif int(memory.level[row.parent]) != level:
+            elif whole(memory.level[row.parent]) != level:
                 for j in range(6):
                     assign(A[j], memory.A[level - 1, j])
             for k in range(row.first_velocity, row.first_velocity + row.num_velocities):

@@ -6,6 +6,7 @@ import numpy as np
 
 from mbkit.kernels.compile import floats_at, helper, records_at
 from mbkit.kernels.layout import SPACE
+from mbkit.kernels.whole_numbers import whole
 
 #: Columns of the result that are carried outwards at once: those of one body stay in the cache.
 BLOCK = 64
@@ -72,7 +73,7 @@ def set_levels(model, level):
         if row.parent != 0:
             last = row.end_column == model[row.parent].end_column
             level[i] = level[row.parent] + (0.0 if last else 1.0)
-            count = max(count, int(level[i]) + 1)
+            count = max(count, whole(level[i]) + 1)
     return count
 
 

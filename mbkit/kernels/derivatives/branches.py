@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.vectors import angular, linear
-from mbkit.kernels.weighted_sums import SIDE_BY_SIDE, index, weigh
+from mbkit.kernels.weighted_sums import SIDE_BY_SIDE, weigh
+from mbkit.kernels.whole_numbers import index, whole
 
 #: k = 8 (k >> 3) + (k & 7).
 _SHIFT = 3
@@ -111,7 +112,7 @@ def spans_in(model, memory):
 @helper
 def height_of(spans, i):
     """Where on the stack the directions of a joint begin."""
-    return int(spans.heights[i])
+    return whole(spans.heights[i])
 
 
 @helper
@@ -123,7 +124,7 @@ def set_end(spans, i, end):
 @helper
 def span_of(spans, row, i, first):
     """The span of the rows of joint i, whose own directions begin at `first`."""
-    return Span(height_of(spans, i) + row.ndx, first + row.ndx, int(spans.ends[i]))
+    return Span(height_of(spans, i) + row.ndx, first + row.ndx, whole(spans.ends[i]))
 
 
 @helper

@@ -113,7 +113,7 @@ def product_motion(parameters, q, v, R, p, S, bias):
     write_twist(cw, cu, bias, 0)
 
 
-@address_kernel("ippppppp")
+@address_kernel("ippppppp", in_lanes=True)
 def motion(slot, parameters, q, v, R, p, S, bias):
     """Pose, motion subspace and S-dot v."""
     product_motion(parameters, q, v, R, p, S, bias)

@@ -19,33 +19,27 @@ class Evaluation:
         Name of its result; `Arguments.shape` has the shape.
     module : str
         Its module below `mbkit.kernels`; "" if the representation has it.
-    in_lanes : tuple of str
-        Kernel packages of the representations in which batches compute several samples at once:
-        those whose function has the same bits there as for one sample.
+    in_lanes : bool
+        Whether batches compute several samples at once, where its function is one of mbkit's.
     """
 
     function: str
     arguments: tuple[str, str, str]
     result: str
     module: str = ""
-    in_lanes: tuple[str, ...] = ()
+    in_lanes: bool = False
 
 
-_ALL = "body_fixed", "spatial", "hybrid", "mixed"
-
-
-INVERSE_DYNAMICS = Evaluation("inverse_dynamics", ("q", "v", "vdot"), "tau", in_lanes=_ALL)
-FORWARD_DYNAMICS = Evaluation(
-    "forward_dynamics", ("q", "v", "tau"), "vdot", in_lanes=("body_fixed",)
-)
+INVERSE_DYNAMICS = Evaluation("inverse_dynamics", ("q", "v", "vdot"), "tau", in_lanes=True)
+FORWARD_DYNAMICS = Evaluation("forward_dynamics", ("q", "v", "tau"), "vdot", in_lanes=True)
 HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found")
 INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
     "inverse_dynamics_derivatives", ("q", "v", "vdot"), "derivatives",
-    "derivatives.inverse_dynamics",
+    "derivatives.inverse_dynamics", in_lanes=True,
 )  # fmt: skip
 FORWARD_DYNAMICS_DERIVATIVES = Evaluation(
     "forward_dynamics_derivatives", ("q", "v", "tau"), "derivatives of accelerations",
-    "derivatives.forward_dynamics",
+    "derivatives.forward_dynamics", in_lanes=True,
 )  # fmt: skip
 INVERSE_DYNAMICS_SECOND_DERIVATIVES = Evaluation(
     "inverse_dynamics_second_derivatives", ("q", "v", "vdot"), "second derivatives",
@@ -64,11 +58,11 @@ CANONICAL_FORWARD_DYNAMICS = Evaluation(
     "canonical_forward_dynamics", ("q", "p", "tau"), "found", "momentum.canonical"
 )
 MOMENTA_IN_WORLD = Evaluation("momenta_in_world", ("q", "p", ""), "p", "momentum.canonical")
-MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M", in_lanes=_ALL)
+MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M", in_lanes=True)
 MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "recursions.mass_action")
-TWISTS = Evaluation("twists", ("q", "v", ""), "twists")
-ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists")
-JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian")
+TWISTS = Evaluation("twists", ("q", "v", ""), "twists", in_lanes=True)
+ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", in_lanes=True)
+JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", in_lanes=True)
 APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
 
 BODY_DERIVATIVES = Evaluation(
@@ -99,8 +93,8 @@ DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "dx", "configuration")
 DEXP = Evaluation("dexp", ("dx", "rate", ""), "dx", module="configuration")
 DEXP_INV = Evaluation("dexp_inv", ("dx", "rate", ""), "dx", module="configuration")
 RATES = Evaluation("rates", ("q", "v", ""), "dx", "configuration")
-ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "recursions.energy")
-MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "recursions.energy")
+ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "recursions.energy", in_lanes=True)
+MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "recursions.energy", in_lanes=True)
 
 GENERALIZED_FORCES = Evaluation(
     "generalized_forces", ("q", "v", "t"), "tau", module="forces.force_pass"

@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mbkit.kernels.layout import LOADED
+from mbkit.systems.calls.evaluations import (
+    FORWARD_DYNAMICS_DERIVATIVES,
+    INVERSE_DYNAMICS_DERIVATIVES,
+    JACOBIAN,
+)
 from mbkit.systems.memory.lanes import EVALUATION, LanesModel, LanesWorkspace
 
 if TYPE_CHECKING:
@@ -15,8 +20,14 @@ if TYPE_CHECKING:
 #: installation: fewer are computed in less than a millisecond.
 LEAST_SAMPLES = 64
 
-#: Options of kernels that they have in lanes.
+#: Options of dynamics that kernels have in lanes. That of the Jacobian is the number of a body.
 _OPTIONS = (0, LOADED)
+
+#: What is in lanes where the motion subspaces of all joints are constant.
+_OF_CONSTANT_SUBSPACES = (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVATIVES)
+
+#: Kernel packages of the representations whose functions are written for lanes.
+_REPRESENTATIONS = ("body_fixed", "spatial", "hybrid", "mixed")
 
 
 class BatchInLanes:
@@ -77,13 +88,16 @@ def batch_in_lanes(
         UNCOMPILED
         or not samples.what.in_lanes
         or samples.count < LEAST_SAMPLES
-        or option not in _OPTIONS
+        or (option not in _OPTIONS and samples.what is not JACOBIAN)
         or evaluator.calls_python
     ):
         return None
+    if samples.what in _OF_CONSTANT_SUBSPACES and not evaluator.arrays.has_constant_subspaces:
+        return None
     made = [evaluator.made(address) for address in (function, apply) if address]
-    modules = [f"mbkit.kernels.{package}.algorithms" for package in samples.what.in_lanes]
-    if made[0].function.__module__ not in modules:
+    modules = [f"{package}.algorithms" for package in _REPRESENTATIONS]
+    written = [samples.what.module] if samples.what.module else modules
+    if made[0].function.__module__ not in [f"mbkit.kernels.{name}" for name in written]:
         return None
     from mbkit.kernels.lanes import address_in_lanes
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from mbkit.joints import Joint
 from mbkit.joints.defaults.derivatives import defines
+from mbkit.kernels import layout
 from mbkit.systems.memory.closure import ClosureArrays
 from mbkit.systems.memory.forces import ForceArrays
 from mbkit.systems.memory.joint_pieces import JointPieces
@@ -110,6 +111,24 @@ class SystemArrays:
     def joint_pieces(self) -> JointPieces:
         """The joints whose motion subspace changes, as series of higher order need them."""
         return JointPieces.of(self.bodies, self.joints)
+
+    @functools.cached_property
+    def has_constant_subspaces(self) -> bool:
+        """Whether no joint has a motion subspace that changes with q, seen from its successor."""
+        return bool((self.bodies["constant"][1:] != 0).all())
+
+    @functools.cached_property
+    def size_of_columns(self) -> int:
+        """How many numbers a caller has for columns: of the mass matrix, or of derivatives."""
+        from mbkit.kernels.derivatives import articulated_memory, branches
+
+        nv = int(self.bodies[0]["num_velocities"])
+        ndx = max(1, int(self.bodies[0]["ndx"]))
+        return max(
+            layout.COLUMN_SIZE * nv,
+            articulated_memory.memory_size(self.bodies["parent"], nv),
+            branches.memory_size(len(self.bodies), ndx),
+        )
 
     @functools.cached_property
     def inertia_spread(self) -> InertiaSpread:

@@ -120,7 +120,13 @@ class LanesWorkspace:
         space["frames"] = array_address(arrays.frames)
         space["num_frames"] = len(arrays.frames)
         space["rest"] = array_address(self._lines(nv * width))
-        space["columns"] = array_address(self._lines(layout.COLUMN_SIZE * nv * width))
+        space["columns"] = array_address(self._lines(arrays.size_of_columns * width))
+        ndx = max(1, int(arrays.bodies[0]["ndx"]))
+        for name, record in (("directions", layout.DIRECTION), ("changes", layout.CHANGE)):
+            size = ndx * record_of_lanes(record, model.lanes).size
+            space[name] = array_address(self._lines(size // 8))
+        self._places = np.arange(max(ndx, nv))
+        space["places"] = array_address(self._places)
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
         self.address = array_address(self.record)
 

@@ -41,7 +41,6 @@ class Workspace:
 
     def __init__(self, arrays: SystemArrays, evaluator: Evaluator) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.derivatives import articulated_memory, branches
 
         totals = arrays.bodies[0]
         nv = int(totals["num_velocities"])
@@ -50,12 +49,7 @@ class Workspace:
         self.tau = np.zeros(nv)
         self.rest = np.zeros(nv)
         ndx = max(1, int(totals["ndx"]))
-        sizes = (
-            layout.COLUMN_SIZE * nv,
-            articulated_memory.memory_size(arrays.bodies["parent"], nv),
-            branches.memory_size(len(arrays.bodies), ndx),
-        )
-        self.columns = _aligned(max(sizes))
+        self.columns = _aligned(arrays.size_of_columns)
         self.directions = np.zeros(ndx, layout.DIRECTION)
         self.changes = np.zeros(ndx, layout.CHANGE)
         self.trial = np.zeros(max(1, sum(int(totals[count]) for count in _COUNTS)))
