@@ -1,4 +1,4 @@
-"""Which products and sums are rounded once: a rule of the source, the same for all numbers.
+"""The rule of the source by which products and sums are rounded once, the same for all numbers.
 
     a * b + c     c + a * b     a * b - c     c - a * b     and  c += a * b,  c -= a * b
 

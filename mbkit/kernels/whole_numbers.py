@@ -1,4 +1,4 @@
-"""Whole numbers that lie among floating point ones, such as places in a row of a matrix."""
+"""Integers that lie among numbers of floating point, such as places in a row of a matrix."""
 
 from typing import Any
 

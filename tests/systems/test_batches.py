@@ -113,7 +113,6 @@ def constant_case():
     return system, {name: np.array([getattr(s, name) for s in states]) for name in names}
 
 
-@pytest.mark.some(4)
 @pytest.mark.parametrize("method", DERIVATIVES)
 def test_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method):
     """Bit by bit; one that is not finite spoils no other."""
