@@ -4,8 +4,8 @@
     python tools/ten_minutes.py .venv    # packages are those of an environment that is there
 
 Either way, the environment that the page makes is new, and mbkit is installed into it from a copy
-of the files that a user has. In the second one compiled kernels that are there are used as well,
-so that it takes seconds and not minutes.
+of the files that a user has. In the second one these files have the compiled kernels that are here,
+which Python finds in the folder where it is started, so that it takes seconds and not minutes.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ PAGE = ROOT / "docs" / "tutorials" / "first-closed-mechanism.md"
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: What an installation needs of the project.
 FILES = ("pyproject.toml", "README.md", "LICENSE", "mbkit_pytest.py", "mbkit")
-#: Of these nothing is installed.
-LEFT_OUT = shutil.ignore_patterns("__pycache__")
 
 
 def main(given: str | None = None) -> float:
@@ -34,7 +32,7 @@ def main(given: str | None = None) -> float:
     commands = "".join(text for kind, text in blocks if kind == "sh").strip().splitlines()
     code = "".join(text for kind, text in blocks if kind == "python")
     with tempfile.TemporaryDirectory() as folder:
-        copy(pathlib.Path(folder))
+        copy(pathlib.Path(folder), compiled=given is not None)
         started = time.monotonic()
         env = offline(pathlib.Path(given).absolute()) if given else {**os.environ}
         for k, command in enumerate(commands):
@@ -46,19 +44,21 @@ def main(given: str | None = None) -> float:
             )  # fmt: skip
             if given and k == 0:
                 lend_packages(pathlib.Path(given).absolute(), pathlib.Path(folder))
-            if given and "install" in command:
-                lend_kernels(pathlib.Path(folder))
+        # what was installed, and not the folder that Python was started in
+        (installed,) = pathlib.Path(folder).glob("*/bin/mbkit")
+        subprocess.run([installed, "--version"], cwd=folder, check=True, env=env)  # noqa: S603
         film = pathlib.Path(folder, "run.html")
         if film.stat().st_size < 10_000:
             sys.exit(f"{film.name} is no film: {film.stat().st_size} bytes.")
         return time.monotonic() - started
 
 
-def copy(folder: pathlib.Path) -> None:
-    """Copy the project, without what was compiled."""
+def copy(folder: pathlib.Path, *, compiled: bool) -> None:
+    """Copy the project, with or without its compiled kernels."""
+    left_out = shutil.ignore_patterns("*.pyc" if compiled else "__pycache__")
     for name in FILES:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name, ignore=LEFT_OUT)
+            shutil.copytree(ROOT / name, folder / name, ignore=left_out)
         else:
             shutil.copy(ROOT / name, folder)
 
@@ -76,15 +76,6 @@ def lend_packages(given: pathlib.Path, folder: pathlib.Path) -> None:
     (own,) = folder.glob("*/lib/python*/site-packages")
     (other,) = given.glob("lib/python*/site-packages")
     (own / "lent.pth").write_text(f"{other}\n", encoding="utf-8")
-
-
-def lend_kernels(folder: pathlib.Path) -> None:
-    """Put what was compiled here beside the modules that were installed."""
-    (installed,) = folder.glob("*/lib/python*/site-packages/mbkit")
-    for path in ROOT.glob("mbkit/**/__pycache__/*.nb[ic]"):
-        place = installed / path.relative_to(ROOT / "mbkit")
-        place.parent.mkdir(exist_ok=True)
-        shutil.copy2(path, place)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ from mbkit.spatial.typed import typed_wrenches as typed_wrenches
 
 __all__ = [
     "Acceleration",
-    "FloatArray",
     "Screw",
     "SpatialInertia",
     "Twist",

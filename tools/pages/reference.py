@@ -55,12 +55,14 @@ SUBJECTS = {
     "representations": Subject(
         "Representations and conventions", ("representations",), ("mbkit.conventions",)
     ),
+    "lie": Subject("Lie groups", (), ("mbkit.lie",)),
     "linear-analysis": Subject("Linear analysis", ("linear_models",)),
     "identification": Subject("Identification", ("identification",)),
     "sensitivities": Subject("Derivatives of runs", ("sensitivities",)),
     "files": Subject("Files", ("io",)),
-    "pictures": Subject("Pictures", ("viz",)),
-    "studies": Subject("Projects and studies", ("studies",)),
+    "pictures": Subject("Pictures", ("viz",), ("mbkit.viz",)),
+    "studies": Subject("Projects and studies", ("studies",), ("mbkit.studies",)),
+    "plugins": Subject("Plugins", (), ("mbkit.plugins",)),
     "bridges": Subject("sympy, CasADi and JAX", ("bridges",)),
     "testing": Subject("Checks of what users write", (), ("mbkit.testing",)),
     "errors": Subject("Errors and warnings", ("errors", "memory")),
@@ -103,8 +105,7 @@ def _names_of(name: str) -> Iterator[str]:
     module = importlib.import_module(name)
     for each in module.__all__:
         value = getattr(module, each)
-        documented = isinstance(value, type) or inspect.isroutine(value)
-        if documented and getattr(mbkit, each, None) is not value:
+        if not isinstance(value, ModuleType) and getattr(mbkit, each, None) is not value:
             yield f"{name}.{each}"
 
 
