@@ -1,4 +1,4 @@
-"""Why joints cannot be where, or as fast as, they are asked to be, in words."""
+"""Faults of starts: joints that cannot be where, or as fast as, they are asked to be, in words."""
 
 from __future__ import annotations
 

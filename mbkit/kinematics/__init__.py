@@ -5,7 +5,7 @@ from mbkit.kinematics.fitted_rates import RatesFit as RatesFit
 from mbkit.kinematics.fitted_rates import fit_accelerations as fit_accelerations
 from mbkit.kinematics.fitted_rates import fit_jerks as fit_jerks
 from mbkit.kinematics.fitted_rates import fit_rates as fit_rates
-from mbkit.kinematics.inverse_kinematics import InverseKinematics as InverseKinematics
+from mbkit.kinematics.found_configuration import InverseKinematics as InverseKinematics
 from mbkit.kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from mbkit.kinematics.manipulability import Manipulability as Manipulability
 from mbkit.kinematics.manipulability import manipulability as manipulability

@@ -13,7 +13,7 @@ from mbkit.kinematics.targets import PoseTarget
 from mbkit.systems.calls.arguments import common_axes
 
 if TYPE_CHECKING:
-    from mbkit.kinematics.inverse_kinematics import InverseKinematics
+    from mbkit.kinematics.found_configuration import InverseKinematics
 
 __all__ = ["described_many", "leading_axes", "solved_for_each"]
 

@@ -18,7 +18,7 @@ from mbkit.kinematics.targets import Targets
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from mbkit.kinematics.inverse_kinematics import InverseKinematics
+    from mbkit.kinematics.found_configuration import InverseKinematics
 
 #: Errors below this, in radians and in parts of the largest coordinate, are those of the poses.
 _ROUNDING = 1e-13

@@ -1,4 +1,4 @@
-"""What the entries of joints with several coordinates are, in words for legends."""
+"""Words for the entries of joints with several coordinates, for legends."""
 
 from __future__ import annotations
 
