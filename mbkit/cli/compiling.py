@@ -1,20 +1,82 @@
-"""Progress of compilation at the first start of an installation."""
+"""Progress of compilation at the first start of an installation, and what is compiled then."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import click
 
+from mbkit.systems.calls.batches import cores
+
+PACKAGE = "mbkit.kernels."
+
+#: Beyond that many processes the slowest kernel of a run is what there is to wait for.
+MOST_PROCESSES = 4
+
+
+#: What scripts call besides a simulation, the demonstration for one.
+OF_SCRIPTS = (
+    "recursions.poses:poses",
+    "body_fixed.algorithms:inverse_dynamics",
+    "forces.generalized_force",
+)
+
+
+def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed") -> list[str]:
+    """Return what the default method calls for a mechanism without loops, the slowest first.
+
+    They are modules, or functions of modules, "module:function". `recursion` is the package of the
+    representation's recursions; `chosen_steps` says whether the method chooses its steps.
+    """
+    names = (
+        f"{recursion}.algorithms:forward_dynamics",
+        "time_loops.munthe_kaas_adaptive" if chosen_steps else "time_loops.munthe_kaas",
+        *(("explicit.dense_output", "protocol", "explicit.charts") if chosen_steps else ()),
+        "recursions.energy:energies",
+        "joints.screw_product:motion",
+        "batches",
+        "direct_calls:direct",
+    )
+    return [PACKAGE + name for name in names]
+
+
+def kernels_of_trees() -> list[str]:
+    """Return what scripts call that simulate a mechanism without loops, the slowest first."""
+    first, loop, *others = kernels_of_runs()
+    return [first, loop, *(PACKAGE + name for name in OF_SCRIPTS), *others]
+
 
 @contextlib.contextmanager
-def compiling_announced() -> Iterator[None]:
-    """Write a line to stderr before each kernel that has to be compiled."""
+def compiling_announced(kernels: Sequence[str] = ()) -> Iterator[None]:
+    """Write a line to stderr before each kernel that has to be compiled.
+
+    Where the first one is, `kernels` are compiled on all cores, as `compile_side_by_side` has them:
+    what is not there yet is most likely all not there.
+    """
     from mbkit.kernels.caching import compilation_listener
 
-    def announce(name: str) -> None:
+    announced: set[str] = set()
+    todo = [*kernels] if cores() > 1 else []
+
+    def tell(name: str) -> None:
+        announced.add(name)
         click.echo(f"Compiling {name} (first start only) ...", err=True)
+
+    def announce(name: str) -> None:
+        if todo:
+            _compile_all(todo, tell)
+            todo.clear()
+        if name not in announced:  # otherwise it is there by now
+            tell(name)
 
     with compilation_listener(announce):
         yield
+
+
+def _compile_all(kernels: Sequence[str], tell: Callable[[str], None]) -> None:
+    from mbkit.cli.workers import compile_side_by_side
+
+    # where a process ends, for want of memory, say, the rest is compiled here
+    with contextlib.suppress(click.ClickException):
+        compile_side_by_side(kernels, min(cores(), MOST_PROCESSES), tell, lambda: None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mbkit.cli.assignments import assign, numbers_of
-from mbkit.cli.compiling import compiling_announced
+from mbkit.cli.compiling import compiling_announced, kernels_of_runs
 from mbkit.cli.coordinates import chosen_coordinates, coordinate_options
 from mbkit.cli.long_runs import (
     checked_places,
@@ -24,7 +24,7 @@ from mbkit.cli.parameters import changed_system, own_changes, parameters_option,
 from mbkit.cli.remedies import goes_on_by
 from mbkit.cli.results import check_output, keep
 from mbkit.errors import ConfigurationError, NotFiniteError, UsageError, listed, suggestion
-from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
+from mbkit.integrators import RungeKuttaMuntheKaas
 from mbkit.integrators.tableaus import TABLEAUS
 from mbkit.simulation.own_steps import RTOL
 
@@ -152,7 +152,11 @@ def simulate(
     others = read_changes(changes)
     own = own_changes(model, others)
     mechanism = load(model, floating=floating, mimic=mimic, parameters=own)
-    with compiling_announced():
+    kernels = kernels_of_runs(
+        chosen_steps=integrator.rtol is not None,
+        recursion="body_fixed" if chosen is None else chosen.kernel_package,
+    )
+    with compiling_announced(kernels):
         system = changed_system(mechanism.assemble(strategy), others, own)
         # states are told by the joints, which absolute coordinates cut
         named = mechanism.assemble() if system.free_joints else system
@@ -183,7 +187,7 @@ def _check_start(system: System, positions: Sequence[str], velocities: Sequence[
         raise UsageError(f"{given}: {error}") from error
 
 
-def _integrator(tableau: str | None, h: float | None, rtol: float | None) -> Integrator:
+def _integrator(tableau: str | None, h: float | None, rtol: float | None) -> RungeKuttaMuntheKaas:
     """Return the method of the options."""
     rtol = RTOL if h is None and rtol is None else rtol
     default = "rk4" if rtol is None else "dormand_prince5"

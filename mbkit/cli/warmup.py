@@ -7,9 +7,8 @@ import time
 
 import click
 
+from mbkit.cli.compiling import PACKAGE, kernels_of_trees
 from mbkit.systems.calls.batches import cores
-
-PACKAGE = "mbkit.kernels."
 
 #: What takes longest, in this order: several processes begin with it. Any order is right.
 SLOWEST = (
@@ -17,20 +16,6 @@ SLOWEST = (
     "time_loops.bliedf",
     "time_loops.munthe_kaas_adaptive",
     "time_loops.multistep_munthe_kaas",
-)
-
-#: What a simulation of a mechanism without loops calls, with the default integrator: modules, or
-#: functions of modules; those that take longest first.
-TREES = (
-    "body_fixed.algorithms:forward_dynamics",
-    "time_loops.munthe_kaas",
-    "forces.generalized_force",
-    "recursions.poses:poses",
-    "body_fixed.algorithms:inverse_dynamics",
-    "recursions.energy:energies",
-    "joints.screw_product:motion",
-    "batches",
-    "direct_calls:direct",
 )
 
 #: Beyond that many processes the slowest modules are what there is to wait for.
@@ -71,7 +56,7 @@ def warmup(processes: int | None, trees: bool) -> None:
 
     started = time.perf_counter()
     compiled: list[str] = []
-    modules = [PACKAGE + name for name in TREES] if trees else kernel_modules()
+    modules = kernels_of_trees() if trees else kernel_modules()
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("modules with kernels", total=len(modules))

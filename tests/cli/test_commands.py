@@ -534,10 +534,10 @@ run.kinetic_energy, system.poses(run.q), system.inverse_dynamics(run.q, run.v, r
 """
 
 FOR_TREES = """
-from mbkit.cli.warmup import PACKAGE, TREES
+from mbkit.cli.compiling import kernels_of_trees
 from mbkit.cli.workers import _compile
-for name in TREES:
-    _compile(PACKAGE + name)
+for name in kernels_of_trees():
+    _compile(name)
 """
 
 
@@ -555,6 +555,53 @@ def test_warmup_for_trees_compiles_all_that_a_tree_calls():
     needed = loaded(A_TREE.format(str(model)))
     assert {"time_loops.munthe_kaas.advance", "body_fixed.algorithms.forward_dynamics"} <= needed
     assert needed <= loaded(FOR_TREES)
+
+
+A_START = """
+import pathlib, sys
+from mbkit.cli.main import main
+if __name__ == "__main__":
+    main(["simulate", {0!r}, "-o", {1!r}, "--t-end", "0.1"])
+"""
+
+
+@pytest.mark.long
+@pytest.mark.compiled
+def test_the_first_start_compiles_each_kernel_once_and_the_second_none(tmp_path):
+    """In several processes where there are cores; what a run calls is in the list."""
+    model = pathlib.Path(__file__).parents[2] / "examples" / "models" / "panda.toml"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    said = []
+    for name in ("first.nc", "second.nc"):
+        script = tmp_path / "start.py"
+        script.write_text(A_START.format(str(model), str(tmp_path / name)))
+        done = subprocess.run(
+            [sys.executable, script], check=True, env=environment, capture_output=True, text=True
+        )
+        said.append([line for line in done.stderr.splitlines() if line.startswith("Compiling")])
+    assert len(said[0]) > 4
+    assert len(said[0]) == len({*said[0]})
+    assert said[1] == []
+
+
+@pytest.mark.compiled
+def test_what_a_run_loads_is_compiled_beforehand(tmp_path):
+    """The list is that of the run, so that no kernel is left for one process alone."""
+    from mbkit.cli.compiling import kernels_of_runs
+
+    model = pathlib.Path(__file__).parents[2] / "examples" / "models" / "panda.toml"
+    for options, chosen_steps in (([], True), (["--h", "0.01"], False)):
+        output = str(tmp_path / f"{chosen_steps}.nc")
+        start = [str(model), "-o", output, "--t-end", "0.1", *options]
+        call = f"main(['simulate', *{start!r}], standalone_mode=False)"
+        code = f"from mbkit.cli.main import main\n{call}"
+        command = [sys.executable, "-c", LOADED.format(code)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        needed = {*done.stdout.splitlines()[-1].split()}
+        listed = kernels_of_runs(chosen_steps=chosen_steps)
+        modules = tuple(each.partition(":")[0].removeprefix("mbkit.kernels.") for each in listed)
+        modules += ("time_loops.in_lanes",)  # which the loop of fixed steps imports
+        assert {each for each in needed if not each.startswith(modules)} == set()
 
 
 SIDE_BY_SIDE = """
