@@ -118,7 +118,12 @@ def show(
     options: dict[str, Any] = {"host": host, "port": port}
     if ways := traces_of(joints, start[None], traces, "show"):
         options["traces"] = ways
-    if wrenches:
+    if wrenches is not None:
+        if not isinstance(wrenches, Mapping):
+            raise UsageError(
+                "show: wrenches must be arrays (moment, force) by names of bodies, such as "
+                f"{{'hand': [0, 0, 0, 0, 0, -5.0]}}, got {wrenches!r}."
+            )
         given_wrenches(joints, wrenches, start[None], [0], 1, "show")  # whether they are such
         options["wrenches"] = dict(wrenches)
     return found.show(scene_of(joints), start, **options)

@@ -166,6 +166,9 @@ def test_what_a_live_page_cannot_show_is_named():
     system = four_bar()
     for options, told in (
         ({"traces": ["couplr"]}, "show: traces: there is no body or frame 'couplr'"),
+        ({"wrenches": [1.0]}, "show: wrenches must be arrays"),
+        ({"wrenches": {"body": np.zeros(6)}}, "body"),
+        ({"wrenches": {"coupler": ["x"]}}, "show: wrenches: that on 'coupler' must"),
         ({"wrenches": {"coupler": [1.0]}}, "show: wrenches: that on 'coupler' must have"),
     ):
         with pytest.raises(mb.MbkitError, match=told):

@@ -30,7 +30,7 @@ __all__ = [
 NOT_CALLED = {
     "solved", "solve_hybrid", "start_of_tree", "known", "prescribed_rows", "load_model",
     "save_model", "load_ensemble", "load_result", "load_urdf", "read_urdf", "save_urdf",
-    "load_mjcf", "read_mjcf", "save_mjcf", "Mjcf", "export_fmu",
+    "load_mjcf", "read_mjcf", "save_mjcf", "Mjcf", "load_sdf", "read_sdf", "Sdf", "export_fmu",
     "load_project", "load_study", "resume", "simulate", "plot", "animate", "save", "main",
     "Project", "Study", "Result", "EventLog", "Urdf", "EquationsOfMotion", "System", "MassFactor",
     "SystemJacobian",
