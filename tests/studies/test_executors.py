@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import time
+import warnings
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ def test_rows_are_those_of_one_worker_to_the_last_bit(
         **GIVEN,
     )  # fmt: skip
     assert two.tables["cases"].csv() == one.tables["cases"].csv()
-    assert load_findings(tmp_path / "study").table.csv() == one.tables["cases"].csv()
+    assert load_findings(tmp_path / "study").tables["cases"].csv() == one.tables["cases"].csv()
 
 
 @pytest.mark.long
@@ -72,3 +73,24 @@ def test_times_are_not_measured_side_by_side() -> None:
         mb.studies.compare(drop(), (0.0, 1.0), 0.1, time_limit=1.0, **given)
     with pytest.raises(mb.UsageError, match="positive and finite"):
         mb.studies.compare(drop(), (0.0, 1.0), 0.1, time_limit=-1.0, q=[1.0], executor="processes")
+
+
+@pytest.mark.parametrize("executor", ["serial", "threads"])
+def test_warnings_of_runs_are_no_errors_of_others(executor: str) -> None:
+    """Also where Python makes errors of them, and tasks in threads leave filters in any order."""
+
+    def height(run: mb.Result) -> float:
+        with warnings.catch_warnings():
+            time.sleep(1e-3)
+        warnings.warn("of a task", RuntimeWarning, stacklevel=2)
+        return float(run.q[-1, 0])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        before = list(warnings.filters)
+        found = ensemble(
+            drop(), (0.0, 1.0), 0.5, vary=VARIED, outputs={"height": height}, samples=40,
+            executor=executor,
+        )  # fmt: skip
+        assert warnings.filters == before
+    assert len(found.failed) == 0

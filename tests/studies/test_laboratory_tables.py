@@ -60,7 +60,13 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("kind", STUDIES)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        kind if kind == "ensemble" else pytest.param(kind, marks=pytest.mark.long)
+        for kind in STUDIES
+    ],
+)
 def test_run_leaves_a_directory_and_goes_on(folder: pathlib.Path, kind: str) -> None:
     """Tables, report and the study itself; started again, the command runs nothing."""
     text, count, holds = STUDIES[kind]
@@ -75,8 +81,14 @@ def test_run_leaves_a_directory_and_goes_on(folder: pathlib.Path, kind: str) -> 
     found = mb.load_study(study).findings(place)
     assert found.kind == mb.load_study(study).kind == kind
     assert holds(found.table)
+    again, page = load_findings(place), (place / "report.html").read_text()
+    assert again.kind == kind
+    assert again.table.markdown() == found.table.markdown()
+    assert CliRunner().invoke(main, ["report", str(place)]).exit_code == 0
+    assert (place / "report.html").read_text() == page
+    assert kind.replace("_", " ").capitalize() in page
     written = {path: path.stat().st_mtime_ns for path in (place / "cases").iterdir()}
-    assert len(written) == count == len(load_findings(place).table)
+    assert len(written) == count == len(again.tables["cases"])
     assert CliRunner().invoke(main, ["run", str(study)]).exit_code == 0
     assert {path: path.stat().st_mtime_ns for path in written} == written
 

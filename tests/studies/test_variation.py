@@ -76,7 +76,7 @@ def test_a_run_that_fails_is_a_row(tmp_path: pathlib.Path) -> None:
     assert 0 < len(found.failed) < 20
     assert all(row["q.fall"] > 0.5 and "too high" in row["status"] for row in found.failed)
     assert found.table.rows[0]["runs"] == 20 - len(found.failed)
-    assert len(load_findings(tmp_path / "study").table) == 20
+    assert len(load_findings(tmp_path / "study").tables["cases"]) == 20
     first = next((tmp_path / "study" / "cases").iterdir())
     content = json.loads(first.read_text())
     first.write_text(json.dumps(content | {"height": 7.0, "status": "completed"}))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import functools
 import math
 import os
-import pathlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import attrs
 import numpy as np
 
 from mbkit.errors import MbkitError, UsageError, check_kind
@@ -24,14 +22,14 @@ from mbkit.studies.laboratory.cases import FACTORS, Case, cases_of
 from mbkit.studies.laboratory.counted_steps import operations_of, scaled
 from mbkit.studies.laboratory.directory import StudyDirectory, code_of, digest
 from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.keeping import kept
 from mbkit.studies.laboratory.measurement import UNITS, measure
 from mbkit.studies.laboratory.reference import Setting, reference_of
-from mbkit.studies.laboratory.report import write
 from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import checked_executor, run_tasks
 from mbkit.systems import System
 
-__all__ = ["compare", "kept", "load_findings"]
+__all__ = ["compare"]
 
 #: Instants at which motions are compared, at most.
 MOST_SAMPLES = 64
@@ -188,39 +186,6 @@ def _repeats(given: Any, executor: Executor) -> Any:
             f"repeats=0, or executor='serial' instead of {type(executor).__name__}."
         )
     return given
-
-
-def kept(found: Findings, directory: str | os.PathLike[str]) -> Findings:
-    """Write tables and report of all cases of a directory; return the findings with its place."""
-    there = load_findings(directory)
-    further = {name: table for name, table in found.tables.items() if name != "cases"}
-    write(attrs.evolve(there, tables={**further, **there.tables}), pathlib.Path(directory))
-    return attrs.evolve(found, directory=pathlib.Path(directory))
-
-
-def load_findings(directory: str | os.PathLike[str]) -> Findings:
-    """Return what a study has found so far, from its directory.
-
-    Parameters
-    ----------
-    directory : str or path
-        Of a study.
-
-    Returns
-    -------
-    Findings
-        Of all cases that were finished.
-
-    Raises
-    ------
-    ResultFileError
-        If there is no study, or it is damaged.
-    """
-    place = StudyDirectory(directory)
-    about = place.manifest()
-    rows = [row for key in about["cases"] if (row := place.known(key)) is not None]
-    cases = Table(rows, about["units"], tuple(about["factors"]))
-    return Findings(about["kind"], {"cases": cases}, about, place.path)
 
 
 def _mechanisms(given: Any) -> dict[str, Mechanism]:

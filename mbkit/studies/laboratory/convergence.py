@@ -12,6 +12,7 @@ from mbkit.errors import UsageError
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.compare import compare
 from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.keeping import kept
 from mbkit.studies.laboratory.orders import orders_table
 from mbkit.studies.laboratory.work import work_table
 
@@ -68,7 +69,7 @@ def convergence(
     found = compare(mechanism, t_span, steps, repeats=repeats, **options)
     cases = found.tables["cases"]
     tables = {"orders": orders_table(cases), "cases": cases}
-    return attrs.evolve(found, kind="convergence", tables=tables)
+    return _kept(attrs.evolve(found, kind="convergence", tables=tables))
 
 
 def work_precision(
@@ -114,7 +115,11 @@ def work_precision(
     found = compare(mechanism, t_span, h, **options)
     cases = found.tables["cases"]
     tables = {"work": work_table(cases, errors, by), "cases": cases}
-    return attrs.evolve(found, kind="work_precision", tables=tables)
+    return _kept(attrs.evolve(found, kind="work_precision", tables=tables))
+
+
+def _kept(found: Findings) -> Findings:
+    return found if found.directory is None else kept(found, found.directory)
 
 
 def _is_number(h: Any) -> bool:

@@ -115,6 +115,11 @@ class StudyDirectory:
         temporary.write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
         temporary.replace(self.case(key))
 
+    def table(self, name: str) -> dict[str, Any]:
+        """Return what a file of the directory holds as JSON; nothing if it is not there."""
+        file = self.path / name
+        return self._json(file) if file.exists() else {}
+
     def write(self, name: str, text: str) -> None:
         """Write a file of the directory at once."""
         with replacement(self.path / name) as file:

@@ -15,9 +15,9 @@ import numpy as np
 from mbkit.errors import MbkitError, UsageError, check_switch, several
 from mbkit.executors import Executor
 from mbkit.model import Mechanism
-from mbkit.studies.laboratory.compare import kept
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.keeping import kept
 from mbkit.studies.laboratory.outputs import outputs_of
 from mbkit.studies.laboratory.study_runs import (
     StudyRuns,
