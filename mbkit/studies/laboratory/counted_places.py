@@ -1,4 +1,4 @@
-"""Where in a time step an operation is done: by algorithm, and by what it is repeated with."""
+"""Places in a time step at which an operation is done: by algorithm, and by what repeats it."""
 
 from __future__ import annotations
 
