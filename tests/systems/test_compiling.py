@@ -46,6 +46,31 @@ def test_compiling_is_told(tmp_path):
     assert said("second", "quiet") == []
 
 
+def test_a_later_start_loads_kernels_alone():
+    """And not what numba compiles with; a function of numpy that a user compiles is there then."""
+    code = textwrap.dedent(
+        """
+        import sys
+        import numpy as np
+        import mbkit as mb
+        mech = mb.Mechanism("ball")
+        ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        mech.add_joint(mb.RevoluteJoint("swing", axis=(0, 1, 0)), mech.world, ball)
+        system = mech.assemble()
+        system.forward_dynamics([0.5], [0.0]), system.mass_matrix([0.5])
+        mb.simulate(system, (0.0, 0.1), 1e-2)
+        print("numba.np.arraymath" in sys.modules, "scipy.linalg" in sys.modules)
+        import numba
+        square = numba.njit(lambda A: A @ A)
+        print(square(np.full((2, 2), 0.5)).tolist())
+        """
+    )
+    run = [sys.executable, "-c", code]
+    subprocess.run(run, check=True, capture_output=True)  # whatever was to compile is there now
+    done = subprocess.run(run, check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["False False", "[[0.5, 0.5], [0.5, 0.5]]"]
+
+
 def test_others_tell_it_themselves(caplog, monkeypatch):
     """Where the command line listens, nothing is said beside it; lines come now and then."""
     from mbkit.kernels import caching
