@@ -6,6 +6,7 @@ import pytest
 import mbkit as mb
 from mbkit.kernels.lanes import native_width
 from mbkit.simulation.ensembles import in_lanes
+from tests.every_representation import each_representation
 from tests.trees import MAKERS, random_mechanism, random_state
 
 ROWS = (
@@ -84,7 +85,8 @@ def test_runs_side_by_side_are_the_runs_alone(taken, integrator, further):
     check_alone(runs, system, options, given)
 
 
-def test_springs_and_dampers_in_joints_act_side_by_side(taken):
+@each_representation
+def test_springs_and_dampers_in_joints_act_side_by_side(taken, representation):
     """With a uniform field too; powers and energies are those of the runs alone."""
     rng = np.random.default_rng(8)
     mech = random_mechanism(rng, 5, ["revolute", "spherical", "prismatic"])
@@ -95,7 +97,7 @@ def test_springs_and_dampers_in_joints_act_side_by_side(taken):
     mech.add_force(mb.JointDamper("damper", first, damping=0.7))
     mech.add_force(mb.JointDamper("other", second, damping=0.4))
     mech.add_force(mb.UniformField("wind", acceleration=(0.3, -2.0, 0.1)))
-    system = mech.assemble()
+    system = mech.assemble(mb.RelativeCoordinates(representation=representation))
     given = states(system, 0.5)
     given["v"][9] *= 1e160
     options = {"t_span": (0.0, 0.02), "h": 1e-3, "save_every": 6}

@@ -20,6 +20,7 @@ from mbkit.simulation.ensembles.members import Members
 from mbkit.simulation.preparation import Prepared
 from mbkit.simulation.stepping.chunks import CHUNK
 from mbkit.systems.calls.evaluations import FORWARD_DYNAMICS
+from mbkit.systems.calls.lanes import is_written
 from mbkit.systems.memory.lanes import EVALUATION, LanesEquations, LanesModel, LanesWorkspace
 
 __all__ = ["Group", "Lanes", "lanes_of"]
@@ -27,9 +28,6 @@ __all__ = ["Group", "Lanes", "lanes_of"]
 #: Fewest runs for which steps are compiled for lanes, which takes some ten seconds once per
 #: installation.
 LEAST_RUNS = 16
-
-#: Modules whose forward dynamics has the same bits in lanes.
-WRITTEN = ("mbkit.kernels.body_fixed.algorithms",)
 
 #: Of a group that is not full, the part from which on it is taken together all the same.
 PART = 0.25
@@ -78,7 +76,7 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
         return None
     function = system.evaluator.made(system.evaluator.function(FORWARD_DYNAMICS)).function
     step = first.course.in_lanes
-    if step is None or function.__module__ not in WRITTEN:
+    if step is None or not is_written(FORWARD_DYNAMICS, function):
         return None
     if space["num_called"] > space["num_fields"]:
         return None

@@ -9,6 +9,7 @@ from mbkit.systems.calls.evaluations import (
     FORWARD_DYNAMICS_DERIVATIVES,
     INVERSE_DYNAMICS_DERIVATIVES,
     JACOBIAN,
+    Evaluation,
 )
 from mbkit.systems.memory.lanes import EVALUATION, LanesModel, LanesWorkspace
 
@@ -74,6 +75,13 @@ class BatchInLanes:
         self._evaluator.lanes_pool.append(workspace)
 
 
+def is_written(what: Evaluation, function: Any) -> bool:
+    """Return whether a function of an evaluation is one of mbkit's, which are written for lanes."""
+    modules = [f"{package}.algorithms" for package in _REPRESENTATIONS]
+    written = [what.module] if what.module else modules
+    return function.__module__ in [f"mbkit.kernels.{name}" for name in written]
+
+
 def batch_in_lanes(
     evaluator: Evaluator, samples: Samples, function: int, apply: int, option: int
 ) -> BatchInLanes | None:
@@ -95,9 +103,7 @@ def batch_in_lanes(
     if samples.what in _OF_CONSTANT_SUBSPACES and not evaluator.arrays.has_constant_subspaces:
         return None
     made = [evaluator.made(address) for address in (function, apply) if address]
-    modules = [f"{package}.algorithms" for package in _REPRESENTATIONS]
-    written = [samples.what.module] if samples.what.module else modules
-    if made[0].function.__module__ not in [f"mbkit.kernels.{name}" for name in written]:
+    if not is_written(samples.what, made[0].function):
         return None
     from mbkit.kernels.lanes import address_in_lanes
 
