@@ -47,7 +47,7 @@ def parts() -> Parts:
     from benchmarks.report import written
     from benchmarks.simulations import against_mujoco
     from benchmarks.starting import starting
-    from benchmarks.work_precision import PAGE as WORK
+    from benchmarks.work_precision import PAGE as SCRATCH
     from benchmarks.work_precision import work_precision
 
     return {
@@ -67,7 +67,7 @@ def parts() -> Parts:
         "loops": closed_loops,
         "orders": lambda: written(orders(), ORDERS),
         "constrained": constrained_runs,
-        "work": lambda: written(work_precision(), WORK),
+        "work": lambda: written(work_precision(), SCRATCH),
         "inverse": lambda: [inverse_kinematics()],
         "starting": lambda: [starting()],
     }

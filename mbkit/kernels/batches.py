@@ -27,18 +27,18 @@ class Call(NamedTuple):
     option: int64
 
 
-class Rows(NamedTuple):
+class SampleArrays(NamedTuple):
     """Arguments and results of many samples.
 
     Attributes
     ----------
     strides : (4,)
-        By how many rows q, v, x and wrenches go on from sample to sample: 0 or 1.
+        How far q, v, x and wrenches go on from sample to sample: 0 or 1.
     q, v, x, wrenches : (samples or 1, width)
         Arguments.
     out : (samples, width)
         Results.
-    states : (samples,)
+    statuses : (samples,)
         What the function returned.
     limit : (1,)
         The sample beyond which nobody wants results any more; others may lower it meanwhile.
@@ -50,15 +50,15 @@ class Rows(NamedTuple):
     x: matrix
     wrenches: matrix
     out: matrix
-    states: integers
+    statuses: integers
     limit: integers
 
 
 @helper
-def one_by_one(space, call, rows, first, last):
+def one_by_one(space, call, samples, first, last):
     """What `batch` does."""
     function, apply, option = call
-    strides, q, v, x, wrenches, out, states, limit = rows
+    strides, q, v, x, wrenches, out, statuses, limit = samples
     for s in range(first, last):
         if s > limit[0]:
             return s
@@ -70,16 +70,16 @@ def one_by_one(space, call, rows, first, last):
         if status == OK:
             x_s = x[s * strides[2]]
             status = call_address(function, (space, option, q_s, v_s, x_s, out[s]))
-        states[s] = status
+        statuses[s] = status
         if status != OK:
             return s
     return last
 
 
-@kernel(int64(int64, typed(Call), typed(Rows), int64, int64), nogil=True)
-def batch(space, call, rows, first, last):
+@kernel(int64(int64, typed(Call), typed(SampleArrays), int64, int64), nogil=True)
+def batch(space, call, samples, first, last):
     """Call a function for the samples from `first` to `last`, one a row of out.
 
     Returns the first sample that failed or is beyond the limit, or `last`.
     """
-    return one_by_one(space, call, rows, first, last)
+    return one_by_one(space, call, samples, first, last)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from mbkit.kernels.batches import Call, Rows, one_by_one
+from mbkit.kernels.batches import Call, SampleArrays, one_by_one
 from mbkit.kernels.compile import (
     call_address,
     floats_at,
@@ -44,65 +44,65 @@ _BLOCK = 8
 
 
 @helper
-def into_lanes(rows, first, stride, count, width, address):
+def into_lanes(source, first, stride, count, width, address):
     """Let lane j of number k be that of sample first + j; lanes that are over repeat the last."""
-    size = rows.shape[1]
+    size = source.shape[1]
     target = floats_at(address, size * width)
     for start in range(0, size, _BLOCK):
         end = min(start + _BLOCK, size)
         for j in range(width):
-            row = rows[(first + min(j, count - 1)) * stride]
+            sample = source[(first + min(j, count - 1)) * stride]
             for k in range(start, end):
-                target[k * width + j] = row[k]
+                target[k * width + j] = sample[k]
 
 
 @helper
-def from_lanes(address, rows, first, count, width):
+def from_lanes(address, target, first, count, width):
     """The way back, of `count` samples."""
-    size = rows.shape[1]
+    size = target.shape[1]
     source = floats_at(address, size * width)
     for start in range(0, size, _BLOCK):
         end = min(start + _BLOCK, size)
         for j in range(count):
-            row = rows[first + j]
+            sample = target[first + j]
             for k in range(start, end):
-                row[k] = source[k * width + j]
+                sample[k] = source[k * width + j]
 
 
 @helper
-def call_in_lanes(lanes, option, rows, first, count):
+def call_in_lanes(lanes, option, samples, first, count):
     """Call a function for `count` samples at once; return the status of them all."""
     width = lanes.width
-    into_lanes(rows.q, first, rows.strides[0], count, width, lanes.q)
-    into_lanes(rows.v, first, rows.strides[1], count, width, lanes.v)
-    into_lanes(rows.x, first, rows.strides[2], count, width, lanes.x)
+    into_lanes(samples.q, first, samples.strides[0], count, width, lanes.q)
+    into_lanes(samples.v, first, samples.strides[1], count, width, lanes.v)
+    into_lanes(samples.x, first, samples.strides[2], count, width, lanes.x)
     q = pointer_at(lanes.q)
     v = pointer_at(lanes.v)
     out = pointer_at(lanes.out)
     if lanes.apply != 0:
-        into_lanes(rows.wrenches, first, rows.strides[3], count, width, lanes.wrenches)
+        into_lanes(samples.wrenches, first, samples.strides[3], count, width, lanes.wrenches)
         status = call_address(lanes.apply, (lanes.space, 0, q, v, pointer_at(lanes.wrenches), out))
         if status != OK:
             return status
     status = call_address(lanes.function, (lanes.space, option, q, v, pointer_at(lanes.x), out))
     if status == OK:
-        from_lanes(lanes.out, rows.out, first, count, width)
+        from_lanes(lanes.out, samples.out, first, count, width)
     return status
 
 
-@kernel(int64(int64, typed(Call), typed(LanesCall), typed(Rows), int64, int64), nogil=True)
-def batch_in_lanes(space, call, lanes, rows, first, last):
+@kernel(int64(int64, typed(Call), typed(LanesCall), typed(SampleArrays), int64, int64), nogil=True)
+def batch_in_lanes(space, call, lanes, samples, first, last):
     """As `batch`, several samples at once; where one of them fails they are called one by one."""
     s = first
     while s < last:
-        if s > rows.limit[0]:
+        if s > samples.limit[0]:
             return s
         end = min(s + lanes.width, last)
-        if call_in_lanes(lanes, call.option, rows, s, end - s) == OK:
+        if call_in_lanes(lanes, call.option, samples, s, end - s) == OK:
             for k in range(s, end):
-                rows.states[k] = OK
+                samples.statuses[k] = OK
         else:
-            reached = one_by_one(space, call, rows, s, end)
+            reached = one_by_one(space, call, samples, s, end)
             if reached != end:
                 return reached
         s = end

@@ -27,7 +27,7 @@ def tangent(model, dx):
 
 
 @helper
-def rows(pointer, count, width):
+def as_matrix(pointer, count, width):
     """The pointer as an array (count, width)."""
     return as_array(pointer, count * width).reshape((count, width))
 

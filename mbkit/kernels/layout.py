@@ -1,4 +1,4 @@
-"""The arrays every algorithm works on: one row a body of the model, and one of scratch memory.
+"""The arrays every algorithm works on: one entry a body of the tree, and one of scratch memory.
 
 Body 0 is the world, and ``parent[i] < i``. Frames are canonical: the frame of body i is the frame
 of its joint on the body's side, moved so that a screw reads (0, 0, rate, 0, 0, lead). Where another
@@ -34,7 +34,7 @@ BODY = np.dtype(
         # of steps on the configuration group; fewer velocities where a joint is nonholonomic
         ("first_step", _i8),
         ("ndx", _i8),
-        # columns: the velocities counted in the order of the rows, which is depth-first, so that
+        # columns: the velocities counted in the order of the bodies, which is depth-first, so that
         # those of a subtree follow each other
         ("first_column", _i8),
         ("end_column", _i8),  # of the subtree
@@ -70,7 +70,7 @@ OWN_FRAME_SIZE = 12
 #: Scratch. The first fields belong to body i, the last to velocity k: a moving body has at least
 #: one velocity, so that one array of ``1 + max(bodies, nv)`` rows holds both. In the order in which
 #: the algorithms touch them: forward dynamics of screws stays in the first 472 of 1040 bytes.
-WORK = np.dtype(
+SCRATCH = np.dtype(
     [
         ("R", _f8, (3, 3)),  # pose in the parent
         (
@@ -183,15 +183,15 @@ SPACE = np.dtype(
         ("rest", _i8),  # nv zeros
         ("columns", _i8),  # memory for COLUMN_SIZE numbers a velocity
         ("velocity_of_column", _i8),  # which velocity a column is: integers
-        ("directions", _i8),  # DIRECTION rows: ndx of them
-        ("changes", _i8),  # CHANGE rows: ndx of them
+        ("directions", _i8),  # DIRECTION entries: ndx of them
+        ("changes", _i8),  # CHANGE entries: ndx of them
         ("trial", _i8),  # memory for nq + nv + ndx numbers: another q and v, and a step
         # in which column of a matrix of derivatives each entry of a step and each velocity is:
         # integers; and how many columns there are, where some share one: 0: each has its own
         ("places", _i8),
         ("num_places", _i8),
         # the forces of the system
-        ("force_table", _i8),  # FORCE rows
+        ("force_table", _i8),  # FORCE entries
         ("num_forces", _i8),
         # integers: fields, then what time loops call, then what they compute in place by `springs`
         ("force_order", _i8),
@@ -199,11 +199,11 @@ SPACE = np.dtype(
         ("num_called", _i8),  # with the fields
         ("num_ordered", _i8),
         ("field", _f8, (3,)),  # the sum of the fields, which time loops add to gravity
-        ("linear", _i8),  # LINEAR rows: what is not called
+        ("linear", _i8),  # LINEAR entries: what is not called
         ("num_linear", _i8),
-        ("springs", _i8),  # SPRING rows
+        ("springs", _i8),  # SPRING entries
         ("num_springs", _i8),
-        ("sites", _i8),  # SITE rows, those first of which time loops have use
+        ("sites", _i8),  # SITE entries, those first of which time loops have use
         ("num_sites", _i8),
         ("num_moved", _i8),  # of which time loops have use
         ("force_pass", _i8),  # calls them all, by address; form of `evaluation`
@@ -261,8 +261,8 @@ LINEAR = np.dtype(
     align=True,
 )
 
-#: A spring and a damper between points of two bodies: the rows that carry these, the points in the
-#: frames of the rows, and the tension stiffness (l - rest) + damping ldot.
+#: A spring and a damper between points of two bodies: these bodies, the points in the
+#: frames of the bodies, and the tension stiffness (l - rest) + damping ldot.
 SPRING = np.dtype(
     [
         ("row_a", _i8),
@@ -277,7 +277,7 @@ SPRING = np.dtype(
 )
 
 #: A force: functions by address, the parameters they get, and what they act on. The joints are
-#: JOINT_SIZE integers each, the bodies the rows of `SITE`.
+#: JOINT_SIZE integers each, the bodies by their entries of `SITE`.
 FORCE = np.dtype(
     [
         ("function", _i8),

@@ -7,9 +7,9 @@ from mbkit.kernels.layout import (
     DIRECTION,
     FRAME,
     NUM_POWERS,
+    SCRATCH,
     SITE,
     SPACE,
-    WORK,
 )
 
 
@@ -22,9 +22,9 @@ def bodies(space):
 
 @helper
 def scratch_of(space):
-    """The scratch memory: `WORK` rows."""
+    """The scratch memory: `SCRATCH` entries."""
     record = records_at(space, 1, SPACE)[0]
-    return records_at(record.scratch, record.num_rows, WORK)
+    return records_at(record.scratch, record.num_rows, SCRATCH)
 
 
 @helper

@@ -33,7 +33,7 @@ class KernelCopies(Retargeting):
     def __init__(self, mirror: Mirror, maps: ClosedForms) -> None:
         super().__init__()
         from mbkit.kernels import compile as door
-        from mbkit.kernels import rows, weighted_sums
+        from mbkit.kernels import matrix_product, weighted_sums
         from mbkit.kernels.constraints.kinds import loop_joint
         from mbkit.kernels.joints import unit
         from mbkit.kernels.lie import quaternion, series
@@ -48,7 +48,7 @@ class KernelCopies(Retargeting):
             (door.pointer_after, lambda pointer, count: pointer[count:]),
             (door.as_array, lambda pointer, count: pointer[:count]),
             (door.of_one, lambda function, arguments: function(*arguments)),
-            (rows.multiply, _multiply),
+            (matrix_product.multiply, _multiply),
             (weighted_sums.weigh, weighted_sums.weigh_in_python),
             (unit.normalised, maps.normalised),
             (quaternion.quaternion_exp, maps.quaternion_exp),

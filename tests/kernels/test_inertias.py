@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mbkit.kernels.compile import array_address, float64, floats, int64, kernel, matrix
-from mbkit.kernels.layout import BODY, SPACE, WORK
+from mbkit.kernels.layout import BODY, SCRATCH, SPACE
 from mbkit.kernels.recursions import inertias
 from mbkit.kernels.space import bodies, scratch_of
 
@@ -78,7 +78,7 @@ def _products(space, V, out):
 def memory():
     """Two rows of random inertias, the second placed on the first by a random pose."""
     rng = np.random.default_rng(3)
-    model, work = np.zeros(2, BODY), np.zeros(2, WORK)
+    model, work = np.zeros(2, BODY), np.zeros(2, SCRATCH)
     for row in model:
         row["mass"] = rng.uniform(0.5, 2.0)
         row["first_moment"] = rng.normal(size=3)

@@ -12,7 +12,7 @@ from mbkit.kernels.constraints.space import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.hybrid import recursion as hybrid
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
@@ -66,7 +66,7 @@ def constraint_jacobian(space, _option, q, _v, t, out):
     scratch = scratch_of(space)
     closure = closure_of(space)
     place = places(space)
-    A = rows(out, closure.num_rows, num_places(space, model[0].num_velocities))
+    A = as_matrix(out, closure.num_rows, num_places(space, model[0].num_velocities))
     A[:, :] = 0.0
     table = sites(closure)
     every = constraints(closure)
@@ -116,7 +116,7 @@ def constraint_sizes(space, _option, q, x, t, out):
     x = velocities(model, x)
     closure = closure_of(space)
     propagated = floats_at(closure.propagated, closure.num_propagated)
-    sizes = rows(out, 1, closure.num_rows)[0]
+    sizes = as_matrix(out, 1, closure.num_rows)[0]
     sizes[:] = 0.0
     every = constraints(closure)
     for a in range(every.shape[0]):

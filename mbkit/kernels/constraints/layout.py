@@ -16,14 +16,14 @@ TABLE = 1
 #: One record a system: where everything lies, by address.
 CLOSURE = np.dtype(
     [
-        ("constraints", _i8),  # CONSTRAINT rows
+        ("constraints", _i8),  # CONSTRAINT entries
         ("num_constraints", _i8),
         ("num_rows", _i8),  # of velocity level
         ("num_position_rows", _i8),
-        ("sites", _i8),  # CONSTRAINT_SITE rows
+        ("sites", _i8),  # CONSTRAINT_SITE entries
         ("num_sites", _i8),
-        ("joints", _i8),  # BODY rows: the joints that close loops; row 0 is none
-        ("joint_work", _i8),  # WORK rows, as many
+        ("joints", _i8),  # BODY entries: the joints that close loops; the first is none
+        ("joint_scratch", _i8),  # SCRATCH entries, as many
         ("num_joints", _i8),
         ("length", _f8),  # by which moments are compared with forces
         # what the constraints say of a state, by row
@@ -40,14 +40,14 @@ CLOSURE = np.dtype(
         ("num_response", _i8),
         ("propagated", _i8),  # room for the wrenches that go inwards: 6 numbers a row and path
         ("num_propagated", _i8),
-        ("pairs", _i8),  # PAIR rows
+        ("pairs", _i8),  # PAIR entries
         ("num_pairs", _i8),
         # A M^-1 A^T by blocks, and its factor in the same place
         ("gram", _i8),
         ("num_gram", _i8),
-        ("blocks", _i8),  # BLOCK rows, in the order of elimination
+        ("blocks", _i8),  # BLOCK entries, in the order of elimination
         ("num_blocks", _i8),
-        ("separators", _i8),  # SEPARATOR rows: what is not multiplied out
+        ("separators", _i8),  # SEPARATOR entries: what is not multiplied out
         ("num_separators", _i8),
         ("num_unknowns", _i8),  # num_rows, and the velocities of separators
         ("pivots", _i8),  # num_unknowns integers: in each block, which of its rows comes when
@@ -72,10 +72,10 @@ CLOSURE = np.dtype(
         ("unloaded", _i8),  # nv zeros
         ("next_q", _i8),  # nq
         # where loops are closed on the way inwards: see `mbkit.kernels.constraints.solve.nested`
-        ("propagations", _i8),  # PROPAGATION rows, by row of the tree
+        ("propagations", _i8),  # PROPAGATION entries, by body of the tree
         ("first_propagations", _i8),  # integers: the first of each row of the tree, and one more
         ("num_propagations", _i8),
-        ("closed_columns", _i8),  # CLOSED_COLUMN rows, nv of them
+        ("closed_columns", _i8),  # CLOSED_COLUMN entries, nv of them
         ("num_closed_columns", _i8),
         ("close_inward", _i8),  # the representation's own, by address; form of `evaluation`
         ("solve_nested", _i8),
@@ -133,7 +133,7 @@ CONSTRAINT = np.dtype(
         ("velocities", _i8),  # integers
         ("num_velocities", _i8),
         ("first_coefficient", _i8),
-        # the rows of the tree that carry its sites and joints, from the tips inwards
+        # the bodies of the tree that carry its sites and joints, from the tips inwards
         ("support", _i8),  # integers
         ("num_support", _i8),
         ("paths", _i8),  # PATH_SIZE integers for each of them

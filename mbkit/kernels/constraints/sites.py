@@ -17,7 +17,7 @@ def move_sites(space, fall, recursion):
     """Pose, twist and acceleration of each site.
 
     Calls   place_for_forces, twist_in_world, acceleration_in_world.
-    Reads   R, p, V, A of the rows; fall: the acceleration of gravity that A is without.
+    Reads   R, p, V, A of the bodies; fall: the acceleration of gravity that A is without.
     """
     model = bodies(space)
     scratch = scratch_of(space)

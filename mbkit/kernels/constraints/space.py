@@ -11,7 +11,7 @@ from mbkit.kernels.constraints.layout import (
     PROPAGATION,
     SEPARATOR,
 )
-from mbkit.kernels.layout import BODY, SPACE, WORK
+from mbkit.kernels.layout import BODY, SCRATCH, SPACE
 
 
 @helper
@@ -36,7 +36,9 @@ def sites(closure):
 def joints(closure):
     """The joints that close loops, and their scratch memory."""
     count = closure.num_joints
-    return records_at(closure.joints, count, BODY), records_at(closure.joint_work, count, WORK)
+    return records_at(closure.joints, count, BODY), records_at(
+        closure.joint_scratch, count, SCRATCH
+    )
 
 
 @helper

@@ -3,7 +3,7 @@
 from mbkit.kernels.compile import address_kernel, as_array
 from mbkit.kernels.constraints.jacobian import rows_at_rest
 from mbkit.kernels.constraints.space import closure_of, constraints, sites, wrenches_of
-from mbkit.kernels.evaluation import EVALUATION, rows
+from mbkit.kernels.evaluation import EVALUATION, as_matrix
 from mbkit.kernels.status import OK
 
 #: Numbers a site: moment, force, and the point that they are at.
@@ -22,7 +22,7 @@ def constraint_wrenches(space, _option, q, _v, given, out):
     if status != OK:
         return status
     table = sites(closure)
-    found = rows(out, table.shape[0], SITE_SIZE)
+    found = as_matrix(out, table.shape[0], SITE_SIZE)
     every = constraints(closure)
     for c in range(every.shape[0]):
         constraint = every[c]

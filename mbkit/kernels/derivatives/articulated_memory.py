@@ -18,7 +18,7 @@ LEVEL_SIZE = 6 * BLOCK
 
 
 class Tree(NamedTuple):
-    """What all passes read: rows, their scratch, directions, changes of joints and `Memory`."""
+    """What all passes read: the tree, its scratch, directions, changes of joints and `Memory`."""
 
     model: Any
     scratch: Any
@@ -36,9 +36,9 @@ class Memory(NamedTuple):
         S (6), U (6), D and b (3) of each velocity.
     vdot : (nv,)
         Accelerations.
-    G : (rows, 18)
-        How the wrench of a body changes with the turn of all that is beyond its joint, by rows.
-    level : (rows,)
+    G : (bodies + 1, 18)
+        How the wrench of a body changes with the turn of all that is beyond its joint, row by row.
+    level : (bodies + 1,)
         Where in `A` the accelerations of a body are.
     A : (levels, 6, BLOCK)
         Changes of accelerations.
@@ -52,7 +52,7 @@ class Memory(NamedTuple):
 
 
 def memory_size(parents: Any, nv: int) -> int:
-    """Return how many numbers it takes; `parents` (rows,) are those of the rows of the tree."""
+    """Return how many numbers it takes; `parents` (bodies + 1,) are those in the tree."""
     children = np.bincount(parents[1:], minlength=1)
     levels = 1 + int(np.count_nonzero(children[1:] > 1))
     return VELOCITY_SIZE * nv + ROW_SIZE * len(parents) + LEVEL_SIZE * levels
@@ -60,10 +60,10 @@ def memory_size(parents: Any, nv: int) -> int:
 
 @helper
 def set_levels(model, level):
-    """The level of each row: that of its parent where it is the last child, else one more.
+    """The level of each body: that of its parent where it is the last child, else one more.
 
-    Rows are depth-first, so that what the last child makes of its parent's accelerations can be in
-    the place of these: nothing else needs them any more. A chain has one level. Returns their
+    Bodies are depth-first, so that what the last child makes of its parent's accelerations can be
+    in the place of these: nothing else needs them any more. A chain has one level. Returns their
     number.
     """
     count = 1

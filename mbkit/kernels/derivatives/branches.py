@@ -8,8 +8,8 @@ what is beyond i. An entry of it, with a direction of joint j, is
 
 b and n angular, and zero where i and j are in different branches.
 
-Rows of the tree are depth-first, so that the directions beyond a joint follow each other. Those
-between a joint and the world lie on a stack, each at the height of its joint, while rows are gone
+Bodies of the tree are depth-first, so that the directions beyond a joint follow each other. Those
+between a joint and the world lie on a stack, each at the height of its joint, while bodies are gone
 through from the last to the first: what is beyond a joint is then done before it, and a direction
 comes to the stack once and stays as long as it is needed. Each joint has `ndx` directions in both.
 One that is nonholonomic has fewer velocities: the last is there several times, for which
@@ -55,9 +55,9 @@ class Spans(NamedTuple):
 
     Attributes
     ----------
-    heights : (rows,)
+    heights : (bodies + 1,)
         How many of other joints lie below those of a joint on the stack.
-    ends : (rows,)
+    ends : (bodies + 1,)
         The end of those beyond a joint.
     """
 

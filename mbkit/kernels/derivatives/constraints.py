@@ -39,7 +39,7 @@ from mbkit.kernels.derivatives.loop_joint import (
     set_changes,
     set_current_wrenches,
 )
-from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.space import at_rest, bodies, changes, num_places, places, scratch_of
 from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
@@ -68,7 +68,7 @@ class Moving(NamedTuple):
 
 @helper
 def add_velocity_columns(space, loop, j, sign, moving, out):
-    """What the steps of row j add to the rows of a constraint."""
+    """What the steps of body j add to the rows of a constraint."""
     row = bodies(space)[j]
     body = scratch_of(space)[j]
     parent = scratch_of(space)[row.parent]
@@ -97,7 +97,7 @@ def add_velocity_columns(space, loop, j, sign, moving, out):
 
 @helper
 def along_branches(space, loop, add_columns, what, out):
-    """Call add_columns(space, loop, j, sign, what, out) for the rows j of both branches.
+    """Call add_columns(space, loop, j, sign, what, out) for the bodies j of both branches.
 
     Up to where they meet: what is inward of it moves the loop as one. sign: 1 on the side of b.
     """
@@ -136,7 +136,7 @@ def velocity_derivative(space, _option, q, v, t, out):
     model = bodies(space)
     closure = closure_of(space)
     v = velocities(model, v)
-    matrix = rows(out, closure.num_rows, num_places(space, model[0].ndx))
+    matrix = as_matrix(out, closure.num_rows, num_places(space, model[0].ndx))
     matrix[:, :] = 0.0
     status = move_bodies(space, positions(model, q), v)
     if status != OK:
@@ -192,7 +192,7 @@ def entry(space, i, c, on_b, step):
 
 @helper
 def add_force_columns(space, loop, j, sign, L, out):
-    """What the steps of row j add to the forces on all rows of the loop."""
+    """What the steps of body j add to the forces on all bodies of the loop."""
     model = bodies(space)
     row = model[j]
     b = loop.b
@@ -248,7 +248,7 @@ def force_derivative(space, _option, q, multipliers, t, out):
     set_time(space, t[0])
     model = bodies(space)
     closure = closure_of(space)
-    matrix = rows(out, model[0].num_velocities, num_places(space, model[0].ndx))
+    matrix = as_matrix(out, model[0].num_velocities, num_places(space, model[0].ndx))
     matrix[:, :] = 0.0
     status = move_bodies(space, positions(model, q), at_rest(space))
     if status != OK:

@@ -50,7 +50,7 @@ from mbkit.kernels.derivatives.rate_of_inertia import (
     set_inertia_and_rate,
     transposed_rate_times,
 )
-from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.layout import SPACE, STAGE_SIZE
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import rigid_times
@@ -117,7 +117,7 @@ def outward(space, q, v):
 
 
 class Tree(NamedTuple):
-    """Rows of the tree, their scratch, what each velocity changes, and the directions of C."""
+    """Bodies of the tree, their scratch, what each velocity changes, and the directions of C."""
 
     model: Any
     scratch: Any
@@ -184,12 +184,12 @@ def coriolis_matrix(space, _option, q, v, _x, out):
         status = outward(space, q, v)
     if status != OK:
         return status
-    every = rows(out, 1, nv * nv)[0]
+    every = as_matrix(out, 1, nv * nv)[0]
     every[:] = 0.0
     C = every.reshape((nv, nv))
     tree = tree_of(space, model)
     end = model[0].ndx
-    pushed = 0  # this row and those between it and the world are on the stack
+    pushed = 0  # this body and those between it and the world are on the stack
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         j = i

@@ -20,7 +20,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.derivatives.joint_changes import STEP, step_from, weight
 from mbkit.kernels.derivatives.springs import add_springs
-from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.forces.force_pass import (
     add_wrenches,
     call_forces,
@@ -203,7 +203,7 @@ def force_derivatives(space, _option, q, v, t, out):
     nv = model[0].num_velocities
     ndx = num_places(space, model[0].ndx)
     wide = num_places(space, nv)
-    both = rows(out, 1, nv * (ndx + wide))[0]
+    both = as_matrix(out, 1, nv * (ndx + wide))[0]
     both[:] = 0.0
     if not have_forces(space):
         return OK

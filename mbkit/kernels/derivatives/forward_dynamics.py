@@ -42,7 +42,7 @@ from mbkit.kernels.derivatives.articulated_memory import Tree, articulated_memor
 from mbkit.kernels.derivatives.directions import place, set_subspace
 from mbkit.kernels.derivatives.inverse_dynamics import Moving, push_of_step, push_of_velocity
 from mbkit.kernels.derivatives.rate_of_inertia import set_inertia_and_rate
-from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import (
     add_articulated_shifted,
@@ -242,7 +242,7 @@ def forward_dynamics_derivatives(space, loaded, q, v, tau, out):
         status = inward(tree, velocities(model, tau))
     if status != OK:
         return status
-    out = rows(out, nv, width + 1)
+    out = as_matrix(out, nv, width + 1)
     out[:, :] = 0.0
     for i in range(1, model.shape[0]):
         accelerate(tree, i, v)

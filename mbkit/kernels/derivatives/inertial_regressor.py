@@ -17,7 +17,7 @@ links), here for all joints.
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.derivatives.directions import place
 from mbkit.kernels.derivatives.inverse_dynamics import move
-from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.recursions.world import start
@@ -116,7 +116,7 @@ def inertial_regressor(space, _option, q, v, vdot, out):
         return status
     outward(model, scratch, v, velocities(model, vdot))
     nv = model[0].num_velocities
-    Y = rows(out, nv, PARAMETERS * (sites.shape[0] - 1))
+    Y = as_matrix(out, nv, PARAMETERS * (sites.shape[0] - 1))
     Y[:, :] = 0.0
     for b in range(1, sites.shape[0]):
         if sites[b].row != 0:  # so that nothing needs the motion of row 0 any more

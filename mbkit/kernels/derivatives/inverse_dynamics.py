@@ -58,7 +58,7 @@ from mbkit.kernels.derivatives.rate_of_inertia import (
     set_inertia_and_rate,
     transposed_rate_times,
 )
-from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import rigid_times
@@ -104,7 +104,7 @@ def move(row, body, parent, v, vdot):
 
 
 class Moving(NamedTuple):
-    """A row of the tree, its scratch and that of its parent, and how the system moves."""
+    """A body of the tree, its scratch and that of its parent, and how the system moves."""
 
     row: Any
     body: Any
@@ -205,7 +205,7 @@ class Tree(NamedTuple):
     Attributes
     ----------
     model, scratch, directions, changes : (n,)
-        Rows of the tree, their scratch, and what each step and each velocity changes.
+        Bodies of the tree, their scratch, and what each step and each velocity changes.
     place : (n,)
         The column of each step, and of each velocity.
     steps, velocities, mass : Branches
@@ -350,7 +350,7 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     steps_wide = num_places(space, ndx)
     wide = num_places(space, nv)
     more = nv if num_places(space, 0) > 0 else 0  # rows of the mass matrix
-    every = rows(out, 1, nv * (steps_wide + wide) + more * wide)[0]
+    every = as_matrix(out, 1, nv * (steps_wide + wide) + more * wide)[0]
     end = nv * (steps_wide + wide)
     d_q = every[: nv * steps_wide].reshape((nv, steps_wide))
     d_v = every[nv * steps_wide : end].reshape((nv, wide))
@@ -359,7 +359,7 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     result = Result(d_q, d_v, mass)
     tree = tree_of(space, model)
     end = ndx
-    pushed = 0  # this row and those between it and the world are on the stacks
+    pushed = 0  # this body and those between it and the world are on the stacks
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         j = i

@@ -208,7 +208,7 @@ def to_world(V, R, p):
 
 @helper
 def joint_changes(joint, trials, changes):
-    """Fill the CHANGE rows of a joint, in the axes and at the origin of the world.
+    """Fill the CHANGE entries of a joint, in the axes and at the origin of the world.
 
     Reads   the row, q, v; the pose in the world of the body.
     Writes  D, S, bias of each step, bias_rate of each velocity; leaves the body as it was.

@@ -94,7 +94,7 @@ def at_loop_joint(space, constraint, act, given, out):
     # a function that is compiled returns no records
     closure = closure_of(space)
     table = sites(closure)
-    rows, memory = joints(closure)
+    table_of_joints, memory = joints(closure)
     a = table[constraint.first_site]
     b = table[constraint.first_site + 1]
     body = memory[constraint.joint]
@@ -102,7 +102,7 @@ def at_loop_joint(space, constraint, act, given, out):
     buffer = floats_at(closure.buffer, closure.num_buffer)
     loop = LoopJoint(
         constraint,
-        rows[constraint.joint],
+        table_of_joints[constraint.joint],
         body,
         a,
         b,

@@ -23,7 +23,7 @@ from mbkit.kernels.derivatives.rate_of_inertia import (
     rate_of_moment,
     rate_times,
 )
-from mbkit.kernels.evaluation import EVALUATION, positions, rows
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
 from mbkit.kernels.recursions.inertias import add_rigid, rigid_times, set_moved_rigid
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
@@ -35,7 +35,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 class Tree(NamedTuple):
-    """Rows of the tree, their scratch, the changes of joints, and dM (nv, nv, ndx)."""
+    """Bodies of the tree, their scratch, the changes of joints, and dM (nv, nv, ndx)."""
 
     model: Any
     scratch: Any
@@ -180,7 +180,7 @@ def mass_matrix_derivatives(space, _option, q, _v, _x, out):
         if set_subspace(space, i, q, rest) != OK:
             return failure(JOINT_FAILED, i)
         set_moved_rigid(model[i], body.world_R, body.world_p, body)
-    every = rows(out, 1, nv * nv * ndx)[0]
+    every = as_matrix(out, 1, nv * nv * ndx)[0]
     every[:] = 0.0
     tree = Tree(model, scratch, changes(space), every.reshape((nv, nv, ndx)))
     for j in range(model.shape[0] - 1, 0, -1):

@@ -117,7 +117,7 @@ def velocity_at(w, u, r):
 
 @helper
 def place_and_move(space, q, v):
-    """Poses, S, its changes, and twists of all rows, as the derivatives of dynamics have them."""
+    """Poses, S, its changes, and twists of all bodies, as the derivatives of dynamics have them."""
     model = bodies(space)
     scratch = scratch_of(space)
     status = joint_pass(model, scratch, q, v)
@@ -150,7 +150,7 @@ def origin_of(space, i):
 class Side(NamedTuple):
     """A row between the bodies, the sign of its side, the point of the body there and its velocity.
 
-    The sign is 1 for rows between b and where the ways from a and b meet, else -1.
+    The sign is 1 for bodies between b and where the ways from a and b meet, else -1.
     """
 
     row: Any
@@ -169,7 +169,7 @@ class Column(NamedTuple):
 
 @helper
 def next_side(model, spring, pair):
-    """The row that the ways from two rows, which differ, go through next; and both after it."""
+    """The body that the ways from two bodies, which differ, go through next; and both after it."""
     a, b = pair
     if b > a:
         return Side(b, 1.0, spring.r_b, spring.v_b), (a, model[b].parent)

@@ -1,1 +1,1 @@
-"""Compiled forces: rows of a table of functions, and the pass that calls them."""
+"""Compiled forces: entries of a table of functions, and the pass that calls them."""

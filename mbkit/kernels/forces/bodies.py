@@ -1,6 +1,6 @@
 """Points and frames of bodies for forces: where they are, how they move, and wrenches on them.
 
-A body is the number of its row in `SITE`, which a force finds by `mbkit.kernels.forces.form.site`.
+A body is its index in `SITE`, which a force finds by `mbkit.kernels.forces.form.site`.
 Pose, twist and wrench are there in the world's axes, at the body's own frame.
 """
 

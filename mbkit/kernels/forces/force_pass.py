@@ -15,7 +15,7 @@ from mbkit.kernels.compile import (
     integers_at,
     records_at,
 )
-from mbkit.kernels.evaluation import EVALUATION, rows, velocities
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, velocities
 from mbkit.kernels.forces.form import force_rows
 from mbkit.kernels.forces.linear import add_linear
 from mbkit.kernels.forces.sites import carried, clear_sites, move_sites
@@ -130,7 +130,7 @@ def have_bodies(space):
 
 @helper
 def motion_for_forces(space, q, v):
-    """Poses and twists of rows and sites, where forces want them."""
+    """Poses and twists of bodies and sites, where forces want them."""
     if not have_bodies(space):
         return OK
     status = motion_pass(bodies(space), scratch_of(space), q, v)
@@ -177,7 +177,7 @@ def force_powers(space, _option, q, v, t, out):
     if not have_forces(space):
         return OK
     count = force_rows(space).shape[0]
-    powers = rows(out, count, NUM_POWERS)
+    powers = as_matrix(out, count, NUM_POWERS)
     powers[:, :] = 0.0
     tau = floats_at(records_at(space, 1, SPACE)[0].efforts, bodies(space)[0].num_velocities)
     status = motion_for_forces(space, q, v)

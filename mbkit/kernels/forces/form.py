@@ -22,7 +22,7 @@ POTENTIAL_FORM = "iidpp"
 
 @helper
 def force_rows(space):
-    """The table: one `FORCE` row a force."""
+    """The table: one `FORCE` entry a force."""
     record = records_at(space, 1, SPACE)[0]
     return records_at(record.force_table, record.num_forces, FORCE)
 
@@ -43,6 +43,6 @@ def joint(space, k):
 
 @helper
 def site(space, k, which):
-    """The row of `FRAME` of one of the bodies of force k."""
+    """The entry of `FRAME` of one of the bodies of force k."""
     row = force_rows(space)[k]
     return integers_at(row.bodies, row.num_bodies)[which]

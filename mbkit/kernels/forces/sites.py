@@ -1,7 +1,7 @@
 """The bodies that forces act on, before the forces and after them.
 
 Forces know of no representation: they read and write the world's axes. What a representation adds
-are two functions, from the twist of a row to (angular velocity, velocity of its origin) in the
+are two functions, from the twist of a body to (angular velocity, velocity of its origin) in the
 world's axes, and back from such a wrench to its own.
 """
 
@@ -39,7 +39,7 @@ def clear_sites(space):
 def move_sites(space, count, twist_in_world):
     """Pose, arm and twist of the first `count` sites, and no wrench on them. Cost: O(count).
 
-    Needs poses and twists of the rows.
+    Needs poses and twists of the bodies.
     """
     table = sites(space)
     places = frames(space)
@@ -59,7 +59,7 @@ def move_sites(space, count, twist_in_world):
 
 @helper
 def carried(site):
-    """The wrench on a site, at the frame of the row that carries it, in the world's axes."""
+    """The wrench on a site, at the frame of the body that carries it, in the world's axes."""
     f = linear(site.W)
     return add(angular(site.W), cross(load(site.arm), f)), f
 
@@ -82,7 +82,7 @@ def act(space, q, v, tau, recursion):
     """tau += what the forces do along the joints,  F -= W of the bodies that they act on.
 
     Calls   twist_in_world, wrench_from_world, point_wrench.
-    Reads   time of SPACE; poses in the world and twists of the rows, F.
+    Reads   time of SPACE; poses in the world and twists of the bodies, F.
     Writes  tau (nv,), powers of SPACE, sites, F.
     """
     record = records_at(space, 1, SPACE)[0]

@@ -17,8 +17,8 @@ from mbkit.kernels.vectors import accumulate, add, load, pairing, rotate, scale
 def pull_springs(space, point_wrench):
     """F -= W of the bodies between which springs are;  powers += d ldot^2.
 
-    Calls   point_wrench: of a force at the point r of a row, which is at x in the world.
-    Reads   poses in the world and twists of the rows.
+    Calls   point_wrench: of a force at the point r of a body, which is at x in the world.
+    Reads   poses in the world and twists of the bodies.
     """
     record = records_at(space, 1, SPACE)[0]
     table = records_at(record.springs, record.num_springs, SPRING)

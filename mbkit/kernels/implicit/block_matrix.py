@@ -1,6 +1,6 @@
 """Newton's matrix by blocks: the entries of `matrix`, of bodies and constraints that share any.
 
-Of rows i, l of the tree and constraints c, d, with P_il = 0 but where the velocity of l meets the
+Of bodies i, l of the tree and constraints c, d, with P_il = 0 but where the velocity of l meets the
 equations of i, in joints or through forces:
 
     of D:       [ P_il + h^2 K_il T_l ]       in the equations of i, those of c
@@ -42,7 +42,7 @@ from mbkit.kernels.implicit.layout import (
     VELOCITY_GAIN,
 )
 from mbkit.kernels.implicit.matrix import linearise_equations
-from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at
+from mbkit.kernels.implicit.space import flags_at, matrix_at, memory_of
 from mbkit.kernels.space import bodies, places
 from mbkit.kernels.status import OK
 
@@ -55,7 +55,7 @@ def table(address, count, size):
 
 @helper
 def turn(X, first, end, place, T, row, factor, room):
-    """X becomes X T times the factor: rows from first to end, columns of one row of the tree."""
+    """X becomes X T times the factor: rows from first to end, columns of one body of the tree."""
     n = row.ndx
     for r in range(first, end):
         for c in range(n):
@@ -80,7 +80,7 @@ def set_inertia(record, h, a, b):
 @helper
 def set_scale(space, record):
     """The scale of multipliers and constraints: the largest entry of P on its diagonal."""
-    P = rows_at(record.mass, record.nv, record.width)
+    P = matrix_at(record.mass, record.nv, record.width)
     place = places(space)
     top = 0.0
     for j in range(record.nv):
@@ -94,9 +94,9 @@ def set_pairs(space, record, h):
     model = bodies(space)
     place = places(space)
     nv = record.nv
-    P = rows_at(record.mass, nv, record.width)
-    K = rows_at(record.derivatives, nv, record.width)
-    T = rows_at(record.differential, nv, MOST_STEPS)
+    P = matrix_at(record.mass, nv, record.width)
+    K = matrix_at(record.derivatives, nv, record.width)
+    T = matrix_at(record.differential, nv, MOST_STEPS)
     room = floats_at(record.block, MOST_STEPS)
     prescribed = flags_at(record.prescribed, nv)
     entries = floats_at(record.matrix, record.num_entries)
@@ -126,10 +126,10 @@ def set_holds(space, record, h, a):
     model = bodies(space)
     every = constraints(closure_of(space))
     place = places(space)
-    A = rows_at(record.A, record.m, record.width)
-    AT = rows_at(record.more, record.m, record.width)
-    Z = rows_at(record.Z, record.m, record.width)
-    T = rows_at(record.differential, record.nv, MOST_STEPS)
+    A = matrix_at(record.A, record.m, record.width)
+    AT = matrix_at(record.more, record.m, record.width)
+    Z = matrix_at(record.Z, record.m, record.width)
+    T = matrix_at(record.differential, record.nv, MOST_STEPS)
     room = floats_at(record.block, MOST_STEPS)
     scale = floats_at(record.scale, 1)[0]
     kept = flags_at(record.kept, record.m)
@@ -175,8 +175,8 @@ def set_pushes(space, record):
     model = bodies(space)
     every = constraints(closure_of(space))
     place = places(space)
-    P = rows_at(record.mass, record.nv, record.width)
-    A_n = rows_at(record.A_made, record.m, record.width)
+    P = matrix_at(record.mass, record.nv, record.width)
+    A_n = matrix_at(record.A_made, record.m, record.width)
     kept = flags_at(record.kept, record.m)
     position_of_row = flags_at(record.position_of_row, record.m)
     prescribed = flags_at(record.prescribed, record.nv)
@@ -206,8 +206,8 @@ def set_meetings(space, record, a):
     model = bodies(space)
     every = constraints(closure_of(space))
     place = places(space)
-    A = rows_at(record.A if record.gain == 0 else record.more, record.m, record.width)
-    A_n = rows_at(record.A_made, record.m, record.width)
+    A = matrix_at(record.A if record.gain == 0 else record.more, record.m, record.width)
+    A_n = matrix_at(record.A_made, record.m, record.width)
     scale = floats_at(record.scale, 1)[0]
     kept = flags_at(record.kept, record.m)
     position_of_row = flags_at(record.position_of_row, record.m)

@@ -3,7 +3,7 @@
 from mbkit.kernels.compile import floats_at, helper
 from mbkit.kernels.configuration import BLOCK_SIZE, dexp_inv_block, solve_rows
 from mbkit.kernels.implicit.layout import MOST_STEPS
-from mbkit.kernels.implicit.space import memory_of, rows_at
+from mbkit.kernels.implicit.space import matrix_at, memory_of
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies
 from mbkit.kernels.status import OK
@@ -37,7 +37,7 @@ def set_differential(space, step, h, D):
     """T: one block a joint, unity where coordinates add; a row for each velocity."""
     record = memory_of(step)
     model = bodies(space)
-    T = rows_at(record.differential, record.nv, MOST_STEPS)
+    T = matrix_at(record.differential, record.nv, MOST_STEPS)
     T[:, :] = 0.0
     x = floats_at(record.columns, record.nv)
     for j in range(record.nv):

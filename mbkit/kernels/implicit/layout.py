@@ -71,7 +71,7 @@ IMPLICIT = np.dtype(
         ("differential", _i8),  # nv x MOST_STEPS: T, one block a joint
         ("block", _i8),  # 2 BLOCK_SIZE
         ("columns", _i8),  # 2 nv
-        # the matrix by blocks: NODE rows in the order of elimination, of each entry of a sorted
+        # the matrix by blocks: NODE entries in the order of elimination, of each entry of a sorted
         # vector its place in `change`, and the tables below, integers
         ("nodes", _i8),
         ("num_nodes", _i8),
@@ -149,7 +149,7 @@ PAIR_STRIDE = 3
 PAIR_MOVES = 4
 PAIR_SIZE = 5
 
-#: A constraint and a row of the tree that it moves: the block in the rows of the constraint, and
+#: A constraint and a body of the tree that it moves: the block in the rows of the constraint, and
 #: that in the rows of the equations of motion.
 HOLD_CONSTRAINT = 0
 HOLD_ROW = 1

@@ -42,7 +42,7 @@ from mbkit.kernels.implicit.layout import (
 from mbkit.kernels.implicit.lu import factorise
 from mbkit.kernels.implicit.products import add_force_change, clear_columns, take_places
 from mbkit.kernels.implicit.residual import jacobian_at, place
-from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at, square
+from mbkit.kernels.implicit.space import flags_at, matrix_at, memory_of, square
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, places, scratch_of, trials
 from mbkit.kernels.status import OK
@@ -103,7 +103,7 @@ def set_derivatives(space, step, q, v, vdot, multipliers):
             both[j] -= more[j]
     if code != OK or record.m == 0:
         return code
-    Z = rows_at(record.Z, record.m, record.width)
+    Z = matrix_at(record.Z, record.m, record.width)
     if record.velocity_derivative == 0:
         return constraint_differences(space, step, q, v, time[0], multipliers, Z)
     more = floats_at(record.more, size)
@@ -176,8 +176,8 @@ def set_dynamics_rows(space, step, S, h, a, b):
     record = memory_of(step)
     nv = record.nv
     M = square(record.mass, nv)
-    both = rows_at(record.derivatives, 2 * nv, nv)
-    T = rows_at(record.differential, nv, MOST_STEPS)
+    both = matrix_at(record.derivatives, 2 * nv, nv)
+    T = matrix_at(record.differential, nv, MOST_STEPS)
     top = 0.0
     for i in range(nv):
         for j in range(nv):
@@ -201,10 +201,10 @@ def set_velocity_row(space, step, S, i, r, h, a, scale):
     record = memory_of(step)
     nv = record.nv
     m = record.m
-    A = rows_at(record.A, m, nv)
-    A_n = rows_at(record.A_made, m, nv)
-    T = rows_at(record.differential, nv, MOST_STEPS)
-    Z = rows_at(record.Z, m, nv)
+    A = matrix_at(record.A, m, nv)
+    A_n = matrix_at(record.A_made, m, nv)
+    T = matrix_at(record.differential, nv, MOST_STEPS)
+    Z = matrix_at(record.Z, m, nv)
     row = S[i]
     if record.gain != 0:
         multiply_blocks(space, A[r : r + 1], T, scale * a, S[i : i + 1, :nv])
@@ -227,9 +227,9 @@ def set_constraint_rows(space, step, S, h, a):
     nv = record.nv
     m = record.m
     scale = floats_at(record.scale, 1)[0]
-    A = rows_at(record.A, m, nv)
-    A_n = rows_at(record.A_made, m, nv)
-    T = rows_at(record.differential, nv, MOST_STEPS)
+    A = matrix_at(record.A, m, nv)
+    A_n = matrix_at(record.A_made, m, nv)
+    T = matrix_at(record.differential, nv, MOST_STEPS)
     P = square(record.mass, nv)
     kept = flags_at(record.kept, m)
     position_of_row = flags_at(record.position_of_row, m)
@@ -301,8 +301,8 @@ def linearise_equations(space, step):
         code = set_differential(space, step, h, D)
     if code != OK:
         return code
-    clear_columns(space, step, rows_at(record.A, record.m, record.width))
-    clear_columns(space, step, rows_at(record.A_made, record.m, record.width))
+    clear_columns(space, step, matrix_at(record.A, record.m, record.width))
+    clear_columns(space, step, matrix_at(record.A_made, record.m, record.width))
     assign(floats_at(record.made, record.num_made), made)
     flags_at(record.total, 2)[1] += 1
     return OK

@@ -27,8 +27,8 @@ from mbkit.kernels.implicit.residual import evaluate, place
 from mbkit.kernels.implicit.space import (
     flags_at,
     largest,
+    matrix_at,
     memory_of,
-    rows_at,
     square,
 )
 from mbkit.kernels.space import bodies, scratch_of
@@ -164,7 +164,7 @@ def add_change(space, step, h, velocity_gain, acceleration_gain):
             v[j] += velocity_gain * shift[j]
             vdot[j] += acceleration_gain / h * shift[j]
     else:
-        G = rows_at(record.gain, nv, MOST_STEPS)
+        G = matrix_at(record.gain, nv, MOST_STEPS)
         add_turned(space, G, shift, velocity_gain, v)
         add_turned(space, G, shift, acceleration_gain / h, vdot)
     return most
@@ -296,7 +296,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
     q = floats_at(record.q_next, record.nq)
     v = floats_at(record.v_next, record.nv)
     made = floats_at(record.made_at, record.num_made)
-    history = rows_at(record.history, record.most, 2)
+    history = matrix_at(record.history, record.most, 2)
     change = floats_at(record.change, record.n)
     count = flags_at(record.count, 1)
     total = flags_at(record.total, 2)

@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
 from mbkit.kernels.constraints.space import closure_of, constraints
-from mbkit.kernels.implicit.space import add_transposed_product, flags_at, memory_of, rows_at
+from mbkit.kernels.implicit.space import add_transposed_product, flags_at, matrix_at, memory_of
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, places
 
@@ -24,7 +24,7 @@ def add_forces(space, step, address, x, factor, y):
     record = memory_of(step)
     if record.m == 0:
         return
-    A = rows_at(address, record.m, record.width)
+    A = matrix_at(address, record.m, record.width)
     if record.solve == 0:
         add_transposed_product(A, x, factor, y)
         return
@@ -90,9 +90,9 @@ def add_force_change(space, step, k, factor, v, multipliers):
     record = memory_of(step)
     model = bodies(space)
     place = places(space)
-    A = rows_at(record.more, record.m, record.width)
+    A = matrix_at(record.more, record.m, record.width)
     K = floats_at(record.derivatives, record.nv * record.width).reshape((record.nv, record.width))
-    Z = rows_at(record.Z, record.m, record.width)
+    Z = matrix_at(record.Z, record.m, record.width)
     every = constraints(closure_of(space))
     for c in range(every.shape[0]):
         constraint = every[c]

@@ -17,7 +17,7 @@ def square(address, n):
 
 
 @helper
-def rows_at(address, m, n):
+def matrix_at(address, m, n):
     """A matrix (m, n)."""
     return floats_at(address, m * n).reshape((m, n))
 

@@ -18,7 +18,7 @@ from mbkit.kernels.constraints.solve.dynamics import correct, linearise
 from mbkit.kernels.constraints.space import closure_of, rows_of
 from mbkit.kernels.equations import acceleration
 from mbkit.kernels.implicit.products import row_product
-from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at
+from mbkit.kernels.implicit.space import flags_at, matrix_at, memory_of
 from mbkit.kernels.layout import NUM_POWERS, SPACE
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
@@ -83,7 +83,7 @@ def add_least_change(space, step, t, q, velocity, wanted, part):
     v = as_array(velocity, nv)
     memory = floats_at(record.columns, 3 * nv)
     memory[: 2 * nv] = 0.0
-    A = rows_at(record.A, m, record.width)
+    A = matrix_at(record.A, m, record.width)
     time = floats_at(records_at(space, 1, SPACE)[0].time, 1)
     time[0] = t
     code = call_address(record.constraint_jacobian, (space, 0, q, q, time, at(A, 0)))

@@ -1,1 +1,1 @@
-"""Compiled joints: rows of the table of functions."""
+"""Compiled joints: entries of the table of functions."""

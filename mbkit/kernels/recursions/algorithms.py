@@ -82,9 +82,9 @@ def constraint_closing(space, _option, _q, _v, _x, _out):
     return nested.close_inward(space, RECURSION)
 
 
-def constraint_solution(space, what, _q, _v, _x, rows):
+def constraint_solution(space, what, _q, _v, _x, x):
     """What follows from that for right sides and multipliers, in place (num_rows,)."""
-    return nested_solution.solve(space, what, rows, RECURSION)
+    return nested_solution.solve(space, what, x, RECURSION)
 
 
 _FUNCTIONS = (

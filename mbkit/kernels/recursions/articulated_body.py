@@ -144,7 +144,7 @@ def articulated_body(space, option, q, v, problem, some, recursion):
             FORCED, the forces in SPACE.
     Writes  scratch (R, p, V, A, F, articulated inertias, U, D, u), vdot; tau where prescribed;
             where FORCED, given and tau.
-    Needs   parent[i] < i, row 0 the world, A_0 = (0, -g).
+    Needs   parent[i] < i, body 0 the world, A_0 = (0, -g).
     Source  Kim 2012, tables 3 and 4; Featherstone 2010, (60)-(68). A joint of several velocities is
             eliminated column by column, last first: every D is a number, no matrix is inverted.
     """

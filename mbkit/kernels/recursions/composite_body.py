@@ -1,7 +1,7 @@
 """The joint-space mass matrix: the composite-rigid-body algorithm."""
 
 from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
-from mbkit.kernels.evaluation import positions, rows
+from mbkit.kernels.evaluation import as_matrix, positions
 from mbkit.kernels.layout import COLUMN_SIZE, SPACE
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.space import at_rest, bodies, scratch_of
@@ -53,7 +53,7 @@ def composite_body(space, q, M, recursion):
         return status
     record = records_at(space, 1, SPACE)[0]
     nv = model[0].num_velocities
-    M = rows(M, nv, nv)
+    M = as_matrix(M, nv, nv)
     memory = floats_at(record.columns, COLUMN_SIZE * nv)
     entries = memory[6 * nv :]
     velocity_of = integers_at(record.velocity_of_column, nv)

@@ -25,7 +25,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 @helper
 def motion_pass(model, scratch, q, v):
-    """Poses in the world and body-fixed twists of all rows."""
+    """Poses in the world and body-fixed twists of all bodies of the tree."""
     v = velocities(model, v)
     status = joint_pass(model, scratch, positions(model, q), v)
     if status != OK:

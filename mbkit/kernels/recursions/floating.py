@@ -74,8 +74,8 @@ def set_roots(numbers, body):
 def roots_of(body):
     """E by rows, c, 1 / root m."""
     E = body.coupling
-    rows = (E[0], E[1], E[2]), (E[3], E[4], E[5]), (E[6], E[7], E[8])
-    return rows, load(body.translational), body.translational[3]
+    axes = (E[0], E[1], E[2]), (E[3], E[4], E[5]), (E[6], E[7], E[8])
+    return axes, load(body.translational), body.translational[3]
 
 
 @helper

@@ -239,6 +239,24 @@ def add_articulated(body, parent):
 
 
 @helper
+def add_parts(Theta, A, B, H, M, parent):
+    """Add [[Theta + A + B^T, H], [H^T, M]] to the articulated inertia of the parent."""
+    X = parent.rotational
+    X[0] += Theta[0] + A[0][0] + B[0][0]
+    X[1] += Theta[1] + A[0][1] + B[1][0]
+    X[2] += Theta[2] + A[0][2] + B[2][0]
+    X[3] += Theta[3] + A[1][1] + B[1][1]
+    X[4] += Theta[4] + A[1][2] + B[2][1]
+    X[5] += Theta[5] + A[2][2] + B[2][2]
+    for j in range(3):
+        parent.coupling[j] += H[0][j]
+        parent.coupling[3 + j] += H[1][j]
+        parent.coupling[6 + j] += H[2][j]
+    for j in range(6):
+        parent.translational[j] += M[j]
+
+
+@helper
 def add_shifted(Theta, H, K, M, p, parent):
     """Add an articulated inertia at a frame that `parent` sees at p, in the same axes.
 
@@ -258,19 +276,7 @@ def add_shifted(Theta, H, K, M, p, parent):
     B0 = cross(p, H0)
     B1 = cross(p, H1)
     B2 = cross(p, H2)
-    X = parent.rotational
-    X[0] += Theta[0] + A0[0] + B0[0]
-    X[1] += Theta[1] + A0[1] + B1[0]
-    X[2] += Theta[2] + A0[2] + B2[0]
-    X[3] += Theta[3] + A1[1] + B1[1]
-    X[4] += Theta[4] + A1[2] + B2[1]
-    X[5] += Theta[5] + A2[2] + B2[2]
-    for j in range(3):
-        parent.coupling[j] += G0[j]
-        parent.coupling[3 + j] += G1[j]
-        parent.coupling[6 + j] += G2[j]
-    for j in range(6):
-        parent.translational[j] += M[j]
+    add_parts(Theta, (A0, A1, A2), (B0, B1, B2), (G0, G1, G2), M, parent)
 
 
 @helper
@@ -350,16 +356,4 @@ def add_articulated_mixed(body, parent):
     B0 = cross(p, rotate_back(R_p, G0))
     B1 = cross(p, rotate_back(R_p, G1))
     B2 = cross(p, rotate_back(R_p, G2))
-    X = parent.rotational
-    X[0] += Theta[0] + A0[0] + B0[0]
-    X[1] += Theta[1] + A0[1] + B1[0]
-    X[2] += Theta[2] + A0[2] + B2[0]
-    X[3] += Theta[3] + A1[1] + B1[1]
-    X[4] += Theta[4] + A1[2] + B2[1]
-    X[5] += Theta[5] + A2[2] + B2[2]
-    for j in range(3):
-        parent.coupling[j] += N0[j]
-        parent.coupling[3 + j] += N1[j]
-        parent.coupling[6 + j] += N2[j]
-    for j in range(6):
-        parent.translational[j] += M[j]
+    add_parts(Theta, (A0, A1, A2), (B0, B1, B2), (N0, N1, N2), M, parent)

@@ -1,6 +1,6 @@
 """The mass matrix as L^T D L with the sparsity of the tree, and what is done with the factor.
 
-Columns are velocities counted in the order of the rows, which is depth-first (`BODY.first_column`).
+Columns are velocities in the order of the bodies, which is depth-first (`BODY.first_column`).
 The parent of a column is the one before it in the same joint, for a joint's first column the last
 one of the joint inward of it, and -1 at the world: parent[k] < k. Two velocities act on a common
 body only where one column is an ancestor of the other; everywhere else M, L and all that is done

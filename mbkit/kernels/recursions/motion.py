@@ -1,7 +1,7 @@
 """Twists, accelerations, Jacobians and wrenches at the frames of the user's bodies."""
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.evaluation import positions, rows, velocities
+from mbkit.kernels.evaluation import as_matrix, positions, velocities
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose, world_pass
@@ -28,7 +28,7 @@ def twists(space, q, v, out, recursion):
     recursion.start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
         recursion.twist(model, scratch, i, v)
-    out = rows(out, sites.shape[0], 6)
+    out = as_matrix(out, sites.shape[0], 6)
     for b in range(sites.shape[0]):
         body = scratch[sites[b].row]
         w, u = recursion.twist_to_site(body, sites[b], angular(body.V), linear(body.V))
@@ -54,7 +54,7 @@ def accelerations(space, q, v, vdot, out, recursion):
     for i in range(1, model.shape[0]):
         recursion.twist(model, scratch, i, v)
         recursion.acceleration(model, scratch, i, vdot, recursion)
-    out = rows(out, sites.shape[0], 6)
+    out = as_matrix(out, sites.shape[0], 6)
     for b in range(sites.shape[0]):
         body = scratch[sites[b].row]
         w, u = recursion.rate_to_site(
@@ -77,11 +77,11 @@ def jacobian(space, body, q, out, recursion):
         return status
     world_pass(model, scratch)
     site = frames(space)[body]
-    # the pose of the user's frame, in the room that row 0 has and never uses
+    # the pose of the user's frame, in the room that body 0 has and never uses
     here = scratch[0]
     i = site.row
     compose(scratch[i].world_R, scratch[i].world_p, site.R, site.p, here.R, here.p)
-    out = rows(out, 6, model[0].num_velocities)
+    out = as_matrix(out, 6, model[0].num_velocities)
     out[:, :] = 0.0
     while i != 0:
         row = model[i]
@@ -114,7 +114,7 @@ def apply_wrenches(space, q, wrenches, recursion):
     for i in range(model.shape[0]):
         store(scratch[i].wrench, _ZERO, _ZERO)
     sites = frames(space)
-    wrenches = rows(wrenches, sites.shape[0], 6)
+    wrenches = as_matrix(wrenches, sites.shape[0], 6)
     for b in range(1, sites.shape[0]):
         body = scratch[sites[b].row]
         W = wrenches[b]

@@ -1,7 +1,7 @@
 """Motion subspaces of the joints, where the user's bodies have their frames."""
 
 from mbkit.kernels.compile import address_kernel, integers_at
-from mbkit.kernels.evaluation import EVALUATION, positions, rows
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.space import at_rest, bodies, frames, scratch_of
@@ -25,7 +25,7 @@ def motion_subspaces(space, site_of_row, q, _v, _x, out):
     if status != OK:
         return status
     owners = integers_at(site_of_row, model.shape[0])
-    columns = rows(out, model[0].num_velocities, 6)
+    columns = as_matrix(out, model[0].num_velocities, 6)
     for i in range(1, model.shape[0]):
         row = model[i]
         site = sites[owners[i]]

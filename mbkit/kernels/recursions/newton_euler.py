@@ -20,7 +20,7 @@ def newton_euler(space, option, q, v, vdot, tau, recursion):
     Reads   model, q, v, vdot; where option has LOADED, the wrenches applied to the bodies in
             scratch; where it has CLOSED, the multipliers.
     Writes  scratch (R, p, V, A, F), tau (nv,); where CLOSED, the rows of the constraints.
-    Needs   parent[i] < i, row 0 the world, A_0 = (0, -g).
+    Needs   parent[i] < i, body 0 the world, A_0 = (0, -g).
     Source  Kim 2012, table 2; Mueller 2018, (65) to (76) with the applied wrench subtracted.
     """
     model = bodies(space)

@@ -1,9 +1,9 @@
-"""Poses in the world, of the rows and of the user's bodies; the same in every representation."""
+"""Poses in the world, of the bodies of the tree and of the user, in any representation."""
 
 from mbkit.kernels.compile import address_kernel, helper
-from mbkit.kernels.evaluation import EVALUATION, positions, rows
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
+from mbkit.kernels.matrix_product import multiply
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.rows import multiply
 from mbkit.kernels.space import at_rest, bodies, frames, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, load, rotate, scale
@@ -31,10 +31,10 @@ def write_composed(R, p, R_child, p_child, C):
     Everything is read before anything is written: a third faster, since a compiler cannot know
     that the output is none of the inputs.
     """
-    rows = load(R_child[0]), load(R_child[1]), load(R_child[2])
-    a = weighted(load(R[0]), rows)
-    b = weighted(load(R[1]), rows)
-    c = weighted(load(R[2]), rows)
+    child = load(R_child[0]), load(R_child[1]), load(R_child[2])
+    a = weighted(load(R[0]), child)
+    b = weighted(load(R[1]), child)
+    c = weighted(load(R[2]), child)
     origin = add(load(p), rotate(R, load(p_child)))
     for j in range(3):
         C[0, j] = a[j]
@@ -78,7 +78,7 @@ def poses(space, _option, q, _v, _x, out):
     if status != OK:
         return status
     world_pass(model, scratch)
-    matrices = rows(out, 4 * sites.shape[0], 4)
+    matrices = as_matrix(out, 4 * sites.shape[0], 4)
     for b in range(sites.shape[0]):
         site = sites[b]
         carrier = scratch[site.row]

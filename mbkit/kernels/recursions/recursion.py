@@ -12,10 +12,10 @@ Step = Callable[..., Any]
 class Recursion(NamedTuple):
     """One value that an algorithm takes; numba compiles its functions in, as if written out.
 
-    P takes the motion of the parent to the body, P^T a wrench back. Of row i, `row` is the model,
-    `body` the scratch, `parent` that of the row inward; S, S-dot v (the bias), R and p are there by
+    P takes the motion of the parent to the body, P^T a wrench back. Of body i, `row` is the model,
+    `body` the scratch, `parent` that of its parent; S, S-dot v (the bias), R and p are there by
     the joint pass. (w, u) is a motion and (t, f) a wrench as (angular, linear), in the
-    representation's own form; "in the world" is in the world's axes, at the row's origin. Those
+    representation's own form; "in the world" is in the world's axes, at the body's origin. Those
     with a default here take the columns of S from the scratch.
 
     Attributes
@@ -34,13 +34,13 @@ class Recursion(NamedTuple):
     inertia_to_parent : (body, parent)
         I_p += P^T I P, articulated.
     place : (model, scratch, i)
-        S and M, for the mass matrix; row 0 too.
+        S and M, for the mass matrix; body 0 too.
     columns_to_parent : (body, parent, F)
         P^T F of all columns of a subtree, six arrays.
     composite_to_parent : (body, parent)
         I_p += P^T I P, rigid.
     twist_to_site : (body, site, w, u) -> (w, u)
-        A twist of the row at a frame that sits on it.
+        A twist of the body at a frame that sits on it.
     rate_to_site : (body, site, velocity, w, u) -> (w, u)
         The same of the rate of a twist, `velocity` the angular part of the twist.
     column_at : (here, body, w, u) -> (w, u)
@@ -52,7 +52,7 @@ class Recursion(NamedTuple):
     twist_in_world : (body) -> (w, u)
         V in the world.
     acceleration_in_world : (body) -> (w, u)
-        Angular acceleration, and that of the row's origin, in the world, of A.
+        Angular acceleration, and that of the body's origin, in the world, of A.
     motion_from_world : (body, w, u) -> (w, u)
         A twist in the world, in the representation's own form.
     wrench_from_world : (body, t, f) -> (t, f)
@@ -60,7 +60,7 @@ class Recursion(NamedTuple):
     wrench_in_world : (body, t, f) -> (t, f)
         The way back.
     point_wrench : (body, r, x, f) -> (t, f)
-        That of a force f in the world's axes at a point: r in the row's frame, x in the world.
+        That of a force f in the world's axes at a point: r in the body's frame, x in the world.
     acceleration : (model, scratch, i, vdot, recursion)
         A = P A_p + S vdot + c.
     column_power : (row, body, c, t, f) -> float

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, stack, typed
+from mbkit.kernels.compile import at, floats, helper, int64, kernel, matrix, stack, typed
 from mbkit.kernels.explicit.references import matrix_of, stack_of, vector_of
 from mbkit.kernels.sensitivities.charts import has_blocks, set_differentials
 from mbkit.kernels.sensitivities.recorded_steps import History, history_of
@@ -82,29 +82,29 @@ def add_transposed(A, x, out):
 
 
 @helper
-def add_block(maps, first, x, x_at, out, out_at, rows, columns):
-    """out += B^T x for a block B (rows, columns) that begins at `first`; return where it ends."""
-    for i in range(rows):
-        weight = x[x_at + i]
-        for j in range(columns):
-            out[out_at + j] += weight * maps[first + i * columns + j]
-    return first + rows * columns
+def add_block(B, x, out, height, width):
+    """out += B^T x for a block B (height, width); all are pointers."""
+    for i in range(height):
+        weight = x[i]
+        for j in range(width):
+            out[j] += weight * B[i * width + j]
 
 
 @helper
 def back_through_map(model, maps, every, moved, start, step):
     """From the adjoint of retract(q, x) to those of q, which is added, and of x."""
     step[:] = 0.0
-    at = 0
+    block = 0
     for i in range(1, model.shape[0]):
         row = model[i]
         a = row.first_step
         d = row.ndx
         if has_blocks(row):
-            at = add_block(maps, at, moved, a, start, a, d, d)
-            at = add_block(maps, at, moved, a, step, a, d, d)
+            add_block(at(maps, block), at(moved, a), at(start, a), d, d)
+            add_block(at(maps, block + d * d), at(moved, a), at(step, a), d, d)
+            block += 2 * d * d
             if every != 0:
-                at += 2 * d * d + d * row.num_velocities
+                block += 2 * d * d + d * row.num_velocities
         else:
             for k in range(a, a + d):
                 start[k] += moved[k]
@@ -114,17 +114,19 @@ def back_through_map(model, maps, every, moved, start, step):
 @helper
 def back_through_rates(model, maps, rates, x, q, v):
     """From the adjoint of the rates of x to those of x, q and v, which are added."""
-    at = 0
+    block = 0
     for i in range(1, model.shape[0]):
         row = model[i]
         a = row.first_step
         d = row.ndx
         n = row.first_velocity
         if has_blocks(row):
-            at += 2 * d * d
-            at = add_block(maps, at, rates, a, x, a, d, d)
-            at = add_block(maps, at, rates, a, q, a, d, d)
-            at = add_block(maps, at, rates, a, v, n, d, row.num_velocities)
+            block += 2 * d * d
+            add_block(at(maps, block), at(rates, a), at(x, a), d, d)
+            add_block(at(maps, block + d * d), at(rates, a), at(q, a), d, d)
+            block += 2 * d * d
+            add_block(at(maps, block), at(rates, a), at(v, n), d, row.num_velocities)
+            block += d * row.num_velocities
         else:
             for k in range(d):
                 v[n + k] += rates[a + k]

@@ -86,8 +86,8 @@ def set_columns(place, sign, A, first, width):
 @helper
 def add_product(A, B, first, count, out):
     """Add A B, by rows, to `out` from an entry on; rows of A, its columns, and those of B."""
-    rows, inner, columns = count
-    for i in range(rows):
+    height, inner, columns = count
+    for i in range(height):
         for j in range(inner):
             weight = A[i * inner + j]
             for k in range(columns):
@@ -251,7 +251,7 @@ def set_differentials(space, x, q, v, every, memory, out):
 
 @kernel(int64(int64, matrix, matrix, matrix, int64, matrix, matrix), nogil=True)
 def differentials(space, x, q, v, every, memory, out):
-    """`set_differentials` of N steps, states and rows."""
+    """`set_differentials` of N steps, from their states, into one row a step."""
     x, q, v, memory, out = (
         matrix_of(x), matrix_of(q), matrix_of(v), matrix_of(memory), matrix_of(out)
     )  # fmt: skip

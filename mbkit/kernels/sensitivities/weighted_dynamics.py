@@ -70,13 +70,13 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 class Sums(NamedTuple):
-    """Memory by row of the tree, and what is summed over all states."""
+    """Memory by body of the tree, and what is summed over all states."""
 
-    twists: matrix  # (rows, 6), W
-    momenta: matrix  # (rows, 6), sums of M W
-    turns: matrix  # (rows, 6), sums of B^T W, whose linear part is zero but for forces
-    pushes: matrix  # (rows, 6), sums of G
-    origins: matrix  # (rows, 3), where the origin of the tree of a row is
+    twists: matrix  # (bodies + 1, 6), W
+    momenta: matrix  # (bodies + 1, 6), sums of M W
+    turns: matrix  # (bodies + 1, 6), sums of B^T W, whose linear part is zero but for forces
+    pushes: matrix  # (bodies + 1, 6), sums of G
+    origins: matrix  # (bodies + 1, 3), where the origin of the tree of a body is
     regressor: matrix  # (frames, 10), y^T Y, its row 0 memory; none: it is not wanted
     springs: matrix  # (springs, 9), y . tau by their parameters; none: it is not wanted
 

@@ -12,7 +12,7 @@ from mbkit.kernels.vectors import angular, linear, motion_to_child, rotate_back,
 
 @helper
 def weigh_columns(model, scratch, weights, twists):
-    """Twists of all rows, in the axes of the world, where velocities are the weights."""
+    """Twists of all bodies, in the axes of the world, where velocities are the weights."""
     twists[0, :] = 0.0
     for i in range(1, model.shape[0]):
         row = model[i]
@@ -26,7 +26,7 @@ def weigh_columns(model, scratch, weights, twists):
 
 @helper
 def add_weighted_regressor(space, twists, total):
-    """Add w^T Y to `total`, w the weights; needs the motion of all rows, and leaves that of 0."""
+    """Add w^T Y to `total`, w the weights; needs the motion of all bodies, and leaves that of 0."""
     scratch = scratch_of(space)
     sites = frames(space)
     here = scratch[0]
@@ -53,7 +53,7 @@ def add_weighted_regressor(space, twists, total):
 def add_weighted_regressors(space, q, v, vdot, weights, twists, total):
     """Add sum_n weights_n^T Y(q_n, v_n, vdot_n) to `total` (frames, 10).
 
-    Its row 0, and twists (rows, 6), are memory.
+    Its row 0, and twists (bodies + 1, 6), are memory.
 
     weights^T Y is linear in the columns of joints: of a body it is its ten numbers for the column
     that is its twist where velocities are the weights. O(bodies), where Y takes O(bodies depth).

@@ -41,7 +41,7 @@ class End(NamedTuple):
 
 @helper
 def end_of(body, sums, i, point):
-    """A point of row i."""
+    """A point of body i."""
     W = sums.twists[i]
     r = add(load(body.world_p), rotate(body.world_R, point))
     return End(
@@ -64,7 +64,7 @@ def pull_end(body, sums, i, end, sign, slopes):
 
 @helper
 def add_by_point(body, V, W, sign, slopes, out):
-    """By the place of a point in its row: it moves by x, its velocities by w x x."""
+    """By the place of a point in its body: it moves by x, its velocities by w x x."""
     g = add(slopes.x, add(cross(slopes.v, angular(V)), cross(slopes.y, angular(W))))
     g = rotate_back(body.world_R, g)
     for j in range(3):

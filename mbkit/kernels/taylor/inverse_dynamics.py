@@ -10,7 +10,7 @@ joint and order.
 """
 
 from mbkit.kernels.compile import address_kernel, as_array, helper, records_at
-from mbkit.kernels.evaluation import EVALUATION, positions, rows
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.inertias import rigid_times
 from mbkit.kernels.space import bodies, scratch_of
@@ -129,7 +129,7 @@ def inverse_dynamics_rate(space, option, q, _v, given, out):
     factor = 1.0
     for n in range(2, count - 1):
         factor *= n
-    tau = rows(out, 1, nv)[0]
+    tau = as_matrix(out, 1, nv)[0]
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         body = scratch[i]

@@ -11,7 +11,7 @@ V, A and J are in the fields V, A and F of the scratch. Source: Mueller 2018, (1
 import numpy as np
 
 from mbkit.kernels.compile import address_kernel, as_array, call_address, helper, records_at
-from mbkit.kernels.evaluation import EVALUATION, positions, rows
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import joint_pass
@@ -174,7 +174,7 @@ def jerks(space, option, q, _v, given, out):
             general_step(body, parent, x, joint_sum(row, body, vdot), joint_sum(row, body, vddot))
     if plan.representation != BODY_FIXED:
         world_pass(model, scratch)
-    out = rows(out, sites.shape[0], 6)
+    out = as_matrix(out, sites.shape[0], 6)
     for b in range(sites.shape[0]):
         site = sites[b]
         w, u = jerk_at_site(plan.representation, scratch[site.row], site)

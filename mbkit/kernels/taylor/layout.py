@@ -36,8 +36,8 @@ PIECE = np.dtype(
 )
 
 #: What an evaluation is told by address: the representation of its result, how many terms its
-#: series have, the pieces, and by row of the model the first of its pieces, one more than rows.
-#: Rows without pieces have a constant S.
+#: series have, the pieces, and by body of the tree the first of its pieces, one more than bodies.
+#: Bodies without pieces have a constant S.
 PLAN = np.dtype(
     [
         ("representation", _i8),  # BODY_FIXED, SPATIAL, HYBRID, MIXED

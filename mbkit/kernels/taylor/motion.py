@@ -17,7 +17,7 @@ from mbkit.kernels.compile import (
     integers_at,
     records_at,
 )
-from mbkit.kernels.evaluation import EVALUATION, positions, rows
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose, world_pass
@@ -101,7 +101,7 @@ def relative_twist(space, option, i, q, given, memory, room):
 
 @helper
 def outward(space, option, q, given, known, memory, room):
-    """The body-fixed twists of all rows as series; leaves the joint pass in the scratch.
+    """The body-fixed twists of all bodies as series; leaves the joint pass in the scratch.
 
     `given` holds `known` derivatives of v, and what the plan says behind them.
     """
@@ -205,7 +205,7 @@ def body_derivatives(space, option, q, _v, given, out):
     given = as_array(given, count * model[0].num_velocities + plan.num_given)
     status = outward(space, option, positions(model, q), given, count, memory, room)
     if status == OK:
-        write_rates(space, plan, room, rows(out, count * frames(space).shape[0], 6))
+        write_rates(space, plan, room, as_matrix(out, count * frames(space).shape[0], 6))
     return status
 
 
@@ -274,7 +274,7 @@ def jacobian_rate(space, option, q, _v, given, out):
     factor = 1.0
     for n in range(2, count):
         factor *= n
-    matrix = rows(out, 6, nv)
+    matrix = as_matrix(out, 6, nv)
     matrix[:, :] = 0.0
     while i != 0:
         row = model[i]

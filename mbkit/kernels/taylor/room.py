@@ -12,8 +12,8 @@ class Room(NamedTuple):
 
     Attributes
     ----------
-    V : (rows, count, 6)
-        Twists of the rows, body-fixed.
+    V : (bodies + 1, count, 6)
+        Twists of the bodies of the tree, body-fixed.
     x : (count, 6)
         Twist of a row in its parent.
     rates : (count, nv)
@@ -53,8 +53,13 @@ def room_size(model, plan):
     count = plan.count
     size = 6 * count
     more = 11 * size if plan.num_pieces > 0 else 0
-    rows = model.shape[0]
-    return rows * size + count * (model[0].num_velocities + size) + 2 * size + more + SUBSPACE
+    return (
+        model.shape[0] * size
+        + count * (model[0].num_velocities + size)
+        + 2 * size
+        + more
+        + SUBSPACE
+    )
 
 
 @helper

@@ -1,7 +1,7 @@
 """Rates of motion subspaces of any order, where the user's bodies have their frames."""
 
 from mbkit.kernels.compile import address_kernel, as_array, integers_at, records_at
-from mbkit.kernels.evaluation import EVALUATION, positions, rows
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
 from mbkit.kernels.space import bodies, frames
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.taylor.layout import PLAN
@@ -31,7 +31,7 @@ def motion_subspace_rates(space, option, q, _v, given, out):
     for n in range(2, count):
         factor *= n
     owners = integers_at(plan.body, model.shape[0])
-    columns = rows(out, nv, 6)
+    columns = as_matrix(out, nv, 6)
     for i in range(1, model.shape[0]):
         row = model[i]
         site = frames(space)[owners[i]]

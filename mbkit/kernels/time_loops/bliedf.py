@@ -30,7 +30,7 @@ from mbkit.kernels.implicit.differential import add_turned, set_differential
 from mbkit.kernels.implicit.layout import MOST_STEPS
 from mbkit.kernels.implicit.matrix import note_made, restore_made
 from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
-from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at
+from mbkit.kernels.implicit.space import flags_at, matrix_at, memory_of
 from mbkit.kernels.implicit.start import consistent_acceleration
 from mbkit.kernels.layout import NUM_POWERS, SCREW
 from mbkit.kernels.space import bodies, scratch_of
@@ -70,9 +70,9 @@ def coordinates(space, step, method, i, x):
     code = OK
     if not summed:
         q = floats_at(record.q, record.nq)
-        past_q = rows_at(own.past_q, own.num_past, record.nq)
+        past_q = matrix_at(own.past_q, own.num_past, record.nq)
         code = difference_rows(model, scratch_of(space), q, past_q[i - 2], x)
-    past_x = rows_at(own.past_x, own.num_past, record.nv)
+    past_x = matrix_at(own.past_x, own.num_past, record.nv)
     for j in range(x.shape[0]):
         sum_x[j] -= past_x[i - 2, j]
         if summed:
@@ -115,7 +115,7 @@ def predict(space, step, method, h):
     nv = record.nv
     alpha = floats_at(own.coefficients, own.steps + 1)
     foreseen = floats_at(own.foreseen, own.steps)
-    past_v = rows_at(own.past_v, own.num_past, nv)
+    past_v = matrix_at(own.past_v, own.num_past, nv)
     v = floats_at(record.v, nv)
     v_next = floats_at(record.v_next, nv)
     rate = floats_at(own.rate, nv)
@@ -144,7 +144,7 @@ def predict(space, step, method, h):
         size = nv * MOST_STEPS
         assign(floats_at(record.gain, size), floats_at(record.differential, size))
         v_next[:] = 0.0
-        add_turned(space, rows_at(record.gain, nv, MOST_STEPS), rate, 1.0, v_next)
+        add_turned(space, matrix_at(record.gain, nv, MOST_STEPS), rate, 1.0, v_next)
     for j in range(nv):
         vdot[j] = alpha[0] * v_next[j] + alpha[1] * v[j]
         for i in range(2, alpha.shape[0]):
@@ -157,10 +157,10 @@ def predict(space, step, method, h):
 def push_state(own, state, x):
     """Put a state, and the increments from it, before those of earlier steps."""
     nv = x.shape[0]
-    push(rows_at(own.past_q, own.num_past, state.q.shape[0]), state.q)
-    push(rows_at(own.past_x, own.num_past, nv), x)
-    push(rows_at(own.past_v, own.num_past, nv), state.v)
-    push(rows_at(own.past_work, own.num_past, NUM_POWERS), state.work)
+    push(matrix_at(own.past_q, own.num_past, state.q.shape[0]), state.q)
+    push(matrix_at(own.past_x, own.num_past, nv), x)
+    push(matrix_at(own.past_v, own.num_past, nv), state.v)
+    push(matrix_at(own.past_work, own.num_past, NUM_POWERS), state.work)
 
 
 @helper
@@ -172,7 +172,7 @@ def take_over(step, method, h):
     work = state.work
     alpha = floats_at(own.coefficients, own.steps + 1)
     powers = floats_at(own.powers, NUM_POWERS)
-    past_work = rows_at(own.past_work, own.num_past, NUM_POWERS)
+    past_work = matrix_at(own.past_work, own.num_past, NUM_POWERS)
     for j in range(NUM_POWERS):
         total = h * powers[j] - alpha[1] * work[j]
         for i in range(2, alpha.shape[0]):

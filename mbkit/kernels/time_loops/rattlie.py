@@ -25,7 +25,7 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.implicit.space import rows_at
+from mbkit.kernels.implicit.space import matrix_at
 from mbkit.kernels.layout import NUM_POWERS, SUPPLIED
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import NOT_FINITE, OK, failure
@@ -83,7 +83,7 @@ def arrive(space, step, end, h):
         code = set_pull_back(space, step, h, D)
     if code != OK:
         return code
-    pull_back(space, rows_at(record.L, n, n), floats_at(record.mean_momentum, n), momentum)
+    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), momentum)
     force = forces(record, END)
     gradient = floats_at(record.gradient, n)
     for k in range(n):

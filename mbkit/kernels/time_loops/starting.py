@@ -15,7 +15,7 @@ from mbkit.kernels.explicit.stages import (
     evaluate_stages,
     take_over,
 )
-from mbkit.kernels.implicit.space import rows_at
+from mbkit.kernels.implicit.space import matrix_at
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import IN_PARTS, NOT_FINITE, OK, STEP_TOO_SMALL, failure
@@ -103,13 +103,13 @@ def memory_of(starting, nq, nv):
     """The state, the scheme and the stages of a `STARTING` record."""
     own = records_at(starting, 1, STARTING)[0]
     count = own.num_stages
-    A = rows_at(own.A, count, count)
+    A = matrix_at(own.A, count, count)
     v = floats_at(own.v_stage, nv)  # velocities are rates of steps
     scheme = Scheme(A, floats_at(own.b, count), floats_at(own.c, count), Series(ALL, v, A))
     room = floats_at(own.room, nq + nv)
     stages = Stages(
-        xdot=rows_at(own.xdot, count, nv), vdot=rows_at(own.vdot, count, nv),
-        powers=rows_at(own.powers, count, NUM_POWERS), x=room[nq:], w=v,
+        xdot=matrix_at(own.xdot, count, nv), vdot=matrix_at(own.vdot, count, nv),
+        powers=matrix_at(own.powers, count, NUM_POWERS), x=room[nq:], w=v,
         q=floats_at(own.q_stage, nq), v=v, q_end=room[:nq],
     )  # fmt: skip
     state = State(floats_at(own.q, nq), floats_at(own.v, nv), floats_at(own.work, NUM_POWERS))
@@ -131,7 +131,7 @@ def starting_step(space, starting, t, h, end):
     nv = model[0].num_velocities
     state, scheme, stages = memory_of(starting, nq, nv)
     size = nq + nv + NUM_POWERS
-    results = rows_at(records_at(starting, 1, STARTING)[0].results, 2, size)
+    results = matrix_at(records_at(starting, 1, STARTING)[0].results, 2, size)
     step = Step(t, h, end)
     agreed = AGREED * sqrt(grain(state.q[0]))
     error = float("inf")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mbkit.kernels.compile import floats_at, helper, records_at
-from mbkit.kernels.implicit.space import rows_at
+from mbkit.kernels.implicit.space import matrix_at
 
 _i8 = np.int64
 
@@ -79,8 +79,8 @@ VARIATIONAL = np.dtype(
         ("X", _i8),  # m x n
         ("G", _i8),  # m x m
         ("scale", _i8),  # m
-        ("rows", _i8),  # m integers
-        ("columns", _i8),  # m integers
+        ("row_order", _i8),  # m integers
+        ("column_order", _i8),  # m integers
         ("room", _i8),  # m
         # Newton's method
         ("history", _i8),  # MOST x 2
@@ -122,13 +122,13 @@ def memory_of(step):
 @helper
 def masses(record, side):
     """M (n, n) at one end of the step."""
-    return rows_at(record.mass if side == START else record.end_mass, record.n, record.n)
+    return matrix_at(record.mass if side == START else record.end_mass, record.n, record.n)
 
 
 @helper
 def weights(record, side):
     """D_q b(q, 0), (n, n)."""
-    return rows_at(record.weight if side == START else record.end_weight, record.n, record.n)
+    return matrix_at(record.weight if side == START else record.end_weight, record.n, record.n)
 
 
 @helper
@@ -140,7 +140,7 @@ def forces(record, side):
 @helper
 def jacobians(record, side):
     """A (m, n)."""
-    return rows_at(record.A if side == START else record.end_A, record.m, record.n)
+    return matrix_at(record.A if side == START else record.end_A, record.m, record.n)
 
 
 @helper

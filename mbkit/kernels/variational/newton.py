@@ -12,7 +12,7 @@ from mbkit.kernels.compile import (
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.solve.saddle import Saddle, factorise, reduce, solve_saddle
 from mbkit.kernels.elementary import grain
-from mbkit.kernels.implicit.space import rows_at
+from mbkit.kernels.implicit.space import matrix_at
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR_STEP, failure
 from mbkit.kernels.validation import all_finite
@@ -93,7 +93,7 @@ def residual(space, step, end, h):
         code = gradient_at(space, step, START, q, D)
     if code == OK:
         code = set_pull_back(space, step, -h, D)
-    pull_back(space, rows_at(record.L, n, n), floats_at(record.mean_momentum, n), left)
+    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), left)
     force = forces(record, START)
     gradient = floats_at(record.gradient, n)
     momentum = floats_at(record.momentum, n)
@@ -116,10 +116,10 @@ def newton_matrix(space, step, end, h):
     """
     record = memory_of(step)
     n = record.n
-    J = rows_at(record.J, n, n)
-    L = rows_at(record.L, n, n)
-    product = rows_at(record.product, n, n)
-    P = rows_at(record.slopes, n, n)
+    J = matrix_at(record.J, n, n)
+    L = matrix_at(record.L, n, n)
+    product = matrix_at(record.product, n, n)
+    P = matrix_at(record.slopes, n, n)
     q_end = floats_at(record.q_end, record.nq)
     D = floats_at(record.D, n)
     for i in range(n):
@@ -149,7 +149,7 @@ def newton_matrix(space, step, end, h):
     code = add_turning(space, step, -0.5 * h, floats_at(record.mean_momentum, n), J)
     if code != OK:
         return code
-    A_end = rows_at(record.A_end, record.m, n)
+    A_end = matrix_at(record.A_end, record.m, n)
     times_blocks(space, jacobians(record, END), L, A_end)
     total = integers_at(record.total, 2)
     total[1] += 1
@@ -162,14 +162,14 @@ def saddle_of(record, A_end):
     n = record.n
     m = record.m
     return Saddle(
-        J=rows_at(record.J, n, n),
+        J=matrix_at(record.J, n, n),
         order=integers_at(record.order, n + 1),
         A1=A_end,
-        X=rows_at(record.X, m, n),
-        G=rows_at(record.G, m, m),
+        X=matrix_at(record.X, m, n),
+        G=matrix_at(record.G, m, m),
         scale=floats_at(record.scale, m),
-        rows=integers_at(record.rows, m),
-        columns=integers_at(record.columns, m),
+        row_order=integers_at(record.row_order, m),
+        column_order=integers_at(record.column_order, m),
         room=floats_at(record.room, m),
     )
 
@@ -182,7 +182,7 @@ def factorised(step, A_start, A_end):
     m = record.m
     A_start = as_array(A_start, m * n).reshape((m, n))
     A_end = as_array(A_end, m * n).reshape((m, n))
-    J = rows_at(record.J, n, n)
+    J = matrix_at(record.J, n, n)
     order = integers_at(record.order, n + 1)
     column = factorise(J, order)
     if column >= 0:
@@ -242,7 +242,7 @@ def correct(step, h):
 def note(step, iteration, size):
     """Write down how Newton's iteration goes."""
     record = memory_of(step)
-    history = rows_at(record.history, MOST, 2)
+    history = matrix_at(record.history, MOST, 2)
     kept = floats_at(record.residual, record.n + record.m)
     largest = 0.0
     for k in range(kept.shape[0]):

@@ -15,7 +15,7 @@ from mbkit.kernels.compile import (
     pointer_at,
     records_at,
 )
-from mbkit.kernels.implicit.space import rows_at
+from mbkit.kernels.implicit.space import matrix_at
 from mbkit.kernels.layout import SCREW, SPACE
 from mbkit.kernels.space import at_rest, bodies, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
@@ -127,7 +127,7 @@ def gradient_at(space, step, side, q, D):
     """P = D_q(M D) into `slopes`, and P^T D / 2 into `gradient`; needs `weight`."""
     record = memory_of(step)
     n = record.n
-    P = rows_at(record.slopes, n, n)
+    P = matrix_at(record.slopes, n, n)
     weight = weights(record, side)
     gradient = floats_at(record.gradient, n)
     code = slopes_at(space, step, q, D, P)
@@ -164,7 +164,7 @@ def set_pull_back(space, step, factor, D):
     record = memory_of(step)
     model = bodies(space)
     scratch = scratch_of(space)
-    L = rows_at(record.L, record.n, record.n)
+    L = matrix_at(record.L, record.n, record.n)
     x = floats_at(record.x, record.n)
     unit = floats_at(record.unit, record.n)
     column = floats_at(record.column, record.n)

@@ -103,22 +103,22 @@ def compute(
     the addresses of the function and of the one that leaves wrenches. The exception of the first
     failed sample names its index.
     """
-    from mbkit.kernels.batches import Call, Rows  # here: threads find it loaded
+    from mbkit.kernels.batches import Call, SampleArrays  # here: threads find it loaded
 
     check_on_error(on_error)
     samples = _samples(evaluator, what, given, wrenches)
     result: NDArray[np.float64] = evaluator.arguments.output(what.result, samples.leading, out)
     count = samples.count
     flat = result.reshape((count, result.size // count if count else 0))
-    states = np.zeros(count, dtype=np.int64)
+    statuses = np.zeros(count, dtype=np.int64)
     run = Run(np.array([count]))
     call = Call(function, apply if wrenches is not None else 0, option)
-    rows = Rows(samples.steps, *samples.vectors, flat, states, run.limit)
+    arrays = SampleArrays(samples.steps, *samples.vectors, flat, statuses, run.limit)
     lanes = batch_in_lanes(evaluator, samples, function, call.apply, option)
     width = 1 if lanes is None else lanes.width
 
     def chunk(first: int, last: int) -> None:
-        called = lanes, call, rows
+        called = lanes, call, arrays
         _run_chunk(evaluator, samples, called, (first, last), run, on_error == "raise")
 
     chunks = 1 if evaluator.calls_python else evaluator.chunks(count, width)
@@ -177,26 +177,26 @@ def _run_chunk(
     """Compute the samples between two bounds; those that fail stop the batch or become NaN."""
     from mbkit.kernels.batches import batch
 
-    lanes, call, rows = called
+    lanes, call, arrays = called
     sample, last = bounds
     workspace = evaluator.take()
     lanes_workspace = None
     kernel: Any = batch
-    called_with: tuple[Any, ...] = workspace.address, call, rows
+    called_with: tuple[Any, ...] = workspace.address, call, arrays
     try:
         if lanes is not None:
             kernel = lanes.kernel
-            lanes_workspace, lanes_call = lanes.take(samples, rows.out.shape[1])
-            called_with = workspace.address, call, lanes_call, rows
+            lanes_workspace, lanes_call = lanes.take(samples, arrays.out.shape[1])
+            called_with = workspace.address, call, lanes_call, arrays
         while True:
             sample = kernel(*called_with, sample, last)
             if sample == last or sample > run.limit[0]:
                 return
-            rows.out[sample] = np.nan
+            arrays.out[sample] = np.nan
             # an exception is made only where it is of use: it looks at all that a kernel left
             if stop or evaluator.calls_python:
                 arguments = samples.arguments(sample)
-                error = failure(evaluator, int(rows.states[sample]), workspace, arguments)
+                error = failure(evaluator, int(arrays.statuses[sample]), workspace, arguments)
                 if stop or not isinstance(error, Exception):  # Ctrl-C is none
                     run.failures[sample] = error
                     run.limit[0] = min(run.limit[0], sample)

@@ -77,7 +77,7 @@ def forward_dynamics_derivatives(
             f"the closed motion are system.derivatives('forward_dynamics', q, v, tau)."
         )
     if system.motions:
-        return _with_prescribed_joints(system, q, v, tau, wrenches, t, on_error)
+        return _with_prescribed_joints(system, q, v, (tau, wrenches), t, on_error)
     if wrenches is None and not take_part(system, t):
         given = system.evaluator.zero if tau is None else tau
         return system._forward_dynamics_derivatives(q, v, given, on_error)
@@ -128,12 +128,15 @@ def _with_prescribed_joints(
     system: System,
     q: ArrayLike,
     v: ArrayLike,
-    tau: ArrayLike | None,
-    wrenches: Wrenches | None,
+    applied: tuple[ArrayLike | None, Wrenches | None],
     t: ArrayLike,
     on_error: str,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the derivatives of the velocities that are free; those of the others are zero."""
+    """Return the derivatives of the velocities that are free; those of the others are zero.
+
+    `applied` are tau and the wrenches.
+    """
+    tau, wrenches = applied
     moving, steps = np.ones(system.nv, dtype=bool), np.ones(system.ndx, dtype=bool)
     q, v, _ = system.prescribed_rows(t, q, v, on_error)
     for joint in system.motions:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.constraints.layout import KEPT
-from mbkit.kernels.layout import WORK
+from mbkit.kernels.layout import SCRATCH
 from mbkit.memory import check_memory
 from mbkit.solvers import ConstraintSolver, DenseSolver, SolverKernels, automatic_solver
 from mbkit.systems.memory.callbacks import register
@@ -135,7 +135,7 @@ class ClosureMemory:
         m, nv = arrays.num_rows, int(totals["num_velocities"])
         solver = arrays.solver
         kernels = arrays.solver_kernels()
-        self.joint_work = np.zeros(len(arrays.joint_rows), WORK)
+        self.joint_scratch = np.zeros(len(arrays.joint_rows), SCRATCH)
         self.sites = arrays.sites.copy()
         self.constraints = arrays.constraints.copy()
         self.slots = self._install(arrays)
@@ -163,7 +163,7 @@ class ClosureMemory:
             "multipliers": self.multipliers,
             "sites": self.sites,
             "blocks": self.blocks,
-            "joint_work": self.joint_work,
+            "joint_scratch": self.joint_scratch,
             "joints": arrays.joint_rows,
             "constraints": self.constraints,
             "pairs": arrays.pairs,

@@ -100,7 +100,7 @@ class LanesWorkspace:
 
         width = model.lanes.width
         nv = int(arrays.bodies[0]["num_velocities"])
-        kind = record_of_lanes(layout.WORK, model.lanes)
+        kind = record_of_lanes(layout.SCRATCH, model.lanes)
         rows = 1 + max(len(arrays.bodies), nv)
         self._width = width
         self._bodies = model.bodies

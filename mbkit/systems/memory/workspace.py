@@ -31,7 +31,7 @@ class Workspace:
     ----------
     address : int
         The first argument of every kernel.
-    scratch : ndarray of WORK
+    scratch : ndarray of SCRATCH
         Results of the last kernel.
     slots, loop_slots : dict of int to PythonJointSlot
         By row: the joints that are called back; those that close loops.
@@ -44,7 +44,7 @@ class Workspace:
 
         totals = arrays.bodies[0]
         nv = int(totals["num_velocities"])
-        self.scratch = np.zeros(1 + max(len(arrays.bodies), nv), layout.WORK)
+        self.scratch = np.zeros(1 + max(len(arrays.bodies), nv), layout.SCRATCH)
         self.stage = np.zeros(layout.STAGE_SIZE)
         self.tau = np.zeros(nv)
         self.rest = np.zeros(nv)
@@ -86,7 +86,7 @@ class Workspace:
         if arrays.closure:
             self.closure = ClosureMemory(arrays.closure, totals, evaluator)
             space["closure"] = self.closure.address
-            self._install_joints(arrays.closure.joints, self.closure.joint_work, self.loop_slots)
+            self._install_joints(arrays.closure.joints, self.closure.joint_scratch, self.loop_slots)
             self._mark_carriers(self.closure.sites["row"])
         self.force_slots: dict[int, PythonForceSlot] = {}
         if arrays.forces.forces:

@@ -50,16 +50,16 @@ def set_matrix(space, B, sizes):
     every = constraints(closure)
     for a in range(every.shape[0]):
         constraint = every[a]
-        rows = integers_at(constraint.support, constraint.num_support)
+        support = integers_at(constraint.support, constraint.num_support)
         y = response_of(closure, constraint)
         for r in range(constraint.num_rows):
             sizes[constraint.first_row + r] = 0.0
         at = 0
-        for s in range(rows.shape[0]):
-            row = model[rows[s]]
+        for s in range(support.shape[0]):
+            row = model[support[s]]
             for c in range(row.num_velocities - 1, -1, -1):
                 k = row.first_velocity + c
-                root = 1.0 if is_floating(row, scratch[rows[s]]) else sqrt(scratch[k].D)
+                root = 1.0 if is_floating(row, scratch[support[s]]) else sqrt(scratch[k].D)
                 for r in range(constraint.num_rows):
                     value = root * y[r, at]
                     B[k, constraint.first_row + r] = value
@@ -122,28 +122,28 @@ def resolve_dense(space, target, multipliers):
 # ------------------------------------------------------------------- factors in the place of B
 #
 # Of rank n: a lower factor and R, upper, in the first n rows and columns, rows and columns of B in
-# the orders `rows` and `columns`.
+# the orders `row_order` and `column_order`.
 
 
 @helper
-def start_factor(rows, columns, kept):
+def start_factor(row_order, column_order, kept):
     """Rows and columns are where they are, and none counts."""
-    for k in range(rows.shape[0]):
-        rows[k] = k
-    for i in range(columns.shape[0]):
-        columns[i] = i
+    for k in range(row_order.shape[0]):
+        row_order[k] = k
+    for i in range(column_order.shape[0]):
+        column_order[i] = i
         kept[i] = 0.0
 
 
 @helper
-def exchange(B, j, row, column, rows, columns):
+def exchange(B, j, row, column, row_order, column_order):
     """Row and column j change places with these, with what is kept of the factor before."""
     if row != j:
-        rows[j], rows[row] = rows[row], rows[j]
+        row_order[j], row_order[row] = row_order[row], row_order[j]
         for i in range(B.shape[1]):
             B[j, i], B[row, i] = B[row, i], B[j, i]
     if column != j:
-        columns[j], columns[column] = columns[column], columns[j]
+        column_order[j], column_order[column] = column_order[column], column_order[j]
         for k in range(B.shape[0]):
             B[k, j], B[k, column] = B[k, column], B[k, j]
 
@@ -161,25 +161,25 @@ def solve_dependent(B, n):
 
 
 @helper
-def solve_target(B, n, target, columns, x):
+def solve_target(B, n, target, column_order, x):
     """R^T x = -target, of those columns that are kept."""
     for i in range(n):
-        value = -target[int(columns[i])]
+        value = -target[int(column_order[i])]
         for j in range(i):
             value -= B[j, i] * x[j]
         x[i] = value / B[i, i]
 
 
 @helper
-def write_multipliers(B, n, x, columns, multipliers):
+def write_multipliers(B, n, x, column_order, multipliers):
     """(x, W^T x), in the order of the rows of the constraints."""
     for i in range(n):
-        multipliers[int(columns[i])] = x[i]
+        multipliers[int(column_order[i])] = x[i]
     for c in range(n, B.shape[1]):
         value = 0.0
         for i in range(n):
             value += B[i, c] * x[i]
-        multipliers[int(columns[c])] = value
+        multipliers[int(column_order[c])] = value
 
 
 @helper

@@ -41,11 +41,11 @@ def parts(nv, m, memory):
     """Views of the memory: rank, orders of columns and rows, room (m,), (nv,), scales, L."""
     most = min(nv, m)
     whole = as_array(memory, 1 + 2 * m + 2 * nv + most + most * most)
-    rows = 1 + 2 * m
-    start = rows + 2 * nv
+    middle = 1 + 2 * m
+    start = middle + 2 * nv
     return (
-        whole[:1], whole[1 : 1 + m], whole[rows : rows + nv], whole[1 + m : rows],
-        whole[rows + nv : start], whole[start : start + most],
+        whole[:1], whole[1 : 1 + m], whole[middle : middle + nv], whole[1 + m : middle],
+        whole[middle + nv : start], whole[start : start + most],
         whole[start + most :].reshape((most, most)),
     )  # fmt: skip
 
@@ -70,13 +70,13 @@ def largest_column(B, j, order, limits, room):
 
 
 @helper
-def turn_to_largest(B, j, rows):
+def turn_to_largest(B, j, row_order):
     """The row with the largest entry of column j, of those from j on, changes places with row j."""
     best = j
     for k in range(j + 1, B.shape[0]):
         if abs(B[k, j]) > abs(B[best, j]):
             best = k
-    exchange(B, j, best, j, rows, rows)
+    exchange(B, j, best, j, row_order, row_order)
 
 
 @helper
@@ -107,17 +107,17 @@ def reflect(B, j, square, room):
 def prepare(nv, m, matrix, limits, kept, memory):
     """B becomes Q, R11 and W; see the top for the order of its rows."""
     B = as_array(matrix, nv * m).reshape((nv, m))
-    rank, order, rows, room, _efforts, scales, L = parts(nv, m, memory)
-    start_factor(rows, order, kept)
+    rank, order, row_order, room, _efforts, scales, L = parts(nv, m, memory)
+    start_factor(row_order, order, kept)
     n = 0
     for j in range(min(nv, m)):
         best = largest_column(B, j, order, limits, room)
         if best < 0:
             break
         square = room[best]
-        exchange(B, j, j, best, rows, order)
+        exchange(B, j, j, best, row_order, order)
         kept[int(order[j])] = 1.0
-        turn_to_largest(B, j, rows)
+        turn_to_largest(B, j, row_order)
         scales[j] = reflect(B, j, square, room)
         n = j + 1
     rank[0] = n
@@ -131,7 +131,7 @@ def prepare(nv, m, matrix, limits, kept, memory):
 def solve(nv, m, matrix, target, efforts, multipliers, memory):
     """See `mbkit.kernels.constraints.solve.dense`."""
     B = as_array(matrix, nv * m).reshape((nv, m))
-    rank, order, rows, room, w, scales, L = parts(nv, m, memory)
+    rank, order, row_order, room, w, scales, L = parts(nv, m, memory)
     n = int(rank[0])
     solve_target(B, n, target, order, w)
     for i in range(n, nv):
@@ -153,5 +153,5 @@ def solve(nv, m, matrix, target, efforts, multipliers, memory):
         for k in range(j + 1, nv):
             w[k] -= B[k, j] * value
     for k in range(nv):
-        efforts[int(rows[k])] = w[k]
+        efforts[int(row_order[k])] = w[k]
     return OK

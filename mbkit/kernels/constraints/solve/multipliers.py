@@ -20,7 +20,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 @helper
 def subtract_multipliers(space, recursion):
-    """F -= the wrenches of all multipliers, on the rows of the tree that carry their sites.
+    """F -= the wrenches of all multipliers, on the bodies of the tree that carry their sites.
 
     Calls   wrench_from_world.
     """

@@ -65,13 +65,17 @@ def set_sizes(space, sizes):
     sizes[:] = 0.0
     for a in range(every.shape[0]):
         constraint = every[a]
-        rows = integers_at(constraint.support, constraint.num_support)
+        support = integers_at(constraint.support, constraint.num_support)
         y = response_of(closure, constraint)
         place = 0
-        for s in range(rows.shape[0]):
-            row = model[rows[s]]
+        for s in range(support.shape[0]):
+            row = model[support[s]]
             for c in range(row.num_velocities - 1, -1, -1):
-                D = 1.0 if is_floating(row, scratch[rows[s]]) else scratch[row.first_velocity + c].D
+                D = (
+                    1.0
+                    if is_floating(row, scratch[support[s]])
+                    else scratch[row.first_velocity + c].D
+                )
                 for r in range(constraint.num_rows):
                     sizes[constraint.first_row + r] += D * y[r, place] * y[r, place]
                 place += 1
@@ -87,7 +91,7 @@ def close_inward(space, recursion):
     Calls   own_bias, column_inertia, column_power, to_parent, inertia_to_parent,
             wrench_from_world.
     Reads   what forward dynamics has left, wrenches, limits, y of floating bodies.
-    Writes  I of the rows, closed columns, y, the factor.
+    Writes  I of the bodies, closed columns, y, the factor.
     """
     model = bodies(space)
     scratch = scratch_of(space)

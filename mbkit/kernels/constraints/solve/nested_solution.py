@@ -45,9 +45,9 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def solve(space, what, rows, recursion):
+def solve(space, what, x, recursion):
     """One of what `mbkit.kernels.constraints.solve.strategy` asks for, by number; see `layout`."""
-    x = as_array(rows, closure_of(space).num_rows)
+    x = as_array(x, closure_of(space).num_rows)
     if what == INWARD:
         return solve_inward(space, x, recursion)
     if what == GATHER:
@@ -131,7 +131,7 @@ def solve_outward(space, x, at_rest, recursion):
     Those of rows that were left out stay as given. Where `at_rest`, u of every velocity is zero.
 
     Calls   from_parent, add_column.
-    Writes  F of the rows: the change of their accelerations.
+    Writes  F of the bodies: the change of their accelerations.
     """
     model = bodies(space)
     scratch = scratch_of(space)
@@ -228,7 +228,7 @@ def gather_inward(space, multipliers, recursion):
 
 @helper
 def load_multipliers(space, i, here, multipliers, recursion):
-    """F += the wrenches of all rows on row i, each times its multiplier."""
+    """F += the wrenches of all rows on body i, each times its multiplier."""
     row = bodies(space)[i]
     body = scratch_of(space)[i]
     closure = closure_of(space)

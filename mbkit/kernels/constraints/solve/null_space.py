@@ -68,15 +68,15 @@ def largest_entry(B, j, order, limits):
 def prepare(nv, m, matrix, limits, kept, memory):
     """B becomes L11, U11, S and W = U11^-1 U12."""
     B = as_array(matrix, nv * m).reshape((nv, m))
-    rank, rows, columns, _room, _more, free, bound = parts(nv, m, memory)
-    start_factor(rows, columns, kept)
+    rank, row_order, column_order, _room, _more, free, bound = parts(nv, m, memory)
+    start_factor(row_order, column_order, kept)
     n = 0
     for j in range(min(nv, m)):
-        row, column = largest_entry(B, j, columns, limits)
+        row, column = largest_entry(B, j, column_order, limits)
         if row < 0:
             break
-        exchange(B, j, row, column, rows, columns)
-        kept[int(columns[j])] = 1.0
+        exchange(B, j, row, column, row_order, column_order)
+        kept[int(column_order[j])] = 1.0
         for k in range(j + 1, nv):
             B[k, j] /= B[j, j]
             for i in range(j + 1, m):
@@ -113,15 +113,15 @@ def project(B, n, z, a, free):
 def solve(nv, m, matrix, target, efforts, multipliers, memory):
     """See `mbkit.kernels.constraints.solve.dense`."""
     B = as_array(matrix, nv * m).reshape((nv, m))
-    rank, rows, columns, z, room, free, bound = parts(nv, m, memory)
+    rank, row_order, column_order, z, room, free, bound = parts(nv, m, memory)
     n = int(rank[0])
-    solve_target(B, n, target, columns, z)
+    solve_target(B, n, target, column_order, z)
     for i in range(n - 1, -1, -1):
         for j in range(i + 1, n):
             z[i] -= B[j, i] * z[j]
     project(B, n, z, room, free)
     for k in range(nv):
-        efforts[int(rows[k])] = z[k]
+        efforts[int(row_order[k])] = z[k]
     # multipliers of the rows that are kept, then those of least norm
     for i in range(n):
         for j in range(i):
@@ -131,5 +131,5 @@ def solve(nv, m, matrix, target, efforts, multipliers, memory):
             z[i] -= B[i, j] * z[j]
         z[i] /= B[i, i]
     solve_normal(bound, n, z)
-    write_multipliers(B, n, z, columns, multipliers)
+    write_multipliers(B, n, z, column_order, multipliers)
     return OK

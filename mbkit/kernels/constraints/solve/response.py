@@ -104,7 +104,7 @@ def applied_by(closure, constraint):
 
 @helper
 def load_wrenches(applied, i, body, F, recursion):
-    """Add what the rows of a constraint do to row i of the tree."""
+    """Add what the rows of a constraint do to body i of the tree."""
     table, wrenches = applied
     count = table.shape[0]
     for s in range(count):
@@ -119,7 +119,7 @@ def load_wrenches(applied, i, body, F, recursion):
 
 
 class Propagation(NamedTuple):
-    """The rows of a constraint on their way inwards through a row of the tree.
+    """The rows of a constraint on their way inwards through a body of the tree.
 
     Attributes
     ----------
@@ -217,14 +217,14 @@ def respond(space, recursion):
         applied = applied_by(closure, constraint)
         m = constraint.num_rows
         n = constraint.num_support
-        rows = integers_at(constraint.support, n)
+        support = integers_at(constraint.support, n)
         paths = integers_at(constraint.paths, PATH_SIZE * n)
         places = integers_at(constraint.velocities, constraint.num_velocities)
         coefficients = coefficients_of(closure, constraint)
         y = response_of(closure, constraint)
         column = 0
         for s in range(n):
-            i = rows[s]
+            i = support[s]
             row = model[i]
             body = scratch[i]
             if is_floating(row, body):
@@ -296,13 +296,15 @@ def add_efforts(space, multipliers):
     every = constraints(closure)
     for a in range(every.shape[0]):
         constraint = every[a]
-        rows = integers_at(constraint.support, constraint.num_support)
+        support = integers_at(constraint.support, constraint.num_support)
         y = response_of(closure, constraint)
         place = 0
-        for s in range(rows.shape[0]):
-            row = model[rows[s]]
-            if is_floating(row, scratch[rows[s]]):
-                gather_floating(scratch[rows[s]], constraint, y[:, place : place + 6], multipliers)
+        for s in range(support.shape[0]):
+            row = model[support[s]]
+            if is_floating(row, scratch[support[s]]):
+                gather_floating(
+                    scratch[support[s]], constraint, y[:, place : place + 6], multipliers
+                )
                 place += 6
                 continue
             for c in range(row.num_velocities - 1, -1, -1):
@@ -321,12 +323,12 @@ def subtract_response(space, x):
     every = constraints(closure)
     for a in range(every.shape[0]):
         constraint = every[a]
-        rows = integers_at(constraint.support, constraint.num_support)
+        support = integers_at(constraint.support, constraint.num_support)
         y = response_of(closure, constraint)
         place = 0
-        for s in range(rows.shape[0]):
-            row = model[rows[s]]
-            body = scratch[rows[s]]
+        for s in range(support.shape[0]):
+            row = model[support[s]]
+            body = scratch[support[s]]
             for c in range(row.num_velocities - 1, -1, -1):
                 column = scratch[row.first_velocity + c]
                 reach = body.bias[5 - c] if is_floating(row, body) else column.D * column.u
@@ -342,7 +344,7 @@ def spread(space, change, recursion):
     It is 0 where a velocity is prescribed, and u the effort that keeps it so.
 
     Calls   from_parent, add_column, motion_from_world.
-    Writes  F of the rows: the change of their accelerations.
+    Writes  F of the bodies: the change of their accelerations.
     """
     model = bodies(space)
     scratch = scratch_of(space)

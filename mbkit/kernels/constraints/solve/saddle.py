@@ -23,8 +23,8 @@ class Saddle(NamedTuple):
     X: matrix  # (m, n), by rows
     G: matrix  # (m, m), scaled, as `reduce` leaves it
     scale: floats  # m
-    rows: integers  # m
-    columns: integers  # m
+    row_order: integers  # m
+    column_order: integers  # m
     room: floats  # m
 
 
@@ -73,7 +73,7 @@ def solve(J, order, b, x):
 @helper
 def reduce(saddle, A0):
     """X, and the factors of G, scaled; return its rank."""
-    J, order, A1, X, G, scale, rows, columns, _ = saddle
+    J, order, A1, X, G, scale, row_order, column_order, _ = saddle
     m = A0.shape[0]
     for r in range(m):
         solve(J, order, A0[r], X[r])
@@ -83,18 +83,18 @@ def reduce(saddle, A0):
             for k in range(J.shape[0]):
                 value += A1[r, k] * X[c, k]
             G[r, c] = value
-        rows[r] = r
-        columns[r] = r
+        row_order[r] = r
+        column_order[r] = r
     for r in range(m):
         scale[r] = 1.0 / sqrt(abs(G[r, r])) if G[r, r] != 0.0 else 0.0
     for r in range(m):
         for c in range(m):
             G[r, c] *= scale[r] * scale[c]
-    return eliminate(G, rows, columns)
+    return eliminate(G, row_order, column_order)
 
 
 @helper
-def eliminate(G, rows, columns):
+def eliminate(G, row_order, column_order):
     """L U with complete pivoting, in place, as far as pivots count; return how many there are."""
     m = G.shape[0]
     for k in range(m):
@@ -107,8 +107,8 @@ def eliminate(G, rows, columns):
                     column = j
         if not abs(G[row, column]) > DEPENDENT:
             return k
-        rows[k], rows[row] = rows[row], rows[k]
-        columns[k], columns[column] = columns[column], columns[k]
+        row_order[k], row_order[row] = row_order[row], row_order[k]
+        column_order[k], column_order[column] = column_order[column], column_order[k]
         for j in range(m):
             G[k, j], G[row, j] = G[row, j], G[k, j]
         for i in range(m):
@@ -124,7 +124,7 @@ def eliminate(G, rows, columns):
 @helper
 def solve_saddle(saddle, rank, r, s, x, y):
     """x, y of the equations above; s is overwritten."""
-    J, order, A1, X, G, scale, rows, columns, room = saddle
+    J, order, A1, X, G, scale, row_order, column_order, room = saddle
     m = A1.shape[0]
     n = J.shape[0]
     solve(J, order, r, x)
@@ -134,7 +134,7 @@ def solve_saddle(saddle, rank, r, s, x, y):
         s[i] *= scale[i]
         y[i] = 0.0
     for i in range(rank):
-        value = s[rows[i]]
+        value = s[row_order[i]]
         for j in range(i):
             value -= G[i, j] * room[j]
         room[i] = value
@@ -143,7 +143,7 @@ def solve_saddle(saddle, rank, r, s, x, y):
         for j in range(i + 1, rank):
             value -= G[i, j] * room[j]
         room[i] = value / G[i, i]
-        y[columns[i]] = scale[columns[i]] * room[i]
+        y[column_order[i]] = scale[column_order[i]] * room[i]
     for i in range(m):
         for k in range(n):
             x[k] += X[i, k] * y[i]

@@ -44,7 +44,7 @@ from mbkit.kernels.derivatives.second_order.motion import (
     set_path,
 )
 from mbkit.kernels.derivatives.second_order.tensors import Tensors
-from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.space import bodies, changes, directions, scratch_of
 from mbkit.kernels.status import OK
@@ -75,7 +75,7 @@ def inverse_dynamics_second_derivatives(space, loaded, q, v, vdot, out):
     a = nv * ndx * ndx
     b = a + nv * nv * nv
     end = b + nv * ndx * nv
-    every = rows(out, 1, end)[0]
+    every = as_matrix(out, 1, end)[0]
     every[:] = 0.0
     tensors = Tensors(
         model,

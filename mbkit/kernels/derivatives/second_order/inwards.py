@@ -105,16 +105,17 @@ def direction_inwards(tensors, k, y, first, end):
 
 
 @helper
-def pair_inwards(tensors, k, x, y, p, place, first, end):
-    """By two directions of joint k; `place` is that of their second changes."""
+def pair_inwards(tensors, k, x, y, pair, span):
+    """By two directions of joint k: their pair, and where its second changes are."""
+    p, place = pair
     body = tensors.scratch[k]
-    pair = tensors.room.pairs[p]
+    changes = tensors.room.pairs[p]
     F = angular(body.F), linear(body.F)
     t, f = rigid_times(body, x.n[0], x.n[1])
     own = bracket_of_wrench(y.n, (t, f))
     t, f = rigid_times(body, y.n[0], y.n[1])
     own = plus(own, bracket_of_wrench(x.n, (t, f)))
-    own = plus(own, changed_wrench(body, angular(pair), pair[6:]))
+    own = plus(own, changed_wrench(body, angular(changes), changes[6:]))
     if x.is_step:
         own = plus(own, bracket_of_wrench(x.D, wrench_of(body, y)))
     if y.is_step:
@@ -127,7 +128,7 @@ def pair_inwards(tensors, k, x, y, p, place, first, end):
         if depends_on_q(tensors.model[k]):
             E = twist_of(tensors.room.seconds[place + TWIST :])
             own = plus(own, bracket_of_wrench(E, F))
-    column_inwards(tensors, x, y, own, first, end)
+    column_inwards(tensors, x, y, own, span[0], span[1])
 
 
 @helper
@@ -144,7 +145,7 @@ def inwards_of_joint(tensors, k, ends):
         direction_inwards(tensors, k, x, first, ends[1])
         for n in range(m, num):
             y = direction_of(tensors, k, n)
-            pair_inwards(tensors, k, x, y, p, place, first, ends[1])
+            pair_inwards(tensors, k, x, y, (p, place), (first, ends[1]))
             p += 1
             if y.is_step:
                 place += SIZE

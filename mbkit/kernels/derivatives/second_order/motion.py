@@ -70,7 +70,7 @@ class Room(NamedTuple):
         One number for each of them.
     step_of, velocity_of : (ndx,), (nv,)
         Which steps and velocities these are.
-    first_pair, first_second : (rows + 1,)
+    first_pair, first_second : (bodies + 2,)
         Where what belongs to a joint begins.
     """
 

@@ -17,7 +17,7 @@ class Tensors(NamedTuple):
     Attributes
     ----------
     model, scratch, directions, changes : (n,)
-        Rows of the tree, their scratch, and what each velocity and each step changes.
+        Bodies of the tree, their scratch, and what each velocity and each step changes.
     room : Room
         What pairs of them change, and the path to the world.
     qq, vv, qv : (nv, ndx, ndx), (nv, nv, nv), (nv, ndx, nv)
