@@ -108,7 +108,7 @@ def _step_memory(problem: Problem) -> Record:
         }  # fmt: skip
     memory = Record(
         VARIATIONAL, nq=problem.nq, n=n, m=m,
-        floats=numbers, integers={"order": n + 1, "rows": m, "columns": m},
+        floats=numbers, integers={"order": n + 1, "row_order": m, "column_order": m},
         **{name: function.address for name, function in functions.items()},
         q=problem.q, v=problem.v, work=problem.work, multipliers=problem.multipliers,
         q_stage=problem.q_stage, v_stage=problem.v_stage,
