@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from mbkit.kernels.layout import LOADED
 from mbkit.systems.calls.evaluations import (
+    ENERGIES,
     FORWARD_DYNAMICS_DERIVATIVES,
     INVERSE_DYNAMICS_DERIVATIVES,
     JACOBIAN,
+    MOMENTUM,
     Evaluation,
 )
 from mbkit.systems.memory.lanes import EVALUATION, LanesModel, LanesWorkspace
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
 #: Fewest samples for which functions are compiled for lanes, which takes some ten seconds once per
 #: installation: fewer are computed in less than a millisecond.
 LEAST_SAMPLES = 64
+
+#: The same of energies and momenta, which each result asks for of all its states: a million states
+#: of seven bodies take a second one by one.
+LEAST_STATES = 1_000_000
+
+_OF_STATES = (ENERGIES, MOMENTUM)
 
 #: Options of dynamics that kernels have in lanes. That of the Jacobian is the number of a body.
 _OPTIONS = (0, LOADED)
@@ -95,7 +103,7 @@ def batch_in_lanes(
     if (
         UNCOMPILED
         or not samples.what.in_lanes
-        or samples.count < LEAST_SAMPLES
+        or samples.count < (LEAST_STATES if samples.what in _OF_STATES else LEAST_SAMPLES)
         or (option not in _OPTIONS and samples.what is not JACOBIAN)
         or evaluator.calls_python
     ):
