@@ -26,7 +26,11 @@ class _Loading(FunctionCache):
             return super().load_overload(sig, target_context)  # a user's may call anything
         rtsys.initialize(target_context)  # arrays as arguments need it
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+            try:
+                return self._load_overload(sig, target_context)
+            except (AttributeError, ImportError):
+                self.flush()  # written by another version, with classes that are gone
+        return None
 
 
 @functools.cache
