@@ -33,7 +33,7 @@ class KernelCopies(Retargeting):
     def __init__(self, mirror: Mirror, maps: ClosedForms) -> None:
         super().__init__()
         from mbkit.kernels import compile as door
-        from mbkit.kernels import matrix_product, weighted_sums
+        from mbkit.kernels import matrix_product, weighted_sums, whole_numbers
         from mbkit.kernels.constraints.kinds import loop_joint
         from mbkit.kernels.joints import unit
         from mbkit.kernels.lie import quaternion, series
@@ -50,6 +50,7 @@ class KernelCopies(Retargeting):
             (door.of_one, lambda function, arguments: function(*arguments)),
             (matrix_product.multiply, _multiply),
             (weighted_sums.weigh, weighted_sums.weigh_in_python),
+            (whole_numbers.shared, lambda x: x),
             (unit.normalised, maps.normalised),
             (quaternion.quaternion_exp, maps.quaternion_exp),
             (quaternion.quaternion_log, maps.quaternion_log),

@@ -27,8 +27,12 @@ def assert_close(found, expected, tolerance=NUMERIC):
 
 @each_representation
 def test_tree_in_motion(representation):
-    """All joints, those on groups among them: increments from the motion through the state."""
-    rng = np.random.default_rng(11)
+    """All joints, those on groups among them: increments from the motion through the state.
+
+    Differences have the rounding of accelerations, hence a tree whose mass matrix has a condition
+    of 500.
+    """
+    rng = np.random.default_rng(17)
     kinds = ("spherical", "planar", "free", "universal", "composite", "revolute")
     mech = random_mechanism(rng, 6, kinds)
     mech.add_force(

@@ -128,7 +128,7 @@ def test_output_times_in_index_3_where_velocities_are_off_the_constraints():
     """They are brought back before the part of a step that leads to them."""
     times = [0.0, 0.012, 0.0275, 0.06]
     closed = Closed(four_bar(), [3.0, 0, 0], h=1e-2, save_at=times, integrator=INDEX3)
-    closed.assert_same([("bodies.rod 1.mass", 0)])
+    closed.assert_same([("bodies.rod 1.mass", 0)], rtol=1e-8)  # see the stop of a four-bar
 
 
 @pytest.mark.slow
