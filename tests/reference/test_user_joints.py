@@ -63,6 +63,18 @@ def test_dynamics_of_cardan_joint(cardan_pair, state):
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("joint", [CardanJoint("joint"), BallJoint("joint")])
+def test_steps_from_one_configuration_to_another(joint):
+    """The difference leads from the first to the second, by as much as was gone."""
+    rng = np.random.default_rng(14)
+    mech = mb.Mechanism("one")
+    add(mech, "body", joint, mech.world, random_inertia(rng), rng)
+    system = mech.assemble()
+    q = system.retract(system.reference_configuration(), 0.4 * rng.normal(size=system.nv))
+    x = 0.5 * rng.normal(size=system.nv)
+    np.testing.assert_allclose(system.difference(q, system.retract(q, x)), x, rtol=0, atol=1e-14)
+
+
 @pytest.mark.compiled  # hundreds of steps
 def test_simulation_with_cardan_joint(cardan_pair, state):
     """The compiled loop takes the arm the same way with either joint."""
