@@ -20,7 +20,7 @@ __all__ = [
 #: Keys of a study file that hold one value.
 STUDY_KEYS = (
     "model", "t_span", "h", "representation", "body_frames", "save_every", "save_at", "save",
-    "dtype", "output", "about",
+    "dtype", "output", "outputs", "about",
 )  # fmt: skip
 
 # Tables of a study, by how many parts of a path lead to a value.

@@ -58,6 +58,8 @@ class Study:
         Steps between saved states.
     save_at : ndarray, optional
         Times of the saved states instead. [s]
+    outputs : tuple of str
+        What runs record besides, as the `outputs` of `simulate`.
     save : tuple of str
         What a run directory keeps.
     dtype : str
@@ -97,6 +99,7 @@ class Study:
     is_directory: bool
     settings: Mapping[str, Any]
     plugin: str
+    outputs: tuple[str, ...] = ()
     about: str = ""
     tables: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
     document: Mapping[str, Any] = attrs.field(factory=dict)
@@ -134,7 +137,7 @@ class Study:
         return simulate(
             self.system, self.t_span, self.h, integrator=self.integrator, q=self.q, v=self.v,
             events=self.events, save_every=self.save_every, save_at=self.save_at, output=output,
-            progress=progress, notes=self.notes(), **kept,
+            outputs=self.outputs, progress=progress, notes=self.notes(), **kept,
         )  # fmt: skip
 
     def text(self) -> str:

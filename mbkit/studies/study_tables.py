@@ -23,6 +23,7 @@ from mbkit.model import Mechanism
 from mbkit.plugins import registry
 from mbkit.representations import Representation
 from mbkit.simulation.named_start import start_of
+from mbkit.simulation.outputs import checked_outputs
 from mbkit.simulation.own_steps import check_own_steps, default_integrator
 from mbkit.simulation.start import SAVED, checked_saving, number_of_steps, saving_interval
 from mbkit.simulation.stepping.output_times import OutputTimes
@@ -65,6 +66,7 @@ class Keys:
     save_every: int = 1
     save_at: FloatArray | None = None
     output: str = ""
+    outputs: list[str] = attrs.field(factory=list)
     save: list[str] = attrs.field(factory=lambda: list(SAVED))
     dtype: str = "float64"
     initial: Initial = attrs.field(factory=Initial)
@@ -94,6 +96,8 @@ def read_study(
     given["document"] = document
     if "scaling" in document:  # its mechanisms are made by functions
         document = {"model": "", "t_span": [0.0, 1.0], **document}
+    if isinstance(document.get("outputs"), str):  # a single name
+        document = {**document, "outputs": [document["outputs"]]}
     keys: Any = None
     with faults.at():
         keys = converter().structure(document, Keys)
@@ -122,6 +126,8 @@ def read_study(
     named = _named(system, mechanism, keys)
     given |= {"system": system, **_start(system, named, given["t_span"][0], keys.initial, faults)}
     given["events"] = read_events(keys.events, system, faults)
+    with faults.at("outputs"):
+        given["outputs"] = tuple(each.label for each in checked_outputs(system, keys.outputs))
     return (None if faults.found else Study(**given)), faults
 
 

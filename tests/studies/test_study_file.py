@@ -47,6 +47,22 @@ def test_a_study_is_the_run_that_it_describes(study_folder):
     assert study.output == study_folder / "results" / "swing.nc"
 
 
+def test_outputs_are_recorded_as_simulate_records_them(study_folder):
+    """The key names what `outputs=` takes; the values are those of a call for the states."""
+    names = ["upper.position", "shoulder.reaction", "spring.effort"]
+    study = mb.load_study(study_folder / "swing.toml", {"outputs": names})
+    run = study.run()
+    assert list(run.outputs) == names
+    np.testing.assert_array_equal(
+        run["upper.position"], study.system.pose("upper", run.q)[..., :3, 3]
+    )
+    np.testing.assert_allclose(run["spring.effort"], -4.0 * run["shoulder"], rtol=1e-14)
+    single = mb.load_study(study_folder / "swing.toml", {"outputs": "spring.effort"})
+    assert single.outputs == ("spring.effort",)
+    with pytest.raises(mb.StudyFileError, match=r"outputs.*no body or frame 'uper'.*'upper'"):
+        mb.load_study(study_folder / "swing.toml", {"outputs": ["uper.position"]})
+
+
 def test_changes_take_the_place_of_what_the_file_says(study_folder):
     """Keys of the study, of its forces, and parameters of the model, by their names."""
     changes = {

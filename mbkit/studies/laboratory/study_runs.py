@@ -108,15 +108,20 @@ def code_of_study(study: Study) -> dict[str, Any]:
 
 @attrs.frozen
 class StudyRuns:
-    """Runs of a study: its tables are sent to workers, and changed there as --set does."""
+    """Runs of a study: its tables are sent to workers, and changed there as --set does.
+
+    They record `outputs` besides those of the study.
+    """
 
     path: pathlib.Path
     settings: dict[str, Any]
+    outputs: tuple[str, ...] = ()
 
     def __call__(self, point: Point) -> Result:
         """Return the run at a point."""
         study = changed_study(self.path, self.settings, point)
         return simulate(
             study.system, study.t_span, study.h, integrator=study.integrator, q=study.q, v=study.v,
-            events=study.events, save_every=study.save_every, save_at=study.save_at, progress=False,
+            events=study.events, save_every=study.save_every, save_at=study.save_at,
+            outputs=list(dict.fromkeys((*study.outputs, *self.outputs))), progress=False,
         )  # fmt: skip
