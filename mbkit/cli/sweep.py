@@ -44,7 +44,8 @@ MOST_ROWS = 40
     "--outputs",
     metavar="NAMES",
     help="Columns, separated by commas: end, energy_drift, constraints, counts, warnings, "
-    "wall_time, or MODULE:FUNCTION of a result. Default: all that have names.",
+    "wall_time, MODULE:FUNCTION of a result, or what runs record, such as main.effort (its least, "
+    "largest and last value). Default: all that have names.",
 )
 @where_options
 @click.option("--retry", is_flag=True, help="Run points again that failed before.")

@@ -55,6 +55,27 @@ def test_a_point_of_a_study_is_what_run_computes(study_folder: pathlib.Path) -> 
     assert sweep(loaded, vary={"save_every": [1, 2]}).table["steps"].tolist() == [20, 20]
 
 
+def test_recorded_outputs_have_their_extremes_and_last_values(study_folder: pathlib.Path) -> None:
+    """Of a study those of its run; of a ball that falls its velocities in closed form."""
+    study, vary = study_folder / "swing.toml", {"initial.q.shoulder": [0.1, 0.4]}
+    names = ["spring.effort", "upper.position"]
+    found = sweep(study, vary=vary, outputs=names).table
+    run = mb.load_study(study, {"outputs": names}).run(progress=False)
+    assert found["max.spring.effort"][1] == run["spring.effort"].max()
+    assert found["min.upper.position[2]"][1] == run["upper.position"][:, 2].min()
+    assert found["end.upper.position[0]"][1] == run["upper.position"][-1, 0]
+    assert found.units["min.spring.effort"] == "N m"
+    assert found.units["max.upper.position[2]"] == "m"
+    by_file = sweep(mb.load_study(study, {"outputs": names}), vary=vary).table
+    assert by_file["max.spring.effort"].tolist() == found["max.spring.effort"].tolist()
+    assert "end.t" in by_file.columns
+    assert "end.t" not in found.columns
+    falls = sweep(drop(), (0.0, 1.0), 0.5, vary=GRID, outputs=["ball.velocity"]).table
+    last = [row["v.fall"] + row["gravity[2]"] for row in falls]
+    assert falls["end.ball.velocity[2]"] == pytest.approx(last, rel=1e-12)
+    assert falls["max.ball.velocity[2]"] == pytest.approx(falls["v.fall"], rel=1e-12)
+
+
 def test_points_that_fail_are_listed_and_run_again_if_asked_for(tmp_path: pathlib.Path) -> None:
     given: dict[str, Any] = {"vary": GRID, "directory": tmp_path / "study"}
 
@@ -220,6 +241,7 @@ def test_the_command_goes_on_where_it_was(study_folder: pathlib.Path) -> None:
         (["--vary", "h=1e-2", "--workers", "2"], "takes no workers"),
         (["--vary", "h=1e-2", "--time-limit", "2"], "cannot end a task"),
         (["--vary", "h=1e-2", "--outputs", "ende"], "did you mean 'end'"),
+        (["--vary", "h=1e-2", "--outputs", "sholder.effort"], "did you mean 'shoulder'"),
         (["--vary", "h=1e-2", "--outputs", "math:cosinus"], "no function 'cosinus'"),
         (["--vary", "h=1e-2", "--outputs", "maths:cos"], "maths"),
     ],

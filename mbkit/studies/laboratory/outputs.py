@@ -13,10 +13,12 @@ from mbkit.errors import UsageError, suggestion
 from mbkit.results import Result
 from mbkit.results.columns import velocity_units
 from mbkit.simulation.long_runs.identity import fingerprint
+from mbkit.simulation.outputs import checked_outputs
 from mbkit.systems import System
 
 __all__ = [
     "NAMED", "Outputs", "function_of_module", "outputs_of", "unit_of_varied", "units_of",
+    "units_of_recorded",
 ]  # fmt: skip
 
 Columns = dict[str, Any]
@@ -104,28 +106,63 @@ class Outputs:
         Of `NAMED`.
     functions : mapping of str to callable
         ``function(run)`` returns the number of a column.
+    recorded : tuple of str
+        Of the `outputs` of `simulate`, such as "main.effort": their least, largest and last values.
     """
 
     names: tuple[str, ...] = tuple(NAMED)
     functions: Mapping[str, Callable[[Result], Any]] = attrs.field(factory=dict)
+    recorded: tuple[str, ...] = ()
 
     def __call__(self, run: Result) -> Columns:
         """Return the columns of a run."""
         found: Columns = {}
         for name in self.names:
             found |= NAMED[name](run)
+        for name in self.recorded:
+            found |= _over_time(name, run.outputs[name])
         return found | {name: float(each(run)) for name, each in self.functions.items()}
 
     def identity(self) -> dict[str, Any]:
         """Return what tells outputs apart."""
         functions = {name: fingerprint(each) for name, each in self.functions.items()}
-        return {"names": list(self.names), "functions": functions}
+        more = {"recorded": list(self.recorded)} if self.recorded else {}
+        return {"names": list(self.names), "functions": functions, **more}
 
 
-def outputs_of(given: Any) -> Outputs:
-    """Return outputs: all that have names, some of them, functions of modules, or by name."""
+def _over_time(name: str, values: Any) -> Columns:
+    """Return the columns of a recorded output (k, ...): least, largest and last value, by entry."""
+    found = {"min": values.min(axis=0), "max": values.max(axis=0), "end": values[-1]}
+    return {
+        f"{kind}.{name}{_index(place)}": float(array[place])
+        for kind, array in found.items()
+        for place in np.ndindex(array.shape)
+    }
+
+
+def _index(place: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, place))}]" if place else ""
+
+
+def units_of_recorded(system: System, names: tuple[str, ...]) -> dict[str, str]:
+    """Return the columns of recorded outputs of one number or one vector, with their units."""
+    found = {}
+    for output in checked_outputs(system, names):
+        units = output.units(system)
+        for kind in ("min", "max", "end"):
+            for k, unit in enumerate(units):
+                index = f"[{k}]" if len(units) > 1 else ""
+                found[f"{kind}.{output.label}{index}"] = unit
+    return found
+
+
+def outputs_of(given: Any, what: Any = None) -> Outputs:
+    """Return outputs: all that have names, some of them, functions of modules, or by name.
+
+    Where none are given, `what` may be a study, whose own outputs are among all.
+    """
     if given is None:
-        return Outputs()
+        return Outputs(recorded=getattr(what, "outputs", ()))
     if isinstance(given, Mapping):
         for name, each in given.items():
             if not callable(each):
@@ -136,18 +173,19 @@ def outputs_of(given: Any) -> Outputs:
         raise UsageError(
             f"outputs must be names, 'MODULE:FUNCTION', or a dict of functions, got {given!r}."
         )
-    names = [text for text in texts if ":" not in text]
+    names = [text for text in texts if ":" not in text and "." not in text]
+    recorded = [text for text in texts if ":" not in text and "." in text]
     if unknown := next((name for name in names if name not in NAMED), None):
         raise UsageError(
             f"outputs: there is no {unknown!r}; {suggestion(unknown, NAMED)} Functions are "
-            "'MODULE:FUNCTION'."
+            "'MODULE:FUNCTION', and what runs record is 'NAME.QUANTITY', such as 'main.effort'."
         )
     functions = {
         text.rpartition(":")[2]: function_of_module("outputs", text)
         for text in texts
         if ":" in text
     }
-    return Outputs(tuple(names), functions)
+    return Outputs(tuple(names), functions, tuple(dict.fromkeys(recorded)))
 
 
 def function_of_module(argument: str, text: str) -> Callable[..., Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import attrs
@@ -13,10 +13,11 @@ import attrs
 from mbkit.errors import MbkitError, UsageError, check_kind
 from mbkit.model import Mechanism
 from mbkit.results import Result
+from mbkit.simulation.outputs import checked_outputs
 from mbkit.simulation.simulate import simulate
 from mbkit.studies.laboratory.directory import code_of, digest
-from mbkit.studies.laboratory.outputs import unit_of_varied, units_of
-from mbkit.studies.laboratory.varied import varied_of
+from mbkit.studies.laboratory.outputs import Outputs, unit_of_varied, units_of, units_of_recorded
+from mbkit.studies.laboratory.varied import Varied, varied_of
 from mbkit.studies.laboratory_tables import parted
 from mbkit.studies.study import Study
 from mbkit.studies.study_file import changed_study, load_study
@@ -30,9 +31,14 @@ Point = Mapping[str, Any]
 class Runs(NamedTuple):
     """What runs a point, what identifies all of the runs, and the system as it is given."""
 
-    run: Callable[[Point], Result]
+    run: Varied | StudyRuns
     setting: dict[str, Any]
     system: System
+
+    def recording(self, names: tuple[str, ...]) -> Runs:
+        """Return them with outputs of `simulate` recorded; NameUnknownError where one is none."""
+        checked_outputs(self.system, names)
+        return self._replace(run=attrs.evolve(self.run, outputs=names))
 
 
 def loaded(given: Any) -> Mechanism | Study:
@@ -65,17 +71,18 @@ def runs_of(
     """
     if isinstance(what, Mechanism):
         varied = varied_of(what, t_span, h, vary, options)
-        return Runs(varied.run, varied.setting, varied.system)
+        return Runs(varied, varied.setting, varied.system)
     if t_span is not None or h is not None or options:
         named = [*options, *(("t_span",) if t_span is not None else ("h",))]
         raise UsageError(f"{named[0]}: a study has its own; vary it, or change the study.")
     return _of_study(what, points)
 
 
-def units_with(system: System, vary: Mapping[str, Any]) -> dict[str, str]:
+def units_with(system: System, vary: Mapping[str, Any], asked: Outputs) -> dict[str, str]:
     """Return the units of the columns of runs: of what varies, and of outputs by name."""
     named = {name: unit_of_varied(system, name) for name in vary}
-    return {**named, "status": "", **units_of(system)}
+    recorded = units_of_recorded(system, asked.recorded)
+    return {**named, "status": "", **recorded, **units_of(system)}
 
 
 def _of_study(study: Study, points: Sequence[Point]) -> Runs:

@@ -72,7 +72,9 @@ def sweep(
     outputs : mapping of str to callable, or sequence of str, optional
         ``output(run)`` returns a number of a `Result`. Or names: "end", the state at the end;
         "energy_drift"; "constraints", their largest residuals; "counts", what the steps have cost;
-        "warnings"; "wall_time"; and "MODULE:FUNCTION". All that have names, if left out.
+        "warnings"; "wall_time"; "MODULE:FUNCTION"; and of the `outputs` of `simulate`, such as
+        "main.effort", the columns "min.main.effort", "max.main.effort" and "end.main.effort". All
+        that have names, and the outputs of the study, if left out.
     directory, executor, time_limit, progress
         As of `compare`.
     retry : bool, default False
@@ -111,18 +113,18 @@ def sweep(
     what = loaded(what)
     given = with_table(given, what, "sweep")
     where = checked_executor(given["executor"], given["time_limit"])
-    asked = outputs_of(given["outputs"])
+    asked = outputs_of(given["outputs"], what)
     points = _points(given["vary"])
     if isinstance(what, Mechanism):
         _check_numbers(points)
-    runs = runs_of(what, t_span, h, points[0], points, options)
+    runs = runs_of(what, t_span, h, points[0], points, options).recording(asked.recorded)
     setting = {**runs.setting, "outputs": asked.identity()}
     further = _words(runs.run, points, setting)
     keys = [digest(["sweep", setting, p, *more]) for p, more in zip(points, further, strict=True)]
     names = list(points[0])
     about: dict[str, Any] = {
         "kind": "sweep", "setting": setting, "factors": dict.fromkeys(names, ""), "cases": keys,
-        "units": units_with(runs.system, points[0]), "mechanism": runs.system.name,
+        "units": units_with(runs.system, points[0], asked), "mechanism": runs.system.name,
     }  # fmt: skip
     place = None if directory is None else StudyDirectory(directory)
     if place is not None:

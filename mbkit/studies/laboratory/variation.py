@@ -209,11 +209,11 @@ class _Asked:
             raise UsageError("outputs must be a dict with an entry at least; or leave it out.")
         seed = 0 if given["seed"] is None else given["seed"]
         check_count("seed", seed, 0)
-        outputs = outputs_of(given["outputs"])
+        outputs = outputs_of(given["outputs"], what)
         vary = {str(name): distribution(str(name), each) for name, each in given["vary"].items()}
         executor = checked_executor(given["executor"], given["time_limit"])
         ends = [{name: float(each.ppf(u)) for name, each in vary.items()} for u in (0.05, 0.95)]
-        runs = runs_of(what, *times, vary, ends, options)
+        runs = runs_of(what, *times, vary, ends, options).recording(outputs.recorded)
         how = {"progress": progress, "executor": executor, "time_limit": given["time_limit"]}
         return cls(kind, vary, outputs, runs, seed, directory, how)
 
@@ -226,7 +226,7 @@ class _Asked:
         """Return a row for each point; those that a directory has are not run again."""
         setting = {**self.runs.setting, "seed": self.seed, "outputs": self.outputs.identity()}
         keys = [digest([self.kind, setting, dict(point)]) for point in points]
-        units = units_with(self.runs.system, self.vary)
+        units = units_with(self.runs.system, self.vary, self.outputs)
         about = {
             "kind": self.kind, "setting": setting, "factors": dict.fromkeys(self.vary, ""),
             "cases": keys, "units": units, "mechanism": self.runs.system.name,

@@ -35,6 +35,7 @@ class Varied:
     h: float | None
     integrator: Integrator | None
     vary: tuple[str, ...]
+    outputs: tuple[str, ...] = ()
 
     @property
     def setting(self) -> dict[str, Any]:
@@ -46,12 +47,12 @@ class Varied:
             **code_of(self.system, integrator=self.integrator),
         }  # fmt: skip
 
-    def run(self, values: Mapping[str, float]) -> Result:
+    def __call__(self, values: Mapping[str, float]) -> Result:
         """Return the run with these numbers."""
         system, q, v = self._changed(values)
         return simulate(
             system, self.t_span, self.h, q=q, v=v, integrator=self.integrator, save_every=1,
-            progress=False,
+            outputs=self.outputs, progress=False,
         )  # fmt: skip
 
     def _changed(self, values: Mapping[str, float]) -> tuple[System, Any, Any]:
