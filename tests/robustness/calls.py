@@ -336,7 +336,7 @@ def studies() -> dict[str, dict[str, Any]]:
     compared = {"mechanism": mech, **start, **factors, "samples": 2, "repeats": 0}
     random = {"vary": {"v.fall": (0.0, 1.0)}, "outputs": {"end": lambda run: run.q[-1, 0]}}
     random |= {"time_limit": None, "executor": "serial"}
-    drawn = {"mechanism": mech, **start, **random, "samples": 2, "seed": 1}
+    drawn = {"what": mech, **start, **random, "samples": 2, "seed": 1}
     sizes = {"representations": "spatial", "body_frames": "joint", "repeats": 1}
     sizes |= {"algorithms": ["inverse_dynamics"]}
     return {

@@ -227,6 +227,8 @@ def _interrupted_first_call(name: str, delays: list[float]) -> bytes:
     thread = threading.Thread(target=SE3.exp, args=(np.zeros(6),), daemon=True)
     thread.start()  # which finds no lock that the main thread has left
     thread.join(PATIENCE / 2)
+    if thread.is_alive():
+        faulthandler.dump_traceback(all_threads=True)
     assert not thread.is_alive(), "another thread cannot load kernels any more"
     return b"\n".join([str(sent).encode(), *(each.tobytes() for each in arrays)])
 
