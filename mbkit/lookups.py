@@ -9,6 +9,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from mbkit.interrupts import HeldInterrupts
+
 _IMPORT = re.compile(r"^    from (?P<module>[\w.]+) import (?:(?P<name>\w+) as \w+|\*)$", re.M)
 
 
@@ -29,7 +31,9 @@ class Contents(ModuleType):
             return [each for each in dir(self) if not each.startswith("_")]
         if not name.startswith("_"):
             modules = [self.named[name]] if name in self.named else self.families
-            for place in map(importlib.import_module, modules):
+            for module in modules:
+                with HeldInterrupts():  # Ctrl-C would leave the module locked, for other threads
+                    place = importlib.import_module(module)
                 if name in vars(place):
                     vars(self)[name] = vars(place)[name]  # which is asked no more
                     return vars(self)[name]

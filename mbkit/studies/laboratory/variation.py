@@ -170,7 +170,7 @@ def sensitivity(
         {"vary": vary, "outputs": outputs, "method": method, "samples": samples, "seed": seed,
          "executor": executor, "time_limit": time_limit}, what, "sensitivity",
     )  # fmt: skip
-    how = given["method"] or "one_at_a_time"
+    how = "one_at_a_time" if given["method"] is None else given["method"]
     check_choice("method", how, ("one_at_a_time", "sobol"))
     count = 64 if given["samples"] is None else given["samples"]
     check_count("samples", count, 2 if how == "sobol" else 1)
