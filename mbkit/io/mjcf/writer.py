@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-import warnings
 import xml.etree.ElementTree as ET
 from typing import Any
 
 import numpy as np
 
-from mbkit.errors import ModelFileError, ModelFileWarning, listed, printable
+from mbkit.errors import listed
 from mbkit.io.mjcf.elements import geom, inertial, pose_attributes, text
 from mbkit.io.mjcf.meshes import MeshAssets
 from mbkit.io.mjcf.plan import Plan, Step, plan_of
-from mbkit.io.replacement import replacement
 from mbkit.io.text_file import checked_path
+from mbkit.io.xml.writing import write_mechanism
 from mbkit.model import Body, Mechanism
 from mbkit.spatial import FloatArray, inverse
 
@@ -65,21 +64,7 @@ def save_mjcf(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     """
     target = checked_path(path, "save_mjcf")
     content, notes = mjcf_text(mechanism)
-    try:
-        with replacement(target) as temporary:
-            temporary.write_text(content, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ModelFileError(
-            f"MJCF file '{printable(target)}' cannot be written: {error.strerror or error}; "
-            "choose a folder that can be written to and has room."
-        ) from error
-    if notes:
-        warnings.warn(
-            f"MJCF file '{printable(target)}' does not hold all of mechanism '{mechanism.name}': "
-            f"{'; '.join(notes)}.",
-            ModelFileWarning,
-            stacklevel=2,
-        )
+    write_mechanism(target, "MJCF", mechanism.name, content, notes)
 
 
 def mjcf_text(mechanism: Mechanism) -> tuple[str, list[str]]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Container
 
 import numpy as np
 
 from mbkit.constraints import GearRatio
-from mbkit.errors import ModelFileError, ModelFileWarning, listed, printable
-from mbkit.io.replacement import replacement
+from mbkit.errors import ModelFileError, listed
 from mbkit.io.text_file import checked_path
 from mbkit.io.urdf.build import ROOT_JOINT, WORLD
 from mbkit.io.urdf.joints import NO_LIMIT
@@ -19,6 +17,7 @@ from mbkit.io.urdf.loops import is_written, loop_lines
 from mbkit.io.urdf.shapes import visual_lines
 from mbkit.io.xml.angles import rpy_from_rotation
 from mbkit.io.xml.quoting import quoteattr
+from mbkit.io.xml.writing import write_mechanism
 from mbkit.joints import (
     FixedJoint,
     FreeJoint,
@@ -69,21 +68,7 @@ def save_urdf(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     """
     target = checked_path(path, "save_urdf")
     text, notes = urdf_text(mechanism)
-    try:
-        with replacement(target) as temporary:
-            temporary.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ModelFileError(
-            f"URDF file '{printable(target)}' cannot be written: {error.strerror or error}; "
-            "choose a folder that can be written to and has room."
-        ) from error
-    if notes:
-        warnings.warn(
-            f"URDF file '{printable(target)}' does not hold all of mechanism '{mechanism.name}': "
-            f"{'; '.join(notes)}.",
-            ModelFileWarning,
-            stacklevel=2,
-        )
+    write_mechanism(target, "URDF", mechanism.name, text, notes)
 
 
 def urdf_text(mechanism: Mechanism) -> tuple[str, list[str]]:

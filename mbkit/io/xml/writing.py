@@ -1,0 +1,35 @@
+"""Files of another format that a mechanism is written to, and what they cannot say."""
+
+from __future__ import annotations
+
+import pathlib
+import warnings
+
+from mbkit.errors import ModelFileError, ModelFileWarning, printable
+from mbkit.io.replacement import replacement
+
+__all__ = ["write_mechanism"]
+
+
+def write_mechanism(
+    target: pathlib.Path, form: str, name: str, content: str, notes: list[str]
+) -> None:
+    """Write a mechanism as text of a format, such as "URDF", and warn of its losses, the notes.
+
+    The warning points at who called the function that calls this one.
+    """
+    try:
+        with replacement(target) as temporary:
+            temporary.write_text(content, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ModelFileError(
+            f"{form} file '{printable(target)}' cannot be written: {error.strerror or error}; "
+            "choose a folder that can be written to and has room."
+        ) from error
+    if notes:
+        warnings.warn(
+            f"{form} file '{printable(target)}' does not hold all of mechanism '{name}': "
+            f"{'; '.join(notes)}.",
+            ModelFileWarning,
+            stacklevel=3,
+        )
