@@ -26,7 +26,7 @@ from mbkit.simulation.samples import sampled_steps
 from mbkit.simulation.stepping.chunks import CHUNK, INTERRUPTED
 from mbkit.simulation.stepping.failed_step import explain
 from mbkit.systems import System
-from mbkit.systems.calls.batches import Run, cores, in_chunks
+from mbkit.systems.calls.batches import Run, cores, on_cores
 
 __all__ = ["Block", "Plan", "Worker", "block_size", "runs_alone", "take_runs"]
 
@@ -243,7 +243,7 @@ def take_runs(
     def stopped() -> bool:
         return noted.noted or bool(halt.limit[0] < block.last)
 
-    def work(_first: int, _last: int) -> None:
+    def work() -> None:
         worker, groups = None, None
         for first in numbers:
             if first >= block.last or stopped():
@@ -261,10 +261,10 @@ def take_runs(
                 display.update(float(last))
                 shown.release()
 
-    threads = min(cores(), -(-(block.last - block.first) // width))
-    if threads > 1:
-        in_chunks(work, threads, threads, halt)
+    groups = -(-(block.last - block.first) // width)
+    if min(cores(), groups) > 1:
+        on_cores(work, groups, halt)
         return
     with noted:
-        work(0, 1)
+        work()
     noted.look()

@@ -252,14 +252,24 @@ def _described(out: Any) -> str:
 
 
 def _numbers(name: str, argument: Any) -> Any:
+    if argument.__class__ is np.ndarray and is_ready(argument):
+        return argument
+    reason = ""
     try:
         array = np.asarray(argument)
-        fits, reason = array.dtype.kind in "fiub", f"its type is {array.dtype}"
+        if array.dtype.kind not in "fiub":
+            reason = f"its type is {array.dtype}"
     except Exception as error:  # rows of several lengths; whatever its own __array__ raises
-        fits, reason = False, str(error)
+        reason = str(error) or type(error).__name__
     if isinstance(argument, np.ma.MaskedArray):
-        fits, reason = False, "it is masked; fill or leave out what is"
-    if not fits:
+        reason = "it is masked; fill or leave out what is"
+    if reason:
         raise ShapeError(f"Argument '{name}' must be an array of real numbers; {reason}.")
-    # Kernels take arrays that may be written to, even where they only read.
-    return np.require(array, np.float64, ["C", "W"])
+    return array if is_ready(array) else np.require(array, np.float64, ["C", "W"])
+
+
+def is_ready(array: Any) -> bool:
+    """Return whether kernels take an array as it is: they want it writeable, even to read it."""
+    flags = array.flags
+    ready: bool = flags.c_contiguous and flags.writeable and flags.aligned
+    return ready and array.dtype == np.float64 and array.__class__ is np.ndarray

@@ -8,7 +8,7 @@ import itertools
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbkit.memory import check_memory
-from mbkit.systems.calls.arguments import check_on_error, common_axes
+from mbkit.systems.calls.arguments import check_on_error, common_axes, is_ready
 from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.calls.lanes import BatchInLanes, batch_in_lanes
 
@@ -25,14 +25,16 @@ if TYPE_CHECKING:
     from mbkit.systems.calls.evaluations import Evaluation
     from mbkit.systems.calls.evaluator import Evaluator
 
-__all__ = ["Run", "Samples", "check_on_error", "compute", "cores", "in_chunks"]
+__all__ = ["Run", "Samples", "check_on_error", "compute", "cores", "on_cores"]
 
 #: What the user calls an argument that is put together.
 WORDS = {"known": "tau or vdot", "known, t and pull": "tau or vdot"}
 
-#: Least load that is worth a task of its own, in samples times bodies: handing one over costs tens
-#: of microseconds.
+#: Least load that is worth a chunk of its own, in samples times bodies: some 50 us.
 SMALLEST_CHUNK = 400
+
+#: The largest, some milliseconds: Ctrl-C waits for the chunk that the caller's thread takes.
+LARGEST_CHUNK = 20_000
 
 #: Chunks by core: one core that is slower for a while does not keep the others waiting.
 CHUNKS_BY_CORE = 4
@@ -117,12 +119,13 @@ def compute(
     lanes = batch_in_lanes(evaluator, samples, function, call.apply, option)
     width = 1 if lanes is None else lanes.width
 
-    def chunk(first: int, last: int) -> None:
-        called = lanes, call, arrays
-        _run_chunk(evaluator, samples, called, (first, last), run, on_error == "raise")
+    chunks = _chunks(evaluator, count, width)
+    waiting = iter(chunks)  # next() of it is atomic
 
-    chunks = 1 if evaluator.calls_python else evaluator.chunks(count, width)
-    in_chunks(chunk, count, chunks, run, width)
+    def work() -> None:
+        _take_chunks(evaluator, samples, (lanes, call, arrays), waiting, run, on_error == "raise")
+
+    on_cores(work, 1 if evaluator.calls_python else len(chunks), run, here=True)
     if run.failures:
         raise run.failures[min(run.failures)]
     return result
@@ -156,29 +159,41 @@ def _samples(
         if name not in arrays:
             return np.zeros((1, 0))
         array, item = arrays[name], arguments.shape(name)
-        if shapes[name] == (1,) * len(shapes[name]):  # one for all
-            return np.require(array.reshape((1, math.prod(item))), np.float64, ["C", "W"])
-        if array.shape != leading + item:
+        samples = 1 if shapes[name] == (1,) * len(shapes[name]) else count  # 1: one for all
+        if samples == count and array.shape != leading + item:
             array = np.broadcast_to(array, leading + item)
-        return np.require(array.reshape((count, math.prod(item))), np.float64, ["C", "W"])
+        array = array.reshape((samples, math.prod(item)))
+        return array if is_ready(array) else np.require(array, np.float64, ["C", "W"])
 
     vectors = tuple(rows(name) for name in (*what.arguments, "wrenches"))
     return Samples(what, leading, count, vectors)
 
 
-def _run_chunk(
+def _chunks(evaluator: Evaluator, count: int, width: int) -> list[tuple[int, int]]:
+    """Return the first sample of each chunk and the one behind its last.
+
+    Chunks but the last have multiples of `width` samples, which are computed at once.
+    """
+    load = count * len(evaluator.arrays.bodies) // width
+    chunks = min(CHUNKS_BY_CORE * cores(), load // SMALLEST_CHUNK)
+    groups = -(-count // width)
+    chunks = max(1, min(max(chunks, load // LARGEST_CHUNK), groups))
+    bounds = [min(width * (k * groups // chunks), count) for k in range(chunks + 1)]
+    return list(itertools.pairwise(bounds))
+
+
+def _take_chunks(
     evaluator: Evaluator,
     samples: Samples,
     called: tuple[BatchInLanes | None, Any, Any],
-    bounds: tuple[int, int],
+    chunks: Iterator[tuple[int, int]],
     run: Run,
     stop: bool,
 ) -> None:
-    """Compute the samples between two bounds; those that fail stop the batch or become NaN."""
+    """Compute chunks until none is left; samples that fail stop the batch or become NaN."""
     from mbkit.kernels.batches import batch
 
     lanes, call, arrays = called
-    sample, last = bounds
     workspace = evaluator.take()
     lanes_workspace = None
     kernel: Any = batch
@@ -188,20 +203,23 @@ def _run_chunk(
             kernel = lanes.kernel
             lanes_workspace, lanes_call = lanes.take(samples, arrays.out.shape[1])
             called_with = workspace.address, call, lanes_call, arrays
-        while True:
-            sample = kernel(*called_with, sample, last)
-            if sample == last or sample > run.limit[0]:
-                return
-            arrays.out[sample] = np.nan
-            # an exception is made only where it is of use: it looks at all that a kernel left
-            if stop or evaluator.calls_python:
-                arguments = samples.arguments(sample)
-                error = failure(evaluator, int(arrays.statuses[sample]), workspace, arguments)
-                if stop or not isinstance(error, Exception):  # Ctrl-C is none
-                    run.failures[sample] = error
-                    run.limit[0] = min(run.limit[0], sample)
+        for sample, last in chunks:
+            while sample < last:
+                sample = kernel(*called_with, sample, last)
+                if sample == last:
+                    break
+                if sample > run.limit[0]:
                     return
-            sample += 1
+                arrays.out[sample] = np.nan
+                # an exception is made only where it is of use: it looks at all that a kernel left
+                if stop or evaluator.calls_python:
+                    arguments = samples.arguments(sample)
+                    error = failure(evaluator, int(arrays.statuses[sample]), workspace, arguments)
+                    if stop or not isinstance(error, Exception):  # Ctrl-C is none
+                        run.failures[sample] = error
+                        run.limit[0] = min(run.limit[0], sample)
+                        return
+                sample += 1
     finally:
         evaluator.give_back(workspace)
         if lanes is not None and lanes_workspace is not None:
@@ -212,16 +230,16 @@ def _run_chunk(
 #
 # Ctrl-C may come between any two statements of the main thread, also inside the functions of the
 # standard library that are written in Python: of what they hold, a lock say, nothing is given back
-# then. So parts go to threads through C's queues alone, of which each call is done or is not.
+# then. So work goes to threads through C's queues alone, of which each call is done or is not.
 # Threads never see Ctrl-C.
 
-_parts: SimpleQueue[Callable[[], None]] = SimpleQueue()
+_tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
 _threads: list[int] = []
 
 
 def _forget_threads() -> None:
-    global _parts
-    _parts = SimpleQueue()
+    global _tasks
+    _tasks = SimpleQueue()
     _threads.clear()
 
 
@@ -234,9 +252,9 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _work(parts: SimpleQueue[Callable[[], None]]) -> None:
+def _work(tasks: SimpleQueue[Callable[[], None]]) -> None:
     while True:
-        parts.get()()
+        tasks.get()()
 
 
 def _start_threads() -> bool:
@@ -246,47 +264,48 @@ def _start_threads() -> bool:
     """
     try:
         while len(_threads) < cores():
-            _threads.append(_thread.start_new_thread(_work, (_parts,)))
+            _threads.append(_thread.start_new_thread(_work, (_tasks,)))
     except RuntimeError:  # as many as the system lets there be
         pass
     return bool(_threads)
 
 
-def in_chunks(
-    chunk: Callable[[int, int], None], count: int, chunks: int, run: Run, width: int = 1
-) -> None:
-    """Call ``chunk(first, last)`` for as many parts of `count` samples, on all cores.
+def on_cores(work: Callable[[], None], chunks: int, run: Run, *, here: bool = False) -> None:
+    """Call ``work()`` on a thread for each core, but on no more than the work has chunks.
 
-    Parts but the last have multiples of `width` samples.
+    With `here`, this thread is one of them: it waits for nobody to wake up, and Ctrl-C waits until
+    the chunk that it takes is done.
 
     No thread is left behind: whatever ends the waiting, Ctrl-C included, makes the kernels stop at
     their next sample, and is raised when all have. What comes meanwhile, another Ctrl-C say, is
     not.
     """
-    if chunks < 2 or not _start_threads():
-        chunk(0, count)
+    threads = min(cores(), chunks)
+    if threads < 2 or not _start_threads():
+        work()
         return
-    groups = np.linspace(0, -(-count // width), chunks + 1).astype(np.int64)
-    bounds = np.minimum(width * groups, count).tolist()
     busy: set[int] = set()
     ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
-    def compute_part(first: int, last: int) -> None:
+    def take(number: int) -> None:
         error = None
-        busy.add(first)
+        busy.add(number)
         try:
-            if run.limit[0] >= first:
-                chunk(first, last)
+            if run.limit[0] >= 0:
+                work()
         except BaseException as raised:
             error = raised
         finally:
-            busy.discard(first)
+            busy.discard(number)
             ended.put(error)
 
+    others = range(1 if here else 0, threads)
     try:
-        for first, last in itertools.pairwise(bounds):
-            _parts.put(functools.partial(compute_part, first, last))
-        errors = [ended.get() for _ in range(chunks)]
+        for number in others:
+            _tasks.put(functools.partial(take, number))
+        if here:
+            work()
+        errors = [ended.get() for _ in others]
     except BaseException:
         run.limit[0] = -1  # what starts after this stops before its first sample
         while busy:

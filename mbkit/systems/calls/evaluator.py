@@ -113,14 +113,6 @@ class Evaluator:
         """Return the compiled function behind an address that `function` has returned."""
         return self._made[address]
 
-    def chunks(self, count: int, width: int = 1) -> int:
-        """Return into how many parts a batch is cut that computes `width` samples at once."""
-        load = count * len(self.arrays.bodies) // width
-        cores = batches.cores()
-        if cores == 1:
-            return 1
-        return max(1, min(batches.CHUNKS_BY_CORE * cores, load // batches.SMALLEST_CHUNK, count))
-
     def function(self, what: Evaluation, representation: Representation | None = None) -> int:
         """Return the address of a compiled function, by default in the system's representation."""
         chosen = self.representation if representation is None else representation

@@ -104,7 +104,7 @@ class LanesWorkspace:
         rows = 1 + max(len(arrays.bodies), nv)
         self._width = width
         self._bodies = model.bodies
-        self._vectors: dict[int, Any] = {}
+        self._vectors: dict[int, tuple[int, int, Any]] = {}  # size, address, memory
         self._kept: list[Any] = [model]
         scratch = self._lines(rows * kind.size // 8)
         slots = scratch.view(np.int64).reshape((rows, -1))[:, kind.offset("slot") // 8]
@@ -165,10 +165,12 @@ class LanesWorkspace:
         """Return the address of room for the lanes of a vector of that size at least."""
         from mbkit.kernels.compile import array_address
 
-        size *= self._width
-        if which not in self._vectors or len(self._vectors[which]) < size:
-            self._vectors[which] = _lines(size)
-        return array_address(self._vectors[which])
+        known, address, kept = self._vectors.get(which, (-1, 0, None))
+        if known < size:
+            kept = _lines(size * self._width)
+            address = array_address(kept)
+            self._vectors[which] = size, address, kept
+        return address
 
 
 def _lines(size: int) -> Any:
