@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from mbkit.errors import ModelFileError as ModelFileError
     from mbkit.errors import ModelFileWarning as ModelFileWarning
     from mbkit.errors import NameUnknownError as NameUnknownError
+    from mbkit.errors import NoEquilibriumWarning as NoEquilibriumWarning
     from mbkit.errors import NotFiniteError as NotFiniteError
     from mbkit.errors import ParameterError as ParameterError
     from mbkit.errors import PluginWarning as PluginWarning

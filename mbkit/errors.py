@@ -225,6 +225,10 @@ class LimitsNotAppliedWarning(UserWarning):
     """A joint passes a limit of its position, which is data that no equation has."""
 
 
+class NoEquilibriumWarning(UserWarning):
+    """Modes are asked for at a state in which forces do not balance, so that it is left at once."""
+
+
 class LargeStepWarning(UserWarning):
     """A body turns farther in a step than the local coordinates of the step reach."""
 
@@ -314,6 +318,8 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     --------
     >>> suggestion("elbo", ["shoulder", "elbow"])
     "did you mean 'elbow'?"
+    >>> suggestion("L", ["l", "mass"])  # too short for a guess by its letters
+    "did you mean 'l'?"
     >>> suggestion("x", ["shoulder", "elbow"])
     "known are 'shoulder', 'elbow'."
     >>> suggestion("x", [])
@@ -323,7 +329,8 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     close: list[str] = []
     # names that are far too long are no slips, and comparing takes time by their square
     if isinstance(name, str) and len(name) <= _LONGEST_NAME:
-        close = difflib.get_close_matches(name, names, n=1)
+        close = [each for each in names if each.casefold() == name.casefold()]
+        close = close or difflib.get_close_matches(name, names, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
     if not names:

@@ -81,9 +81,9 @@ def main() -> None:
     print("Equilibrium, and the frequency about it:")
     rest = system.equilibrium(stable=True)
     print(rest)
-    a = rest.q[system.position_slice("main")][0]
+    a = rest["main"]
     check("torque left [N m]", slope(1, a), 0.0, 1e-8)
-    omega = system.linearize(rest.q).modes().omega[0]
+    omega = system.linearize(rest).modes().omega[0]
     stiffness = (slope(1, a + step) - slope(1, a - step)) / (2 * step)
     check("frequency [rad/s]", omega, np.sqrt(stiffness / closed_form(a)[0]), 1e-6)
     passing = mb.Event("passing", mb.JointPosition("main", level=a), direction="rising")

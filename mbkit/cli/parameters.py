@@ -48,17 +48,21 @@ def own_changes(model: pathlib.Path, changes: Mapping[str, Any]) -> dict[str, An
     return {name: value for name, value in changes.items() if name in own}
 
 
-def changed_system(system: System, changes: Mapping[str, Any], own: Mapping[str, Any]) -> System:
+def changed_system(
+    system: System, model: pathlib.Path, changes: Mapping[str, Any], own: Mapping[str, Any]
+) -> System:
     """Return a system with other numbers, those of its model file apart; UsageError by name."""
+    from mbkit.io.model_file import parameters_of
     from mbkit.studies.changes import entry_of, with_entries
 
     rest = {name: value for name, value in changes.items() if name not in own}
     known = system.parameters
     for name in rest:
         if entry_of(name)[0] not in known:
+            every = (*parameters_of(model), *known)
             raise UsageError(
                 f"--set {name}: there is no such parameter of the model; "
-                f"{suggestion(name, known)} `mbkit info MODEL` lists them."
+                f"{suggestion(name, every)} `mbkit info MODEL` lists them."
             )
     if not rest:
         return system

@@ -157,7 +157,7 @@ def simulate(
         recursion="body_fixed" if chosen is None else chosen.kernel_package,
     )
     with compiling_announced(kernels):
-        system = changed_system(mechanism.assemble(strategy), others, own)
+        system = changed_system(mechanism.assemble(strategy), model, others, own)
         # states are told by the joints, which absolute coordinates cut
         named = mechanism.assemble() if system.free_joints else system
         _check_start(named, positions, velocities)

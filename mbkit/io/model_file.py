@@ -146,13 +146,20 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
         return
     if target.suffix.lower() != ".toml":
         raise UsageError(
-            f"save_model: '{printable(target)}' must end in .toml, .urdf or .xml, which says what "
-            "is written."
+            f"save_model: '{printable(target)}' must end in .toml, .urdf, .xml or .mjcf, which "
+            "says what is written."
         )
     document = to_document(mechanism)
     kinds = {"Body": "bodies", "Joint": "joints", "Force": "forces", "Constraint": "constraints"}
     for what, key in kinds.items():
         for name, table in document.get(key, {}).items():
+            if table.get("not_written") == ["motion"]:
+                raise ModelFileError(
+                    f"{what} {name!r} cannot be written to a model file: its motion is a "
+                    "function of Python, which no file can hold; give it as an expression of the "
+                    'time, such as joint.prescribe("0.1 * sin(8*t)"), or as a table of times and '
+                    "positions."
+                )
             if "not_written" in table:
                 raise ModelFileError(
                     f"{what} {name!r} cannot be written to a model file: its class {table['type']} "

@@ -19,6 +19,7 @@ from mbkit.linear_analysis.small_motions import (
     SmallMotions,
     check_holonomic,
     freedoms_around,
+    holds,
     unbalanced,
 )
 from mbkit.linear_models.equilibrium import Equilibrium
@@ -99,11 +100,14 @@ def _record(balance: Balance, q: FloatArray, way: float, fixed: Iterable[str]) -
             f"{-left[worst]:.4g} {unit}; hold it with fixed, give it a spring or an effort, or "
             f"start nearer to an equilibrium"
         )
+    tau = balance.state(q).tau.copy()
+    by_joints = [k for k in held if k not in holds(system)]
+    tau[by_joints] += left[by_joints]
     motions = SmallMotions.of(balance.state(q, multipliers), held)
     K = motions.K
     skew = float(np.abs(K - K.T).max(initial=0.0))
     return Equilibrium(
-        system.name, q, found, reason,
+        system.name, q, tau, balance.t, found, reason,
         {system.velocity_names[k]: float(left[k]) for k in held}, multipliers, residual, K,
         np.asarray(np.linalg.eigvalsh(stiffness_in_metres(motions)[1])), motions.names,
         skew <= _SYMMETRIC * float(np.abs(K).max(initial=0.0)),

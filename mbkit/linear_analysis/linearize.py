@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, ShapeError, SingularMassMatrixError, listed
+from mbkit.errors import (
+    ConstraintError,
+    ShapeError,
+    SingularMassMatrixError,
+    UsageError,
+    listed,
+)
 from mbkit.linear_analysis.signals import INPUTS, OUTPUTS, input_forces, output_rows, signals_of
 from mbkit.linear_analysis.small_motions import (
     BALANCED,
@@ -19,7 +25,8 @@ from mbkit.linear_analysis.small_motions import (
     holds,
     unbalanced,
 )
-from mbkit.linear_models.linear_model import LinearModel
+from mbkit.linear_models.equilibrium import Equilibrium
+from mbkit.linear_models.linear_model import STEADY, LinearModel
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import names_of, vector_of
 
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
 
 def linearize(
     system: System,
-    q: Configuration,
+    q: Configuration | Equilibrium,
     v: Configuration | None,
     inputs: Any,
     outputs: Any,
@@ -41,6 +48,9 @@ def linearize(
 ) -> LinearModel:
     """See `System.linearize`."""
     check_holonomic(system, "linearize")
+    if isinstance(q, Equilibrium):
+        found = _checked_equilibrium(system, q, t)
+        q, tau, t = found.q, found.tau if tau is None else tau, found.t
     by_name = isinstance(q, Mapping)
     at = system.close_loops(q, t=t) if by_name else system.checked("q", q, finite=True)
     moving = np.zeros(system.nv) if v is None else system.checked("v", v, finite=True)
@@ -79,6 +89,27 @@ def linearize(
         tuple(label for each in wanted for label in each.labels),
         A, B, C, by_a @ motions.H @ B[m:] + by_f @ forces, F, is_equilibrium, note, motions.form,
     )  # fmt: skip
+
+
+def _checked_equilibrium(system: System, found: Equilibrium, t: float) -> Equilibrium:
+    """Return an equilibrium; UsageError where it is none, or not that of a system at a time."""
+    if not found.found:
+        raise UsageError(
+            f"linearize: no equilibrium of '{found.name}' was found: {found.reason}. For small "
+            f"motions around another state, give its q."
+        )
+    if found.position_names != system.position_names:
+        raise UsageError(
+            f"linearize: the equilibrium has the positions {listed(found.position_names)}, and "
+            f"system '{system.name}' has {listed(system.position_names)}; find the equilibrium of "
+            f"this system: system.equilibrium()."
+        )
+    if t not in (0.0, found.t):
+        raise UsageError(
+            f"linearize: the equilibrium is one at t = {found.t:.9g}, got t = {t:.9g}; leave t "
+            f"out, or look for an equilibrium at that time: system.equilibrium(t={t:.9g})."
+        )
+    return found
 
 
 def applied_efforts(system: System, tau: ArrayLike | Mapping[str, ArrayLike] | None) -> FloatArray:
@@ -143,7 +174,7 @@ def _state_note(state: State, held: list[int]) -> tuple[bool, str]:
     if balanced:
         if not state.v.any():
             return True, "at an equilibrium"
-        return False, "in steady motion, no equilibrium: the forces balance, but v is not zero"
+        return False, f"{STEADY}, no equilibrium: the forces balance, but v is not zero"
     name = names_of(system, [worst])[0]
     unit = "N m" if system.arrays.turning[worst] else "N"
     return False, (

@@ -7,6 +7,7 @@ from typing import final
 import attrs
 import numpy as np
 
+from mbkit.errors import NameUnknownError, suggestion
 from mbkit.spatial.arrays import FloatArray
 
 #: Stiffness that counts as none, in parts of the largest.
@@ -21,12 +22,20 @@ _TOLD = 12
 class Equilibrium:
     """A configuration in which forces balance, or what the search for one came to.
 
+    ``found["elbow"]`` is the position of a joint, or its positions; `System.linearize` takes all of
+    it.
+
     Attributes
     ----------
     name : str
         That of the system.
     q : ndarray, shape (nq,)
         The configuration, with closed loops.
+    tau : ndarray, shape (nv,)
+        Generalized forces that act in it: those that were given, and what holds the joints that are
+        fixed; none of prescribed joints. [N m], [N]
+    t : float
+        Time at which prescribed joints stand. [s]
     found : bool
         Whether the forces balance to 1e-8 of the largest, the weight included.
     reason : str
@@ -51,10 +60,14 @@ class Equilibrium:
     is_singular : bool
         Whether the mechanism has more freedoms in this configuration than around it; the stiffness
         then includes motions that end at once.
+    position_names : tuple of str
+        Of the entries of q.
     """
 
     name: str
     q: FloatArray
+    tau: FloatArray
+    t: float
     found: bool
     reason: str
     efforts: dict[str, float]
@@ -65,12 +78,28 @@ class Equilibrium:
     independent: tuple[str, ...]
     is_conservative: bool
     is_singular: bool
-    _position_names: tuple[str, ...]
+    position_names: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> float | FloatArray:
+        """Return the position of a joint, or of one of its entries, or all that a joint has.
+
+        NameUnknownError if no joint of the tree has this name.
+        """
+        labels = self.position_names
+        if name in labels:
+            return float(self.q[labels.index(name)])
+        own = [k for k, label in enumerate(labels) if label.rpartition("[")[0] == name]
+        if not own:
+            raise NameUnknownError(
+                f"Equilibrium of '{self.name}': there is no joint {name!r} in q; "
+                f"{suggestion(name, labels)}"
+            )
+        return self.q[own]
 
     @property
     def positions(self) -> dict[str, float]:
         """The entries of q by name."""
-        return dict(zip(self._position_names, self.q.tolist(), strict=True))
+        return dict(zip(self.position_names, self.q.tolist(), strict=True))
 
     @property
     def stability(self) -> str:

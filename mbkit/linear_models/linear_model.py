@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NotFiniteError, UsageError, check_switch, listed
+from mbkit.errors import (
+    NoEquilibriumWarning,
+    NotFiniteError,
+    UsageError,
+    check_switch,
+    listed,
+)
 from mbkit.lie.arrays import as_floats
 from mbkit.linear_models.modes import Modes, SecondOrderForm, modes_of, symmetric_modes
 from mbkit.spatial.arrays import FloatArray
@@ -21,6 +28,9 @@ if TYPE_CHECKING:
 #: How much K may be unsymmetric, by its largest entry, and what damping ratios count as none:
 #: forces are differentiated by differences.
 _SYMMETRIC, _UNDAMPED = 1e-9, 1e-10
+
+#: How the note begins of a state in which forces balance, and v is not zero.
+STEADY = "in steady motion"
 
 #: Stiffness that counts as none, in parts of the largest.
 _LOOSE = 1e-11
@@ -136,8 +146,27 @@ class LinearModel:
         UsageError
             If damping is to be left out and the stiffness is not symmetric, as where the state is
             not at rest or forces follow their body.
+
+        Warns
+        -----
+        NoEquilibriumWarning
+            If forces do not balance at the state; `Modes.warnings` keeps the text.
         """
         check_switch("damped", damped)
+        found = self._modes(damped=damped)
+        is_steady = self.is_equilibrium or self.state_note.startswith(STEADY)
+        if is_steady or not self.independent:
+            return found
+        text = (
+            f"The state of '{self.name}' is {self.state_note}: these modes are of motions near the "
+            f"one through the state, at this instant, and no oscillations about a rest. For those, "
+            f"linearize at an equilibrium: system.linearize(system.equilibrium(q))."
+        )
+        warnings.warn(text, NoEquilibriumWarning, stacklevel=2)
+        return attrs.evolve(found, warnings=(text,))
+
+    def _modes(self, *, damped: bool) -> Modes:
+        """Return the modes, whatever the state is."""
         form = self._form
         symmetric = not form.E.any() and _small(form.K - form.K.T, form.K)
         if not damped and not symmetric:
@@ -163,7 +192,7 @@ class LinearModel:
         if not self.is_equilibrium:
             raise UsageError(
                 f"compliance is at an equilibrium, and this state of '{self.name}' is none: "
-                f"{self.state_note}. Linearize at system.equilibrium(q).q."
+                f"{self.state_note}. Linearize at one: system.linearize(system.equilibrium(q))."
             )
         K = self.stiffness
         _, sizes, directions = np.linalg.svd(K)

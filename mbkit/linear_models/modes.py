@@ -72,6 +72,8 @@ class Modes:
         1, where translations count in parts of the length of the system.
     damped : bool
         Whether damping was considered.
+    warnings : tuple of str
+        What may be wrong with them: that forces do not balance at the state.
 
     Notes
     -----
@@ -88,6 +90,7 @@ class Modes:
     damped: bool
     _form: SecondOrderForm
     _defective: Any
+    warnings: tuple[str, ...] = ()
 
     @property
     def omega(self) -> FloatArray:
@@ -175,6 +178,7 @@ class Modes:
             lines.append(f"  {k:4d}  {hertz:14.6g}  {omega:13.6g}  {ratio:13.4g}  {named}")
         if not len(self.eigenvalues):
             lines.append("  none: nothing can move")
+        lines += [f"  warning: {each}" for each in self.warnings]
         return "\n".join(lines)
 
 

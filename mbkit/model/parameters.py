@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import attrs
@@ -102,6 +102,26 @@ def _is_number(value: Any) -> bool:
     return array.dtype.kind == "f" or (isinstance(value, (int, np.integer)) and value is not True)
 
 
+def unknown_parameter(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about a parameter that a system does not have.
+
+    A name of one word may be of the table [parameters] of the model file, whose numbers the
+    mechanism is made of: the system does not know them any more.
+
+    Examples
+    --------
+    >>> unknown_parameter("bodies.rod.mas", ["gravity", "bodies.rod.mass"])
+    "did you mean 'bodies.rod.mass'?"
+    """
+    told = suggestion(name, known)
+    if not name.isidentifier():
+        return told
+    return (
+        f"{told} Parameters of a model file are given when it is read: "
+        f"mb.load_model(path, parameters={{{name!r}: ...}})."
+    )
+
+
 def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     """Return parts with other numbers; the objects that have them are made anew, and check them.
 
@@ -116,7 +136,9 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     for path, value in values.items():
         if path not in known:
-            raise NameUnknownError(f"There is no parameter '{path}'; {suggestion(path, known)}")
+            raise NameUnknownError(
+                f"There is no parameter '{path}'; {unknown_parameter(path, known)}"
+            )
         kind, name, field = _split(path, joints)
         groups.setdefault((kind, name), {})[field] = value
     for (kind, name), fields in groups.items():

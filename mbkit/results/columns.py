@@ -7,7 +7,12 @@ from typing import Any
 
 from mbkit.errors import NameUnknownError, no_coordinates, suggestion
 
-__all__ = ["columns_of", "velocity_units"]
+__all__ = ["OF_BODIES", "OF_FORCES", "OF_JOINTS", "columns_of", "velocity_units"]
+
+#: Quantities of joints, of forces and of bodies that `simulate` records where it is asked for them.
+OF_JOINTS = ("reaction", "effort")
+OF_FORCES = ("effort", "wrench", "power", "potential_energy")
+OF_BODIES = ("pose", "position", "rotation", "twist", "velocity", "angular_velocity")
 
 _REMEDY = "let another one close the loop: RelativeCoordinates(loop_joints=[...])"
 
@@ -37,17 +42,34 @@ def columns_of(
         return [k for k, label in enumerate(labels) if label.rpartition("[")[0] == name]
     known = f"{who}[{name!r}]"
     loops = options.get("loop_joints", ())
-    if isinstance(loops, tuple) and name in loops:
+    loops = loops if isinstance(loops, tuple) else ()
+    if name in loops:
         raise NameUnknownError(f"{known}: {no_coordinates(name, _REMEDY)}")
     if name in bodies:
         raise NameUnknownError(
             f"{known}: {name!r} is a body; its motion is an output: simulate(..., "
             f"outputs=['{name}.position'])."
         )
+    if recorded := _recorded_by_name(name, (*joints, *loops), bodies):
+        raise NameUnknownError(f"{known}: {recorded}")
     names = dict.fromkeys((*joints, *labels))
     raise NameUnknownError(
         f"{known}: there is no joint, component or output of this name; {suggestion(name, names)}"
     )
+
+
+def _recorded_by_name(name: Any, joints: Sequence[str], bodies: Sequence[str]) -> str:
+    """Return how a run records what has a name such as "hinge.effort"; "" of other names.
+
+    A result knows its joints and bodies; forces and frames of bodies are in the mechanism alone.
+    """
+    part, _, quantity = name.rpartition(".") if isinstance(name, str) else ("", "", "")
+    ask = f"ask for it: simulate(..., outputs=[{name!r}])."
+    if quantity in (OF_JOINTS if part in joints else OF_BODIES if part in bodies else ()):
+        return f"this run did not record it; {ask}"
+    if part and part not in joints and quantity in (*OF_JOINTS, *OF_FORCES, *OF_BODIES):
+        return f"this run recorded no such output; if the mechanism has {part!r}, {ask}"
+    return ""
 
 
 def velocity_units(

@@ -18,7 +18,7 @@ from mbkit.errors import (
 )
 from mbkit.integrators.integrator import Rows
 from mbkit.representations import Hybrid
-from mbkit.results.columns import velocity_units
+from mbkit.results.columns import OF_JOINTS, velocity_units
 from mbkit.simulation.force_outputs import FORCES, check_force_output, entries_of, force_named
 from mbkit.simulation.multipliers import efforts_of
 
@@ -40,7 +40,6 @@ __all__ = [
 #: What a run records: names such as "hand.position", with names of the user for them, or functions.
 Outputs = Iterable[str] | Mapping[str, str | Callable[[float, Any, Any], Any]]
 
-_LOADS = ("reaction", "effort")
 _TURNING, _WRENCH = ("rad/s",) * 3, ("N m",) * 3 + ("N",) * 3
 #: Units by quantity, of each of their numbers; of efforts by the unit of the velocity.
 _UNITS = {
@@ -74,7 +73,7 @@ class Output:
 
     label: str
     name: str
-    kind: str  # "function", of `_LOADS`, of `_MOTIONS`, or of `FORCES`
+    kind: str  # "function", of `OF_JOINTS`, of `_MOTIONS`, or of `FORCES`
     function: Callable[[float, Any, Any], Any] | None = None
     is_of_force: bool = False
 
@@ -183,7 +182,7 @@ def outputs_again(
 def _output(system: System, label: str, what: Any) -> Output:
     if callable(what) and not isinstance(what, type):
         return Output(label, "", "function", what)
-    kinds = dict.fromkeys((*_MOTIONS, *_LOADS, *FORCES))
+    kinds = dict.fromkeys((*_MOTIONS, *OF_JOINTS, *FORCES))
     if not isinstance(what, str):
         raise UsageError(
             f"outputs: '{label}' must be 'NAME.QUANTITY' or a function of t, q and v, got {what!r}."
@@ -200,7 +199,7 @@ def _output(system: System, label: str, what: Any) -> Output:
     if kind not in kinds:
         raise NameUnknownError(
             f"outputs: '{what}' is no 'NAME.QUANTITY'; quantities of bodies and frames are "
-            f"{', '.join(_MOTIONS)}, of joints {', '.join(_LOADS)}, of forces "
+            f"{', '.join(_MOTIONS)}, of joints {', '.join(OF_JOINTS)}, of forces "
             f"{', '.join(FORCES)}; {suggestion(kind, kinds)}"
         )
     if kind in FORCES and name in system.force_names and (kind != "effort" or name not in joints):
@@ -232,7 +231,7 @@ def evaluated(run: Prepared, rows: Rows) -> tuple[dict[str, Any], BaseException 
     if not run.outputs:
         return found, None
     try:
-        needs = any(each.kind in _LOADS for each in run.outputs)
+        needs = any(each.kind in OF_JOINTS for each in run.outputs)
         tau = efforts_of(run, rows) if needs else np.zeros((1, run.problem.nv))
         for each in run.outputs:
             found[each.label] = each.values(run.system, rows, tau)

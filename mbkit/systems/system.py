@@ -4069,7 +4069,7 @@ class System:
 
     def linearize(
         self,
-        q: Configuration,
+        q: Configuration | Equilibrium,
         v: Configuration | None = None,
         inputs: Any = None,
         outputs: Any = None,
@@ -4085,9 +4085,10 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (nq,), or mapping of str to array_like
-            Configuration with closed loops, such as ``equilibrium().q``; joints by name, from
-            which the loops are closed.
+        q : array_like, shape (nq,), mapping of str to array_like, or Equilibrium
+            Configuration with closed loops; joints by name, from which the loops are closed; or
+            what `equilibrium` found, with the efforts and the time of it: joints that it held fixed
+            are free to move in the model, and the efforts that held them stay constant.
         v : array_like, shape (nv,), optional
             Velocity that the constraints allow; by default zero.
         inputs, outputs : sequence or mapping, optional
@@ -4101,7 +4102,8 @@ class System:
             a point in it, ``("rod.position", (0, 0, 1))``, along the axes of the world. By default
             the efforts and the positions of all joints that are not prescribed.
         tau : array_like, shape (nv,), or mapping of str to array_like, optional
-            Constant generalized forces at the state, such as the efforts that hold it.
+            Constant generalized forces at the state, such as the efforts that hold it; by default
+            those of an Equilibrium, and none at other states.
         independent : sequence of str, optional
             Joints, or velocities of joints, for the states, as in `constrained_jacobian`; by
             default some that move much.
@@ -4121,7 +4123,8 @@ class System:
             fewer freedoms around it; if `independent` does not determine the motion.
         UsageError, NameUnknownError
             If the system has nonholonomic joints or constraints, such as rolling; if there is no
-            such joint, body or quantity.
+            such joint, body or quantity; if no equilibrium was found, or it is that of another
+            system or time.
         SingularMassMatrixError
             If a joint can move without moving any inertia.
 
@@ -4144,7 +4147,8 @@ class System:
         >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
         >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
         >>> spring = mech.add_force(mb.JointSpring("spring", "hinge", stiffness=26.0))
-        >>> model = mech.assemble().linearize([0.0])
+        >>> system = mech.assemble()
+        >>> model = system.linearize(system.equilibrium())
         >>> model
         LinearModel of 'pendulum': at an equilibrium
           states     2  hinge.q, hinge.v

@@ -66,6 +66,7 @@ def test_a_run_directory_keeps_them(model: pathlib.Path) -> None:
     ("given", "message"),
     [
         ("bodies.bal.mass=1", "no such parameter of the model; did you mean 'bodies.ball.mass'?"),
+        ("K=18", "no such parameter of the model; did you mean 'k'?"),
         ("gravity[3]=1", "--set gravity[3]: 'gravity' has 3 numbers, from 'gravity[0]' on."),
         ("bodies.ball.mass[0]=1", "has 1 numbers"),
         ("bodies.ball.mass=heavy", "must be a number, or numbers with commas between"),

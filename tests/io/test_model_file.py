@@ -421,7 +421,7 @@ def test_arguments_that_are_none_are_refused(tmp_path):
     with pytest.raises(mb.UsageError, match=r"files, and 'm\.urdf' is a URDF; leave"):
         load_model("m.urdf", joint_types={})
     for name in ("m.json", "m", "m.toml.bak"):
-        with pytest.raises(mb.UsageError, match=r"must end in \.toml, \.urdf or \.xml, which"):
+        with pytest.raises(mb.UsageError, match=r"must end in \.toml, \.urdf, \.xml or \.mjcf"):
             mb.save_model(mech, tmp_path / name)
         assert not (tmp_path / name).exists()
 
@@ -554,6 +554,13 @@ def test_joints_that_no_file_can_hold_are_refused(tmp_path):
         mb.ModelFileError, match=r"Joint 'cam' cannot be written .* holds law, which"
     ):
         save_model(mech, tmp_path / "m.toml")
+    assert not list(tmp_path.iterdir())
+    driven = mb.Mechanism("driven")
+    driven.add_body(mb.Body("bob", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    drive = mb.RevoluteJoint("drive").prescribe(lambda t: 0.1 * t)
+    driven.add_joint(drive, driven.world, "bob")
+    with pytest.raises(mb.ModelFileError, match=r"'drive' .* function of Python.* an expression"):
+        save_model(driven, tmp_path / "m.toml")
     assert not list(tmp_path.iterdir())
     types_by_name = {f"{CamJoint.__module__}:CamJoint": CamJoint}
     with pytest.raises(mb.ModelFileError, match=r"joints.cam.not_written: .*\['law'\] could not"):

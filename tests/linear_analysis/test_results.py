@@ -39,6 +39,60 @@ def test_why_no_equilibrium_is_found():
     assert balanced.stability == "neutral"
 
 
+def test_an_equilibrium_is_linearized_as_a_whole():
+    """With the efforts that hold it, those that were given besides, and its time."""
+    mech, plane = four_bar()
+    system = mech.assemble(mb.RelativeCoordinates(loop_joints=["C"]))
+    found = system.equilibrium(start(plane, 1.0), fixed=["A"], tau={"B": 0.7})
+    assert found["A"] == found.q[0]
+    np.testing.assert_allclose(found.tau, [found.efforts["A"], 0.7, 0.0], atol=1e-12)
+    model = system.linearize(found)
+    by_hand = system.linearize(found.q, tau={"A": found.efforts["A"], "B": 0.7})
+    assert model.is_equilibrium
+    assert model.modes().warnings == ()
+    np.testing.assert_array_equal(model.A, by_hand.A)
+    let_go = system.linearize(found, tau={"A": 0.0})
+    assert not let_go.is_equilibrium
+    with pytest.raises(mb.NameUnknownError, match=r"no joint 'a' in q; did you mean 'A'\?"):
+        found["a"]
+    with pytest.raises(mb.UsageError, match="the equilibrium has the positions 'A', 'B', 'D'"):
+        slider().linearize(found)
+    with pytest.raises(mb.UsageError, match=r"is one at t = 0, got t = 2; leave t out"):
+        system.linearize(found, t=2.0)
+    falling = slider(gravity=10.0)
+    with pytest.raises(
+        mb.UsageError, match=r"no equilibrium of 'slider' was found: .* is left with"
+    ):
+        falling.linearize(falling.equilibrium())
+
+
+def test_an_equilibrium_of_a_prescribed_joint_has_its_time():
+    """The drive stands at 0.4 rad at 2 s, and holds itself: what it holds is no effort of tau."""
+    mech = mb.Mechanism("arm", gravity=(0, 0, -10))
+    rod = mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))
+    mech.add_body(mb.Body("upper", rod))
+    mech.add_body(mb.Body("lower", rod, mb.spatial.translation((0, 0, -1))))
+    drive = mb.RevoluteJoint("drive", (0, 1, 0)).prescribe("0.1 * t**2 * (3 - t)")  # rests at 2 s
+    mech.add_joint(drive, mech.world, "upper")
+    mech.add_joint(mb.RevoluteJoint("knee", (0, 1, 0), (0, 0, -1)), "upper", "lower")
+    system = mech.assemble()
+    found = system.equilibrium({"knee": 0.1}, t=2.0)
+    assert found.found
+    assert (found["drive"], found.t) == (pytest.approx(0.4), 2.0)
+    assert not found.tau.any()
+    model = system.linearize(found)
+    assert (model.t, model.state_names) == (2.0, ("knee.q", "knee.v"))
+
+
+def test_positions_of_an_equilibrium_by_name():
+    mech = mb.Mechanism("hanging", gravity=(0, 0, -10))
+    bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0), np.eye(3))))
+    mech.add_joint(mb.SphericalJoint("ball"), mech.world, bob)
+    found = mech.assemble().equilibrium()
+    np.testing.assert_array_equal(found["ball"], found.q)
+    assert found["ball[0]"] == found.q[0]
+
+
 def test_other_starts_are_tried():
     """The moment is least at pi/2, 0.1 N m, where a search ends; it is zero at 0 and at pi."""
     mech = pendulum((1.0, 1.0), gravity=0.0)
@@ -171,7 +225,14 @@ def test_texts():
     model = system.linearize(start(plane, 1.0))
     assert "at rest, no equilibrium: '" in repr(model)
     assert "accelerates" in model.state_note
-    assert "mode  frequency [Hz]" in repr(model.modes())
+    told = (
+        r"'four-bar' is at rest, no equilibrium: .* system\.linearize\(system\.equilibrium\(q\)\)"
+    )
+    with pytest.warns(mb.NoEquilibriumWarning, match=told) as warned:
+        modes = model.modes()
+    assert "mode  frequency [Hz]" in repr(modes)
+    assert modes.warnings == (str(warned[0].message),)
+    assert repr(modes).endswith(f"  warning: {modes.warnings[0]}")
     with pytest.raises(mb.UsageError, match="no equilibrium"):
         model.compliance()
     found = system.equilibrium(start(plane, 1.0))

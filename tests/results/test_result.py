@@ -115,6 +115,26 @@ def test_joints_are_found_by_name(run, changed):
         run.velocity("tp")
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("tip.effort", "this run did not record it; ask for it"),
+        ("pin.reaction", "this run did not record it; ask for it"),  # it closes a loop
+        ("body.position", "this run did not record it; ask for it"),
+        ("motor.power", "if the mechanism has 'motor', ask for it"),
+        ("hand.position", "if the mechanism has 'hand', ask for it"),
+    ],
+)
+def test_outputs_that_were_not_recorded_say_how_they_are(changed, name, told):
+    """A result knows joints and bodies; of forces and frames it cannot say whether they are."""
+    run = changed(options={"loop_joints": ("pin",)}, body_names=("world", "body"))
+    with pytest.raises(mb.NameUnknownError, match=told) as caught:
+        run[name]
+    assert str(caught.value).endswith(f"simulate(..., outputs=[{name!r}]).")
+    with pytest.raises(mb.NameUnknownError, match="no joint, component or output"):
+        run["tip.power"]
+
+
 def test_units_of_velocities(changed):
     """Those of positions by seconds; a unit quaternion has three angular velocities."""
     assert changed().velocity_units == ("rad/s",) * 3

@@ -10,6 +10,8 @@ import pytest
 from scipy.io import loadmat
 
 import mbkit as mb
+from mbkit.results import columns
+from mbkit.simulation import outputs as simulated
 from mbkit.simulation.long_runs import recording
 from tests.constraints.closed_mechanisms import assembled, cycle
 
@@ -178,6 +180,12 @@ def test_what_is_no_output_is_refused_before_the_first_step(outputs, error, mess
 
     with pytest.raises(error, match=message):
         mb.simulate(pendulum(), (0.0, 1.0), 0.1, tau=tau, outputs=outputs)
+
+
+def test_names_that_results_take_for_outputs_are_those_of_outputs():
+    """Results stand alone, and list the quantities themselves."""
+    assert (*columns.OF_BODIES,) == (*simulated._MOTIONS,)
+    assert (*columns.OF_FORCES,) == (*simulated.FORCES,)
 
 
 def test_an_output_that_fails_on_the_way_leaves_the_run():

@@ -13,6 +13,7 @@ import numpy as np
 from mbkit.errors import UsageError, check_kind, suggestion
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
 from mbkit.model import Mechanism
+from mbkit.model.parameters import unknown_parameter
 from mbkit.results import Result
 from mbkit.simulation.simulate import simulate
 from mbkit.simulation.start import initial_state, number_of_steps
@@ -89,7 +90,9 @@ class Varied:
                 continue
             base, index = entry_of(name)
             if base not in self.system.parameters:
-                raise UsageError(f"vary: {name!r} is unknown; {suggestion(name, self._known())}")
+                raise UsageError(
+                    f"vary: {name!r} is unknown; {unknown_parameter(name, self._known())}"
+                )
             size = np.size(self.system.parameters[base])
             if (index is None) != (size == 1) or (index is not None and index >= size):
                 raise UsageError(
