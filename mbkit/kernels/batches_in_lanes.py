@@ -13,6 +13,7 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.status import OK
+from mbkit.kernels.transposition import transpose_eight, transpose_four
 
 
 class LanesCall(NamedTuple):
@@ -39,8 +40,13 @@ class LanesCall(NamedTuple):
     out: int64
 
 
-#: Numbers of a sample that go into lanes or out of them together: as many as a line of the cache.
-_BLOCK = 8
+@helper
+def squares_in(transpose, width, source, first, target):
+    """Take whole squares of numbers and samples; the last may begin in the one before."""
+    size = source.shape[1]
+    for start in range(0, size, width):
+        k = min(start, size - width)
+        transpose(source, (first * size + k, size), target, (width * k, width))
 
 
 @helper
@@ -48,12 +54,24 @@ def into_lanes(source, first, stride, count, width, address):
     """Let lane j of number k be that of sample first + j; lanes that are over repeat the last."""
     size = source.shape[1]
     target = floats_at(address, size * width)
-    for start in range(0, size, _BLOCK):
-        end = min(start + _BLOCK, size)
-        for j in range(width):
-            sample = source[(first + min(j, count - 1)) * stride]
-            for k in range(start, end):
-                target[k * width + j] = sample[k]
+    squares = count == width and stride == 1 and size >= width
+    if squares and width == 8:
+        squares_in(transpose_eight, 8, source, first, target)
+    elif squares and width == 4:
+        squares_in(transpose_four, 4, source, first, target)
+    else:
+        for k in range(size):
+            for j in range(width):
+                target[k * width + j] = source[(first + min(j, count - 1)) * stride, k]
+
+
+@helper
+def squares_out(transpose, width, source, target, first):
+    """The way back."""
+    size = target.shape[1]
+    for start in range(0, size, width):
+        k = min(start, size - width)
+        transpose(source, (width * k, width), target, (first * size + k, size))
 
 
 @helper
@@ -61,12 +79,15 @@ def from_lanes(address, target, first, count, width):
     """The way back, of `count` samples."""
     size = target.shape[1]
     source = floats_at(address, size * width)
-    for start in range(0, size, _BLOCK):
-        end = min(start + _BLOCK, size)
+    squares = count == width and size >= width
+    if squares and width == 8:
+        squares_out(transpose_eight, 8, source, target, first)
+    elif squares and width == 4:
+        squares_out(transpose_four, 4, source, target, first)
+    else:
         for j in range(count):
-            sample = target[first + j]
-            for k in range(start, end):
-                sample[k] = source[k * width + j]
+            for k in range(size):
+                target[first + j, k] = source[k * width + j]
 
 
 @helper
