@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +23,6 @@ from mbkit.systems.calls.evaluations import (
     JACOBIAN_RATE,
     JERKS,
     MOTION_SUBSPACE_RATES,
-    ONE_BODY_DERIVATIVES,
-    ONE_INVERSE_DYNAMICS_RATE,
-    ONE_JERKS,
     Evaluation,
 )
 from mbkit.systems.forces import force_rate
@@ -53,12 +51,6 @@ _CODES = {BodyFixed: 0, Spatial: 1, Hybrid: 2, Mixed: 3}
 
 _BODY = BodyFixed()
 
-_IN_A_ROW = {
-    BODY_DERIVATIVES: ONE_BODY_DERIVATIVES,
-    JERKS: ONE_JERKS,
-    INVERSE_DYNAMICS_RATE: ONE_INVERSE_DYNAMICS_RATE,
-}
-
 
 def jerks(
     system: System,
@@ -72,29 +64,27 @@ def jerks(
     on_error: str = "raise",
 ) -> Floats:
     """See `System.jerks`."""
-    plan = system.evaluator.arrays.joint_pieces.plan(_code(system, representation), 3)
     rates = v, vdot, vddot
-    if out is None:
-        found = _of_vectors(system, ONE_JERKS, q, rates, plan, on_error)
-        if found is not None:
-            return found.reshape((*found.shape[:-1], found.shape[-1] // 6, 6))
+    if representation is None and _are_vectors(system, rates):
+        return system._jerks(q, None, np.concatenate(rates), out, on_error)
+    plan = system.arrays.joint_pieces.plan(_code(system, representation), 3)
     return _compute(system, JERKS, q, _stacked(system, rates), 3, plan, out=out, on_error=on_error)
 
 
-def _of_vectors(
-    system: System, what: Evaluation, q: ArrayLike, rates: tuple[Any, ...], plan: int, on_error: str
-) -> Floats | None:
-    """Call a kernel with rates that are arrays of one sample; None for others. It costs least."""
+def bind_jerks(system: System) -> Callable[..., Floats]:
+    """Return ``call(q, None, series, out, on_error)`` for one sample, which costs least."""
+    plan = system.arrays.joint_pieces.plan(_code(system, None), 3)
+    return system.evaluator.of_series(3, 3 * system.nv).bind(JERKS, plan)
+
+
+def _are_vectors(system: System, rates: tuple[Any, ...]) -> bool:
+    """Return whether rates are arrays of one sample, of joints of which kernels know all."""
     evaluator = system.evaluator
-    shape, count = evaluator.zero.shape, len(rates)
+    shape = evaluator.zero.shape
     for each in rates:
         if each.__class__ is not np.ndarray or each.shape != shape:
-            return None
-    if evaluator.arrays.joint_pieces.given:
-        return None
-    own = evaluator.of_series(count, count * shape[0])
-    series = np.concatenate(rates)
-    return own.compute(what, q, rates[0], series, option=plan, on_error=on_error)
+            return False
+    return not evaluator.arrays.joint_pieces.given
 
 
 def body_derivatives(
@@ -156,10 +146,11 @@ def inverse_dynamics_rate(
     count = len(rates)
     time: Any = t
     plan = system.arrays.joint_pieces.plan(0, count)
-    if not system.forces and time.__class__ is float and time == 0.0:
-        one = _of_vectors(system, ONE_INVERSE_DYNAMICS_RATE, q, rates, plan, on_error)
-        if one is not None:
-            return one
+    alone = not system.forces and time.__class__ is float and time == 0.0
+    if alone and _are_vectors(system, rates):
+        own = system.evaluator.of_series(count, count * system.nv)
+        series = np.concatenate(rates)
+        return own.compute(INVERSE_DYNAMICS_RATE, q, None, series, option=plan, on_error=on_error)
     rows = _stacked(system, rates)
     found = _compute(system, INVERSE_DYNAMICS_RATE, q, rows, count, plan, on_error=on_error)
     if system.forces:
@@ -347,13 +338,9 @@ def _compute(
                 error = error or raised
         series = np.concatenate([rates.reshape((*leading, width)), given], axis=-1)
     evaluator = system.evaluator.of_series(count, series.shape[-1])
-    one = _IN_A_ROW.get(what)
-    if one is not None and out is None and series.ndim == 1 and positions.ndim == 1:
-        v = rates[0]
-        found = evaluator.compute(one, positions, v, series, option=plan, on_error=on_error)
-        found = found.reshape(evaluator.arguments.shape(what.result))
-    else:
-        found = evaluator.compute(what, q, None, series, option=plan, out=out, on_error=on_error)
+    found = evaluator.compute(
+        what, positions, None, series, option=plan, out=out, on_error=on_error
+    )
     if error is not None and on_error == "raise":
         raise error
     return found

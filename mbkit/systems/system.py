@@ -4174,11 +4174,11 @@ class System:
 
     @functools.cached_property
     def _inverse_dynamics(self) -> Callable[..., Floats]:
-        return self.evaluator.bind_dynamics(INVERSE_DYNAMICS)
+        return self.evaluator.bind(INVERSE_DYNAMICS)
 
     @functools.cached_property
     def _forward_dynamics(self) -> Callable[..., Floats]:
-        return self.evaluator.bind_dynamics(self.equations)
+        return self.evaluator.bind(self.equations)
 
     @functools.cached_property
     def _mass_matrix(self) -> Callable[..., Floats]:
@@ -4186,15 +4186,19 @@ class System:
 
     @functools.cached_property
     def _coriolis_matrix(self) -> Callable[..., Floats]:
-        return self.evaluator.bind_dynamics(CORIOLIS_MATRIX)
+        return self.evaluator.bind(CORIOLIS_MATRIX)
 
     @functools.cached_property
     def _canonical_forward_dynamics(self) -> Callable[..., Floats]:
-        return self.evaluator.bind_dynamics(CANONICAL_FORWARD_DYNAMICS)
+        return self.evaluator.bind(CANONICAL_FORWARD_DYNAMICS)
+
+    @functools.cached_property
+    def _jerks(self) -> Callable[..., Floats]:
+        return higher_orders.bind_jerks(self)
 
     @functools.cached_property
     def _inertial_regressor(self) -> Callable[..., Floats]:
-        return self.evaluator.bind_dynamics(INERTIAL_REGRESSOR)
+        return self.evaluator.bind(INERTIAL_REGRESSOR)
 
     @functools.cached_property
     def _forward_dynamics_derivatives(self) -> Callable[..., tuple[Floats, Floats, Floats]]:

@@ -101,8 +101,6 @@ class Arguments:
             "constraint force derivative": (nv, self.ndx),
             "multipliers": (self.num_rows,),
             "series": (self.num_series,),
-            "jerks in a row": (6 * rows,),
-            "body derivatives in a row": (self.num_terms * 6 * rows,),
             "body derivatives": (self.num_terms, rows, 6),
         }
 

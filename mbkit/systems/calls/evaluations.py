@@ -76,14 +76,6 @@ MOTION_SUBSPACE_RATES = Evaluation(
 INVERSE_DYNAMICS_RATE = Evaluation(
     "inverse_dynamics_rate", ("q", "", "series"), "tau", module="taylor.inverse_dynamics"
 )
-# the same for one sample, with a result of one axis
-ONE_BODY_DERIVATIVES = Evaluation(
-    "body_derivatives", ("q", "v", "series"), "body derivatives in a row", "taylor.motion"
-)
-ONE_JERKS = Evaluation("jerks", ("q", "v", "series"), "jerks in a row", "taylor.jerks")
-ONE_INVERSE_DYNAMICS_RATE = Evaluation(
-    "inverse_dynamics_rate", ("q", "v", "series"), "tau", "taylor.inverse_dynamics"
-)
 MOTION_SUBSPACES = Evaluation(
     "motion_subspaces", ("q", "", ""), "motion subspaces", module="recursions.motion_subspaces"
 )

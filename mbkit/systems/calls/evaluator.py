@@ -239,16 +239,16 @@ class Evaluator:
     # `compute` for what is called most: everything is a cell of the function and nothing is packed,
     # which saves 0.2 us, a fifth of the inverse dynamics of seven bodies.
 
-    def bind_dynamics(self, what: Evaluation) -> Callable[..., Floats]:
+    def bind(self, what: Evaluation, option: int = 0) -> Callable[..., Floats]:
         """Return ``call(q, v, x, out, on_error)``, which returns the result."""
         pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
         function = self.function(what)
-        direct = self.direct(what, function)
+        direct = self.direct(what, function, option)
         shape, empty = self._new(what.result)
 
         def call(q: Any, v: Any, x: Any, out: Any, on_error: str) -> Any:
             if on_error is not RAISE:
-                return self.compute(what, q, v, x, out=out, on_error=on_error)
+                return self.compute(what, q, v, x, option=option, out=out, on_error=on_error)
             result = empty(shape) if out is None else out
             try:
                 workspace = pop()
@@ -257,7 +257,7 @@ class Evaluator:
             try:
                 state = direct(workspace.record, result, q, v, x)
                 if state:
-                    failed = Call(what, function, (q, v, x), result, out, on_error)
+                    failed = Call(what, function, (q, v, x), result, out, on_error, option)
                     return settle(state, workspace, failed)
             finally:
                 give_back(workspace)

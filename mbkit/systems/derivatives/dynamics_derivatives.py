@@ -183,7 +183,7 @@ def force_derivatives(
 
 def bind_inverse(system: System) -> Callable[..., tuple[Floats, Floats]]:
     """Return ``call(q, v, vdot, on_error)``, which returns the derivatives by q and v."""
-    compute = system.evaluator.bind_dynamics(INVERSE_DYNAMICS_DERIVATIVES)
+    compute = system.evaluator.bind(INVERSE_DYNAMICS_DERIVATIVES)
     nv, ndx = system.nv, system.ndx
     end = nv * ndx
 
@@ -198,7 +198,7 @@ def bind_inverse(system: System) -> Callable[..., tuple[Floats, Floats]]:
 
 def bind_forward(system: System) -> Callable[..., tuple[Floats, Floats, Floats]]:
     """Return ``call(q, v, tau, on_error)``, which returns the derivatives by q, v and tau."""
-    compute = system.evaluator.bind_dynamics(FORWARD_DYNAMICS_DERIVATIVES)
+    compute = system.evaluator.bind(FORWARD_DYNAMICS_DERIVATIVES)
     nv, ndx = system.nv, system.ndx
     width, end, every = ndx + 2 * nv + 1, ndx + nv, slice(None)
     by_q, by_v, by_tau = (every, slice(ndx)), (every, slice(ndx, end)), (every, slice(end, -1))
