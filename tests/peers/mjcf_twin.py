@@ -8,6 +8,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+import pytest
 
 import mbkit as mb
 
@@ -20,9 +21,16 @@ SUITE = (
     "acrobot", "ball_in_cup", "cartpole", "cheetah", "fish", "hopper", "humanoid", "pendulum",
     "point_mass", "reacher", "swimmer", "walker",
 )  # fmt: skip
-if dm_control := importlib.util.find_spec("dm_control"):  # found, not imported
-    folder = pathlib.Path(str(dm_control.origin)).parent / "suite"
-    MODELS |= {f"dm_control's {name}": folder / f"{name}.xml" for name in SUITE}
+_dm_control = importlib.util.find_spec("dm_control")  # found, not imported
+_folder = pathlib.Path(str(_dm_control.origin) if _dm_control else "dm_control").parent / "suite"
+MODELS |= {f"dm_control's {name}": _folder / f"{name}.xml" for name in SUITE}
+
+
+def cases(prefix: str = "") -> list[Any]:
+    """Return the names of all models as parameters of tests, those of a missing package skipped."""
+    missing = {name for name in MODELS if _dm_control is None and name.startswith("dm_control")}
+    needed = pytest.mark.skip(reason="needs dm_control, of the extra 'peers'")
+    return [pytest.param(prefix + name, marks=[needed] * (name in missing)) for name in MODELS]
 
 
 class MjcfTwin:

@@ -14,13 +14,13 @@ import scipy.linalg
 import mbkit as mb
 import mbkit.io.mjcf.kinds as k
 from mbkit.io.mjcf.names import names_of
-from tests.peers.mjcf_twin import MODELS, MjcfTwin
+from tests.peers.mjcf_twin import MODELS, MjcfTwin, cases
 from tests.trees import random_pose, random_state
 
 pytestmark = pytest.mark.peers
 
 
-@pytest.fixture(scope="module", params=[*MODELS, *(f"written: {name}" for name in MODELS)])
+@pytest.fixture(scope="module", params=[*cases(), *cases("written: ")])
 def twin(request, tmp_path_factory):
     """A model in both programs; likewise what mbkit writes of it."""
     name = request.param.removeprefix("written: ")
@@ -204,7 +204,7 @@ def test_geoms_of_the_world_are_its_shapes(tmp_path):
     assert [row for row, _ in mech.assemble().shapes] == [0, 1]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", cases())
 def test_written_models_are_the_same(name, tmp_path):
     """What is read of a written file has the same equations, joint by joint."""
     mechanism = mb.read_mjcf(MODELS[name]).mechanism()

@@ -65,6 +65,38 @@ def test_modules_that_pages_use_are_in_the_reference():
     assert modules <= {*PUBLIC_MODULES}
 
 
+#: An import from a module of mbkit, of names on one line or in parentheses; a name in prose.
+IMPORT = re.compile(r"^ *from (mbkit\.[\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+NAMED = re.compile(r"`(mbkit(?:\.\w+)+)[`(]")
+
+
+def test_names_that_pages_take_from_modules_are_in_the_reference(listed):
+    """`from mbkit.x import Y`, in pages and examples, and `mbkit.x.Y` in the text of pages."""
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    pages = [each for each in pages if not each.is_relative_to(ROOT / "docs" / "decisions")]
+    pages.remove(ROOT / "docs" / "architecture.md")  # which has a joint that is not there
+    used = set()
+    for page in [*pages, *(ROOT / "examples").rglob("*.py")]:
+        text = page.read_text(encoding="utf-8")
+        for module, names in IMPORT.findall(text):
+            used |= {f"{module}.{each.split()[0]}" for each in names.strip("() \n").split(",")}
+        if page.suffix == ".md":
+            used |= {*NAMED.findall(text)}
+    assert {"mbkit.forces.ForceKernels", "mbkit.spatial.translation", "mbkit.Modes"} <= used
+    assert sorted(name for name in used if not _is_listed(name, listed)) == []
+
+
+def _is_listed(name, listed):
+    """Whether a name of a page is there, perhaps under a shorter one, or is that of a module."""
+    module, _, word = name.rpartition(".")
+    value = getattr(importlib.import_module(module), word)
+    parents = [module.rsplit(".", k)[0] for k in range(module.count(".") + 1)]
+    return inspect.ismodule(value) or any(
+        listed[f"{each}.{word}"] and getattr(importlib.import_module(each), word, None) is value
+        for each in parents
+    )
+
+
 def test_a_page_has_an_entry_for_each_of_its_names():
     names = ["mbkit.Body", "mbkit.simulate", "mbkit.conventions.DRAKE"]
     text = reference.page("Some", names)

@@ -8,6 +8,9 @@ import re
 import mbkit as mb
 from tools.pages import contents, reference
 
+#: An entry, and not the table of names.
+ENTRY = re.compile(r"\.\. (?:auto(?!summary)\w+|py:data):: (.*)")
+
 
 def test_every_public_name_has_an_entry():
     """By subject, each once, and in the text of its page."""
@@ -21,7 +24,7 @@ def test_every_public_name_has_an_entry():
     assert public <= {*listed}
     assert {"mbkit.testing.check_joint", "mbkit.spatial.rotation"} <= {*listed}
     pages = [reference.page(subject, names) for subject, names in found.items()]
-    entries = [entry for page in pages for entry in re.findall(r"auto(?!sum)\w+:: (.*)", page)]
+    entries = [each for page in pages for each in ENTRY.findall(page)]
     assert sorted(entries) == sorted(listed)
 
 

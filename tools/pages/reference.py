@@ -12,7 +12,7 @@ import pathlib
 import re
 from collections.abc import Iterator
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from docutils import nodes
 from sphinx import addnodes
@@ -35,21 +35,41 @@ class Subject(NamedTuple):
         Packages of mbkit whose names in `mbkit` it has.
     modules : tuple of str
         Public modules, which it has with their lists `__all__`.
+    names : tuple of str
+        Names of other modules which pages of documentation use, for compiled parts of one's own.
     """
 
     title: str
     packages: tuple[str, ...]
     modules: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
+
+#: What compiled forces, joints, integrators and representations of users are made of.
+COMPILED = (
+    "mbkit.kernels.compile.address_kernel", "mbkit.kernels.compile.helper",
+    "mbkit.kernels.configuration.dexp_inv_rows", "mbkit.kernels.configuration.rates_rows",
+    "mbkit.kernels.configuration.retract_rows", "mbkit.kernels.equations.acceleration",
+    "mbkit.kernels.forces.form.FORCE_FORM", "mbkit.kernels.forces.form.POTENTIAL_FORM",
+    "mbkit.kernels.forces.form.joint", "mbkit.kernels.forces.form.parameters",
+    "mbkit.kernels.recursions.algorithms.algorithms", "mbkit.kernels.status.NOT_CONVERGED",
+    "mbkit.kernels.time_loops.watch.look",
+)  # fmt: skip
 
 SUBJECTS = {
     "mechanisms": Subject("Mechanisms and bodies", ("model", "parts", "shapes", "topology")),
     "joints": Subject("Joints", ("joints",)),
-    "forces": Subject("Forces", ("forces",)),
-    "constraints": Subject("Constraints and their solvers", ("constraints", "solvers")),
+    "forces": Subject("Forces", ("forces",), (), ("mbkit.forces.ForceKernels",)),
+    "constraints": Subject(
+        "Constraints and their solvers", ("constraints", "solvers"), (),
+        ("mbkit.solvers.DenseKernels", "mbkit.solvers.SolverKernels"),
+    ),
     "systems": Subject("Systems", ("systems", "coordinates")),
     "simulation": Subject("Simulation, events and results", ("simulation", "events", "results")),
-    "integrators": Subject("Integrators", ("integrators",), ("mbkit.integrators.tableaus",)),
+    "integrators": Subject(
+        "Integrators", ("integrators",), ("mbkit.integrators.tableaus",),
+        ("mbkit.integrators.integrator.Problem", "mbkit.integrators.newton.Newton"),
+    ),
     "kinematics": Subject("Kinematics", ("kinematics",)),
     "screws": Subject("Screws, inertias and poses", ("spatial",), ("mbkit.spatial",)),
     "representations": Subject(
@@ -60,11 +80,17 @@ SUBJECTS = {
     "identification": Subject("Identification", ("identification",)),
     "sensitivities": Subject("Derivatives of runs", ("sensitivities",)),
     "files": Subject("Files", ("io",)),
-    "pictures": Subject("Pictures", ("viz",), ("mbkit.viz",)),
+    "pictures": Subject(
+        "Pictures", ("viz",), ("mbkit.viz",), ("mbkit.viz.live_page.LivePage",)
+    ),
     "studies": Subject("Projects and studies", ("studies",), ("mbkit.studies",)),
     "plugins": Subject("Plugins", (), ("mbkit.plugins",)),
     "bridges": Subject("sympy, CasADi and JAX", ("bridges",)),
-    "testing": Subject("Checks of what users write", (), ("mbkit.testing",)),
+    "testing": Subject(
+        "Checks of what users write", (), ("mbkit.testing",),
+        ("mbkit.testing.constrained_problems.CONSTRAINED_PROBLEMS",),
+    ),
+    "compiled": Subject("Compiled parts of your own", (), (), COMPILED),
     "errors": Subject("Errors and warnings", ("errors", "memory")),
 }  # fmt: skip
 
@@ -98,6 +124,7 @@ def public_names() -> dict[str, list[str]]:
         found[subjects[package]].append(f"mbkit.{name}")
     for key, subject in SUBJECTS.items():
         found[key] += [name for module in subject.modules for name in _names_of(module)]
+        found[key] += subject.names
     return found
 
 
@@ -109,17 +136,25 @@ def _names_of(name: str) -> Iterator[str]:
             yield f"{name}.{each}"
 
 
+def _named(name: str) -> Any:
+    module, _, word = name.rpartition(".")
+    return getattr(importlib.import_module(module), word)
+
+
 def page(title: str, names: list[str]) -> str:
     """Return a page of the reference in reStructuredText: a table of names, then each."""
     lines = [title, "=" * len(title), "", ".. autosummary::", "   :nosignatures:", ""]
-    lines += [f"   ~{name}" for name in names]
-    for name in names:
-        module, _, word = name.rpartition(".")
-        value = getattr(importlib.import_module(module), word)
+    values = {name: _named(name) for name in names}
+    lines += [f"   ~{name}" for name in names if not isinstance(values[name], int | str)]
+    for name, value in values.items():
         if isinstance(value, type):
             lines += ["", f".. autoclass:: {name}", "   :members:"]
         elif inspect.isroutine(value):
             lines += ["", f".. autofunction:: {name}"]
+        elif isinstance(value, int | str):  # whose docstring is that of their type
+            about = inspect.getdoc(importlib.import_module(name.rpartition(".")[0])) or ""
+            lines += ["", f".. py:data:: {name}", f"   :value: {value!r}", ""]
+            lines += [f"   {line}".rstrip() for line in about.splitlines()]
         else:
             lines += ["", f".. autodata:: {name}", "   :no-value:"]
     return "\n".join([*lines, ""])
