@@ -68,6 +68,7 @@ docs: $(STAMPS)/dev ## build the pages of documentation to build/docs, and check
 	@$(BIN)/mbkit warmup
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/docs
 	$(BIN)/python -m tools.pages.check build/docs
+	$(BIN)/python -m tools.pages.requests build/docs
 
 lint: $(STAMPS)/dev ## check format, style, types and imports between packages
 	$(BIN)/ruff format --check .

@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
+    "tools.pages.commands",
     "tools.pages.contents",
     "tools.pages.formulas",
     "tools.pages.reference",

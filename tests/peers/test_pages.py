@@ -16,6 +16,7 @@ import pytest
 
 import mbkit as mb
 from tests.viz.test_scene import PLACE, C, four_bar
+from tools.pages import requests
 
 pytest.importorskip("viser")
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -210,3 +211,24 @@ def test_mbkit_view_serves_a_page_until_ctrl_c(kind, tmp_path):
         finally:
             viewing.send_signal(signal.SIGINT)
         assert viewing.wait(20) == 0
+
+
+def test_requests_of_built_pages_are_seen_when_their_scripts_run(tmp_path):
+    """What a script fetches, which nobody reads in the page; files of the folder are its own."""
+    (tmp_path / "own.js").write_text("document.title = 'run';")
+    pages = {
+        "quiet": "<script src='own.js'></script><img src='data:image/gif;base64,R0lGODlh'>",
+        "asking": "<script>new Image().src = 'https:' + '//mbkit.invalid/count.gif';</script>",
+        "reaching": "<script>new Image().src = '../other.gif';</script>",
+        "failing": "<script>missing();</script>",
+    }
+    for name, text in pages.items():
+        (tmp_path / f"{name}.html").write_text(f"<!doctype html><title>{name}</title>{text}")
+    assert requests.faults(tmp_path, ["quiet.html"]) == []
+    (asked,) = requests.faults(tmp_path, ["asking.html"])
+    assert asked == "asking.html: asks for https://mbkit.invalid/count.gif"
+    (reached,) = requests.faults(tmp_path, ["reaching.html"])
+    assert reached == f"reaching.html: asks for {(tmp_path.parent / 'other.gif').as_uri()}"
+    (failed,) = requests.faults(tmp_path, ["failing.html"])
+    assert "missing is not defined" in failed
+    assert requests.faults(tmp_path, ["none.html"]) == ["none.html: no page is there"]
