@@ -46,7 +46,9 @@ def chain(kind: str, size: int) -> mb.Mechanism:
 def studied(directory: pathlib.Path | None = None) -> mb.studies.Findings:
     """Return times and operations of all chains."""
     makes = {kind: functools.partial(chain, kind) for kind in JOINTS}
-    return mb.studies.scaling(makes, SIZES, operations=True, directory=directory, progress=True)
+    return mb.studies.scaling(
+        makes, SIZES, operations=True, repeats=25, directory=directory, progress=True
+    )
 
 
 if __name__ == "__main__":

@@ -33,6 +33,9 @@ SHOWN = (
 #: Pictures of a sweep, and curves in one of them, at most.
 MOST_PICTURES, MOST_CURVES = 24, 24
 
+#: Combinations that a note names.
+MOST_NAMES = 3
+
 #: Rows of a table in LaTeX or Markdown.
 MOST_ROWS = 400
 
@@ -138,8 +141,8 @@ def _summary(found: Findings) -> list[str]:
 def fastest(cases: Table, by: str = "time") -> Table:
     """Return the combination that takes the least time, or other work, to each error, by decades.
 
-    The column is called "fastest", or "least" of other work; "note" lists those whose largest step
-    is more precise already, so that larger ones might take less.
+    The column is called "fastest", or "least" of other work; "note" names some of those whose
+    largest step is more precise already, so that larger ones might take less.
     """
     rows = []
     best = "fastest" if by == "time" else "least"
@@ -150,7 +153,9 @@ def fastest(cases: Table, by: str = "time") -> Table:
             work, label = min(found)
             if np.isfinite(work):
                 bounds = [name for each, name in found if isinstance(each, AtMost)]
-                note = f"at most, and perhaps less: {'; '.join(bounds)}" if bounds else ""
+                others = len(bounds) - MOST_NAMES
+                names = "; ".join(bounds[:MOST_NAMES]) + (f"; {others} more" if others > 0 else "")
+                note = f"at most, and perhaps less: {names}" if bounds else ""
                 rows.append({"error": level, best: label, by: work, "note": note})
     return Table(rows, {"error": "", best: "", by: cases.units.get(by, ""), "note": ""})
 
