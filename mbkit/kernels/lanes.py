@@ -44,7 +44,7 @@ LINE = 64
 #: The entries of SPACE, and of records of lanes, that are addresses of lanes.
 ADDRESSES = frozenset(
     {"scratch", "rest", "columns", "slot", "directions", "changes", "trial"}
-    | {"tau", "efforts", "powers"}
+    | {"tau", "efforts", "powers", "sites"}
 )
 
 # ------------------------------------------------------------------------------------ types
@@ -368,6 +368,7 @@ def _lane_by_lane(function: Any) -> None:
 
 _lane_by_lane(math.sin)
 _lane_by_lane(math.cos)
+_lane_by_lane(math.tanh)
 
 
 @overload(math.atan2, strict=False)

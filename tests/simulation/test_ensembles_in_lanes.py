@@ -7,6 +7,7 @@ import mbkit as mb
 from mbkit.kernels.lanes import native_width
 from mbkit.simulation.ensembles import in_lanes
 from tests.every_representation import each_representation
+from tests.forces.cases import every_force, tree
 from tests.trees import MAKERS, random_mechanism, random_state
 
 ROWS = (
@@ -105,4 +106,22 @@ def test_springs_and_dampers_in_joints_act_side_by_side(taken, representation):
     assert list(runs.failures) == [(9,)]
     assert sum(together for _, together in taken) == len(taken) - 1
     assert np.all(runs.dissipated_energy[0, 1:] > 0.0)
+    check_alone(runs, system, options, given)
+
+
+@each_representation
+def test_forces_on_bodies_act_side_by_side(taken, representation):
+    """Of every kind that is compiled for lanes, some of them known over time."""
+    rng = np.random.default_rng(31)
+    mech, single = tree(rng)
+    for force in every_force(rng, mech, single):
+        if not isinstance(force, mb.Bushing):
+            mech.add_force(force)
+    system = mech.assemble(mb.RelativeCoordinates(representation=representation))
+    given = states(system, 0.5)
+    given["v"][9] *= 1e160
+    options = {"t_span": (0.25, 0.27), "h": 1e-3, "save_every": 6}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert (9,) in runs.failures
+    assert sum(together for _, together in taken) == len(taken) - 1
     check_alone(runs, system, options, given)

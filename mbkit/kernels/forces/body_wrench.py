@@ -14,7 +14,7 @@ IN_WORLD = 3
 TABLE = 4
 
 
-@address_kernel(FORCE_FORM)
+@address_kernel(FORCE_FORM, in_lanes=True)
 def evaluate(space, k, t, _q, _v, _tau, powers):
     """Moment and force at a point of the body, in its axes or in those of the world."""
     p = parameters(space, k)

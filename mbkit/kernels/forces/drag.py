@@ -17,7 +17,7 @@ ANGULAR = 8
 ANGULAR_QUADRATIC = 9
 
 
-@address_kernel(FORCE_FORM)
+@address_kernel(FORCE_FORM, in_lanes=True)
 def evaluate(space, k, _t, _q, _v, _tau, powers):
     """F = -(c1 + c2 |u|) u with u = v - wind, and the moment -(a1 + a2 |w|) w.
 

@@ -11,7 +11,7 @@ FRICTION = 0
 SMOOTHING = 1
 
 
-@address_kernel(FORCE_FORM)
+@address_kernel(FORCE_FORM, in_lanes=True)
 def evaluate(space, k, _t, _q, v, tau, powers):
     """tau = -f tanh(v / v_s), which dissipates f v tanh(v / v_s)."""
     p = parameters(space, k)

@@ -149,7 +149,8 @@ def have_forces(space):
 def generalized_forces(space, _option, q, v, t, out):
     """Sum of all forces, out (nv,); leaves what they dissipate and supply in SPACE.powers."""
     tau = velocities(bodies(space), out)
-    tau[:] = 0.0
+    for j in range(tau.shape[0]):
+        tau[j] = 0.0
     if not have_forces(space):
         return OK
     status = motion_for_forces(space, q, v)

@@ -8,7 +8,7 @@ from mbkit.kernels.status import OK
 DAMPING = 0
 
 
-@address_kernel(FORCE_FORM)
+@address_kernel(FORCE_FORM, in_lanes=True)
 def evaluate(space, k, _t, _q, v, tau, powers):
     """tau = -d v, which dissipates d v^2."""
     p = parameters(space, k)

@@ -7,7 +7,7 @@ from mbkit.kernels.layout import SUPPLIED
 from mbkit.kernels.status import OK
 
 
-@address_kernel(FORCE_FORM)
+@address_kernel(FORCE_FORM, in_lanes=True)
 def evaluate(space, k, t, _q, v, tau, powers):
     """tau = f(t), which supplies f v."""
     p = parameters(space, k)

@@ -8,7 +8,7 @@ STIFFNESS = 0
 REST = 1
 
 
-@address_kernel(FORCE_FORM)
+@address_kernel(FORCE_FORM, in_lanes=True)
 def evaluate(space, k, _t, q, _v, tau, _powers):
     """tau = -k (q - q0)."""
     p = parameters(space, k)

@@ -1,6 +1,7 @@
 """Stops at both ends of a joint's range."""
 
 from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, joint, parameters
 from mbkit.kernels.layout import DISSIPATED
 from mbkit.kernels.status import OK
@@ -14,14 +15,10 @@ DAMPING = 3
 @helper
 def depth(p, q):
     """How far q is beyond a stop, positive beyond the upper one, negative beyond the lower."""
-    if q > p[UPPER]:
-        return q - p[UPPER]
-    if q < p[LOWER]:
-        return q - p[LOWER]
-    return 0.0
+    return select(q > p[UPPER], q - p[UPPER], select(q < p[LOWER], q - p[LOWER], 0.0))
 
 
-@address_kernel(FORCE_FORM)
+@address_kernel(FORCE_FORM, in_lanes=True)
 def evaluate(space, k, _t, q, v, tau, powers):
     """tau = -k x max(0, 1 + a xdot) with x the depth and xdot its growth; it never pulls.
 
@@ -32,9 +29,10 @@ def evaluate(space, k, _t, q, v, tau, powers):
     at_q, at_v, count = joint(space, k)
     for j in range(count):
         x = depth(p, q[at_q + j])
-        if x != 0.0:
-            growth = v[at_v + j] if x > 0.0 else -v[at_v + j]
-            factor = max(0.0, 1.0 + p[DAMPING] * growth)
+        if any_lane(x != 0.0):  # the others are pushed by zero
+            growth = select(x > 0.0, v[at_v + j], -v[at_v + j])
+            factor = 1.0 + p[DAMPING] * growth
+            factor = select(factor > 0.0, factor, 0.0)
             tau[at_v + j] -= p[STIFFNESS] * x * factor
             powers[DISSIPATED] += p[STIFFNESS] * abs(x) * growth * (factor - 1.0)
     return OK

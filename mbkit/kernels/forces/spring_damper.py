@@ -3,6 +3,7 @@
 import math
 
 from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.elementary import select
 from mbkit.kernels.forces.bodies import point_of, push
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, parameters, site
 from mbkit.kernels.layout import DISSIPATED
@@ -30,10 +31,10 @@ def direction(x_a, x_b):
     """e = (x_b - x_a) / l, zero where the points meet, and l."""
     d = subtract(x_b, x_a)
     length = math.sqrt(dot(d, d))
-    return scale(1.0 / length if length != 0.0 else 0.0, d), length
+    return scale(1.0 / select(length != 0.0, length, 1.0), d), length
 
 
-@address_kernel(FORCE_FORM)
+@address_kernel(FORCE_FORM, in_lanes=True)
 def evaluate(space, k, _t, _q, _v, _tau, powers):
     """Tension k (l - l0) + d ldot along e = (x_b - x_a) / l; none where the points meet."""
     p = parameters(space, k)

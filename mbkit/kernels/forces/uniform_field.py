@@ -9,7 +9,7 @@ from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, add, cross, dot, load, rotate, rotate_back, scale
 
 
-@address_kernel(FORCE_FORM)
+@address_kernel(FORCE_FORM, in_lanes=True)
 def evaluate(space, k, _t, _q, _v, _tau, _powers):
     """Force m g in the centre of mass of chosen bodies: moment R m c x g about a body's frame."""
     table = sites(space)
@@ -35,7 +35,7 @@ def potential(space, k, _t, _q, out):
     return OK
 
 
-@address_kernel(FORCE_FORM)
+@address_kernel(FORCE_FORM, in_lanes=True)
 def evaluate_everywhere(space, k, _t, _q, _v, _tau, _powers):
     """The same on all bodies, row by row."""
     model = bodies(space)

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import as_array, helper, of_one, records_at
+from mbkit.kernels.compile import as_array, helper, records_at
 from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.evaluation import positions, vector, velocities
 from mbkit.kernels.forces.sites import act
@@ -170,7 +170,7 @@ def articulated_body(space, option, q, v, problem, some, recursion):
         if forced != 0:
             recursion.place_for_forces(model, scratch, i)
     if forced != 0:
-        status = of_one(act, (space, q, v, problem.given, recursion))
+        status = act(space, q, v, problem.given, recursion)
         if status != OK:
             return status
         if some:

@@ -21,7 +21,12 @@ from mbkit.simulation.preparation import Prepared
 from mbkit.simulation.stepping.chunks import CHUNK
 from mbkit.systems.calls.evaluations import FORWARD_DYNAMICS
 from mbkit.systems.calls.lanes import is_written
-from mbkit.systems.memory.lanes import EVALUATION, LanesEquations, LanesModel, LanesWorkspace
+from mbkit.systems.memory.lanes import (
+    EVALUATION,
+    LanesModel,
+    LanesWorkspace,
+    forces_have_lanes,
+)
 
 __all__ = ["Group", "Lanes", "lanes_of"]
 
@@ -43,15 +48,15 @@ class Lanes:
         The model.
     step : int
         Address of a step.
-    equations : LanesEquations
-        What moves the tree.
+    forward_dynamics : int
+        Address of what moves the tree.
     width : int
         How many runs are in a group.
     """
 
     model: LanesModel
     step: int
-    equations: LanesEquations
+    forward_dynamics: int
     width: int
 
     @property
@@ -63,43 +68,31 @@ class Lanes:
 def lanes_of(first: Prepared, members: Members) -> Lanes | None:
     """Return how the runs of an ensemble go side by side; None where each goes by itself.
 
-    They do where a tree moves by constant efforts, uniform fields and linear springs and dampers in
-    joints, with steps of one size, and runs differ in nothing but states and efforts.
+    They do where a tree moves by constant efforts and forces that are compiled for lanes, with
+    steps of one size, and runs differ in nothing but states and efforts.
     """
     from mbkit.kernels.compile import UNCOMPILED
 
     if UNCOMPILED or members.count < LEAST_RUNS or members.parameters or not runs_alone(first):
         return None
     system, space = first.system, first.workspace.record[0]
-    others = ("force", "rates", "watch", "drive", "closure", "num_springs")
+    others = ("force", "rates", "watch", "drive", "closure")
     if any(space[name] for name in others) or system.equations is not FORWARD_DYNAMICS:
         return None
     function = system.evaluator.made(system.evaluator.function(FORWARD_DYNAMICS)).function
     step = first.course.in_lanes
     if step is None or not is_written(FORWARD_DYNAMICS, function):
         return None
-    if space["num_called"] > space["num_fields"]:
+    forces = system.arrays.forces
+    if not forces_have_lanes(forces, forces.order[forces.num_fields : forces.num_called]):
         return None
     from mbkit.kernels import lanes
     from mbkit.kernels.time_loops.in_lanes import STEP
 
     kind = lanes.Lanes(lanes.native_width())
     model = LanesModel(system.arrays, kind, steps=True)
-    equations = LanesEquations(lanes.address_in_lanes(function, EVALUATION, kind))
-    if space["num_forces"]:
-        equations = _with_forces(equations, kind, space)
-        model.bodies[0]["gravity"] += space["field"]
-    return Lanes(model, lanes.address_in_lanes(step.function, STEP, kind), equations, kind.width)
-
-
-def _with_forces(equations: LanesEquations, kind: Any, space: Any) -> LanesEquations:
-    from mbkit.kernels.forces.in_lanes import no_search, sprung_dynamics
-    from mbkit.kernels.lanes import address_in_lanes
-
-    dynamics, search = (
-        address_in_lanes(each, EVALUATION, kind) for each in (sprung_dynamics, no_search)
-    )
-    return equations._replace(sprung_dynamics=dynamics, no_search=search, forces=space)
+    dynamics = lanes.address_in_lanes(function, EVALUATION, kind)
+    return Lanes(model, lanes.address_in_lanes(step.function, STEP, kind), dynamics, kind.width)
 
 
 class Group:
@@ -123,7 +116,7 @@ class Group:
         self.plan, self.problem = Plan.of(first), first.problem
         self.own = first.course.in_lanes
         self.workspace = LanesWorkspace(first.system.arrays, lanes.model)
-        self.workspace.let_move(lanes.equations)
+        self.workspace.let_move(lanes.forward_dynamics)
         self.memory = self.workspace.numbers(self.own.num_numbers)
         self.together = Together(
             self.workspace.address, lanes.step, self.own.method.address,

@@ -32,7 +32,7 @@ class Evaluation:
 
 INVERSE_DYNAMICS = Evaluation("inverse_dynamics", ("q", "v", "vdot"), "tau", in_lanes=True)
 FORWARD_DYNAMICS = Evaluation("forward_dynamics", ("q", "v", "tau"), "vdot", in_lanes=True)
-HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found")
+HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found", in_lanes=True)
 INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
     "inverse_dynamics_derivatives", ("q", "v", "vdot"), "derivatives",
     "derivatives.inverse_dynamics", in_lanes=True,
@@ -89,7 +89,7 @@ ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "recursions.energy
 MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "recursions.energy", in_lanes=True)
 
 GENERALIZED_FORCES = Evaluation(
-    "generalized_forces", ("q", "v", "t"), "tau", module="forces.force_pass"
+    "generalized_forces", ("q", "v", "t"), "tau", "forces.force_pass", in_lanes=True
 )
 FORCE_DERIVATIVES = Evaluation(
     "force_derivatives", ("q", "v", "t"), "derivatives", module="derivatives.forces"

@@ -8,16 +8,25 @@ from mbkit.kernels.layout import LOADED
 from mbkit.systems.calls.evaluations import (
     ENERGIES,
     FORWARD_DYNAMICS_DERIVATIVES,
+    GENERALIZED_FORCES,
+    HYBRID_DYNAMICS,
     INVERSE_DYNAMICS_DERIVATIVES,
     JACOBIAN,
     MOMENTUM,
     Evaluation,
 )
-from mbkit.systems.memory.lanes import EVALUATION, LanesModel, LanesWorkspace
+from mbkit.systems.memory.lanes import (
+    EVALUATION,
+    EVALUATION_AT_TIME,
+    LanesModel,
+    LanesWorkspace,
+    forces_have_lanes,
+)
 
 if TYPE_CHECKING:
     from mbkit.systems.calls.batches import Samples
     from mbkit.systems.calls.evaluator import Evaluator
+    from mbkit.systems.memory.arrays import SystemArrays
 
 #: Fewest samples for which functions are compiled for lanes, which takes some ten seconds once per
 #: installation: fewer are computed in less than a millisecond.
@@ -74,6 +83,8 @@ class BatchInLanes:
             workspace = self._evaluator.lanes_pool.pop()
         except IndexError:
             workspace = LanesWorkspace(self._evaluator.arrays, self._model)
+        if samples.what is GENERALIZED_FORCES:
+            workspace.let_act(self._model.forces)
         sizes = [rows.shape[1] for rows in samples.vectors] + [num_results]
         rooms = [workspace.room(k, size) for k, size in enumerate(sizes)]
         return workspace, self._call(workspace.address, *self._functions, self.width, *rooms)
@@ -88,6 +99,23 @@ def is_written(what: Evaluation, function: Any) -> bool:
     modules = [f"{package}.algorithms" for package in _REPRESENTATIONS]
     written = [what.module] if what.module else modules
     return function.__module__ in [f"mbkit.kernels.{name}" for name in written]
+
+
+def _fits(arrays: SystemArrays, samples: Samples) -> bool:
+    """Return whether a function that is written for lanes is so for this system and these samples.
+
+    Forces are at one time; hybrid dynamics prescribes the same joints in all samples.
+    """
+    what, x = samples.what, samples.vectors[2]
+    if what in _OF_CONSTANT_SUBSPACES:
+        return arrays.has_constant_subspaces
+    if what is GENERALIZED_FORCES:
+        forces, at_one_time = arrays.forces, len(x) == 1
+        return at_one_time and bool(forces.forces) and forces_have_lanes(forces, forces.order[:-1])
+    if what is HYBRID_DYNAMICS:
+        prescribed = x[:, 2 * (x.shape[1] // 3) :] != 0.0
+        return bool((prescribed == prescribed[0]).all())
+    return True
 
 
 def batch_in_lanes(
@@ -108,7 +136,7 @@ def batch_in_lanes(
         or evaluator.calls_python
     ):
         return None
-    if samples.what in _OF_CONSTANT_SUBSPACES and not evaluator.arrays.has_constant_subspaces:
+    if not _fits(evaluator.arrays, samples):
         return None
     made = [evaluator.made(address) for address in (function, apply) if address]
     if not is_written(samples.what, made[0].function):
@@ -116,5 +144,9 @@ def batch_in_lanes(
     from mbkit.kernels.lanes import address_in_lanes
 
     model = evaluator.lanes_model
-    addresses = [address_in_lanes(each.function, EVALUATION, model.lanes) for each in made]
+    form = EVALUATION
+    if samples.what is GENERALIZED_FORCES:
+        form = EVALUATION_AT_TIME
+        _ = model.forces  # compiled here: threads find them made
+    addresses = [address_in_lanes(each.function, form, model.lanes) for each in made]
     return BatchInLanes(evaluator, model, (addresses[0], addresses[1] if apply else 0))

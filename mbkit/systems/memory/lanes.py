@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import functools
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbkit.kernels import layout
 from mbkit.systems.memory.arrays import SystemArrays
+from mbkit.systems.memory.forces import ForceArrays
+from mbkit.systems.memory.workspace import (
+    install_forces,
+    mark_carriers,
+    site_rows,
+    spring_rows,
+)
 
 if TYPE_CHECKING:
     from mbkit.kernels.lanes import Lanes
 
-__all__ = ["LanesEquations", "LanesModel", "LanesWorkspace"]
+__all__ = ["LanesForces", "LanesModel", "LanesWorkspace", "forces_have_lanes"]
 
-#: Forms of functions by address, with lanes: see `address_in_lanes`.
+#: Forms of functions by address, with lanes: see `address_in_lanes`. Time is a double, the same for
+#: all samples that are computed together.
 EVALUATION = "sipppp"
+EVALUATION_AT_TIME = "sippcp"
+_FORCE = "sidpppp"
 _OF_JOINTS = {
     "motion": "icpppppp", "retract": "icppp", "difference": "icppp", "dexp_inv": "icppp",
 }  # fmt: skip
@@ -28,6 +40,8 @@ class LanesModel:
     ----------
     lanes : Lanes
         Their number.
+    arrays : SystemArrays
+        The system.
     bodies : ndarray of BODY
         The model, in which joints have functions for lanes.
     rooms : dict of int to int
@@ -46,6 +60,7 @@ class LanesModel:
 
     def __init__(self, arrays: SystemArrays, lanes: Lanes, *, steps: bool = False) -> None:
         self.lanes = lanes
+        self.arrays = arrays
         self.bodies = arrays.bodies.copy()
         self.rooms: dict[int, int] = {}
         self._owners: list[Any] = []
@@ -81,14 +96,56 @@ class LanesModel:
             function = getattr(lane_by_lane, name)
             row[name] = address_in_lanes(function, _OF_JOINTS[name], self.lanes)
 
+    @functools.cached_property
+    def forces(self) -> LanesForces:
+        """All forces that are called for their sum."""
+        return LanesForces(self, self.arrays.forces.order[:-1])
 
-class LanesEquations(NamedTuple):
-    """Functions for lanes, by address, and a SPACE that knows of the forces; None: of none."""
+    @functools.cached_property
+    def forces_of_runs(self) -> LanesForces:
+        """Those that time loops call; they compute the others in place."""
+        forces = self.arrays.forces
+        return LanesForces(self, forces.order[forces.num_fields : forces.num_called])
 
-    forward_dynamics: int
-    sprung_dynamics: int = 0
-    no_search: int = 0
-    forces: Any = None
+
+def forces_have_lanes(forces: ForceArrays, rows: Iterable[int]) -> bool:
+    """Return whether some of the forces, by their rows, are compiled functions for lanes."""
+    kernels = [forces.forces[k].kernels() for k in rows]
+    return all(getattr(getattr(each, "evaluate", None), "in_lanes", False) for each in kernels)
+
+
+class LanesForces:
+    """The forces of a system, of which some are called, by functions for lanes.
+
+    Attributes
+    ----------
+    table : ndarray of FORCE
+        With those functions in the rows that are called.
+    springs : ndarray of SPRING
+        Springs between points of bodies.
+    force_pass, search : int
+        Addresses of what calls the forces of a run, and of what stands for the search for one
+        that is not finite.
+    """
+
+    def __init__(self, model: LanesModel, called: Iterable[int]) -> None:
+        from mbkit.kernels.forces.force_pass import force_pass
+        from mbkit.kernels.forces.in_lanes import search_alone
+        from mbkit.kernels.lanes import address_in_lanes
+
+        forces, lanes = model.arrays.forces, model.lanes
+        self.table = forces.table.copy()
+        rows = list(called)
+        for k in rows:
+            kernels: Any = forces.forces[k].kernels()
+            function = kernels.evaluate.function
+            self.table[k]["function"] = address_in_lanes(function, _FORCE, lanes)
+        self.springs = spring_rows(model.arrays)
+        self.force_pass = 0
+        if rows:
+            function = force_pass.function
+            self.force_pass = address_in_lanes(function, EVALUATION_AT_TIME, lanes)
+        self.search = address_in_lanes(search_alone, EVALUATION_AT_TIME, lanes)
 
 
 class LanesWorkspace:
@@ -103,11 +160,13 @@ class LanesWorkspace:
         kind = record_of_lanes(layout.SCRATCH, model.lanes)
         rows = 1 + max(len(arrays.bodies), nv)
         self._width = width
-        self._bodies = model.bodies
+        self._model = model
         self._vectors: dict[int, tuple[int, int, Any]] = {}  # size, address, memory
         self._kept: list[Any] = [model]
         scratch = self._lines(rows * kind.size // 8)
-        slots = scratch.view(np.int64).reshape((rows, -1))[:, kind.offset("slot") // 8]
+        integers = scratch.view(np.int64).reshape((rows, -1))
+        self._carries = integers[:, kind.offset("carries") // 8]
+        slots = integers[:, kind.offset("slot") // 8]
         slots[0] = array_address(self._lines(layout.STAGE_SIZE * width))
         for i, room in model.rooms.items():
             slots[i] = array_address(self._lines(room))
@@ -130,23 +189,38 @@ class LanesWorkspace:
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
         self.address = array_address(self.record)
 
-    def let_move(self, equations: LanesEquations) -> None:
+    def let_move(self, forward_dynamics: int) -> None:
         """Put in what time loops ask for: the equations of a tree under constant efforts `tau`."""
         from mbkit.kernels.compile import array_address
 
-        nv = int(self._bodies[0]["num_velocities"])
+        nv = int(self._model.bodies[0]["num_velocities"])
         space: Any = self.record[0]
         self.tau, self.time = self.numbers(nv), np.zeros(1)
         space["tau"], space["time"] = array_address(self.tau), array_address(self.time)
-        space["forward_dynamics"] = equations.forward_dynamics
-        forces = equations.forces
-        if forces is None:
+        space["forward_dynamics"] = forward_dynamics
+        if self._model.arrays.forces.forces:
+            self.let_act(self._model.forces_of_runs)
+
+    def let_act(self, forces: LanesForces) -> None:
+        """Put in the forces, unless they are there."""
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.lanes import record_of_lanes
+
+        space: Any = self.record[0]
+        if space["num_forces"]:
             return
-        for name in ("num_forces", "linear", "num_linear"):
-            space[name] = forces[name]
-        space["force_pass"] = equations.forward_dynamics
-        space["forward_dynamics"] = equations.sprung_dynamics
-        space["force_search"] = equations.no_search
+        arrays, lanes = self._model.arrays, self._model.lanes
+        install_forces(space, arrays.forces, forces.table, forces.springs)
+        kind, own = record_of_lanes(layout.SITE, lanes), site_rows(arrays)
+        sites = self._lines(len(own) * kind.size // 8)
+        integers = sites.view(np.int64).reshape((len(own), -1))
+        for name in ("row", "frame"):
+            integers[:, kind.offset(name) // 8] = own[name]
+        space["sites"] = array_address(sites)
+        moved = own["row"][: arrays.forces.num_moved]
+        mark_carriers(self._carries, arrays, moved, forces.springs[:-1])
+        space["force_pass"], space["force_search"] = forces.force_pass, forces.search
+        nv = int(self._model.bodies[0]["num_velocities"])
         space["efforts"] = array_address(self.numbers(nv))
         space["powers"] = array_address(self.numbers(layout.NUM_POWERS))
 

@@ -13,13 +13,13 @@ from mbkit.kernels.layout import CARRIES, COMMON
 from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
 from mbkit.systems.memory.callbacks import register
 from mbkit.systems.memory.closure import ClosureMemory
-from mbkit.systems.memory.forces import PythonForceSlot
+from mbkit.systems.memory.forces import ForceArrays, PythonForceSlot
 from mbkit.systems.memory.python_joint import PythonJointSlot
 
 if TYPE_CHECKING:
     from mbkit.systems.calls.evaluator import Evaluator
 
-__all__ = ["Workspace"]
+__all__ = ["Workspace", "install_forces", "mark_carriers", "site_rows", "spring_rows"]
 
 _COUNTS = ("num_positions", "num_velocities", "ndx")
 
@@ -87,7 +87,7 @@ class Workspace:
             self.closure = ClosureMemory(arrays.closure, totals, evaluator)
             space["closure"] = self.closure.address
             self._install_joints(arrays.closure.joints, self.closure.joint_scratch, self.loop_slots)
-            self._mark_carriers(self.closure.sites["row"])
+            mark_carriers(self.scratch["carries"], arrays, self.closure.sites["row"])
         self.force_slots: dict[int, PythonForceSlot] = {}
         if arrays.forces.forces:
             self._install_forces(space)
@@ -153,40 +153,48 @@ class Workspace:
                 weakref.finalize(self, register(address, slot))
         self.efforts = np.zeros(len(self.tau))
         self.powers = np.zeros(layout.NUM_POWERS)
-        space["force_table"] = array_address(self.force_table)
-        space["num_forces"] = len(self.force_table)
-        space["force_order"] = array_address(forces.order)
-        space["num_ordered"] = len(forces.order) - 1
-        space["num_called"] = forces.num_called
-        space["num_fields"] = forces.num_fields
-        space["field"] = forces.field
-        space["linear"] = array_address(forces.linear)
-        space["num_linear"] = len(forces.linear) - 1
-        self.sites = _sites(self._arrays)
-        space["sites"], space["num_sites"] = array_address(self.sites), len(forces.sites)
-        space["num_moved"] = forces.num_moved
-        self.springs = _springs(self._arrays)
-        space["springs"], space["num_springs"] = array_address(self.springs), len(forces.springs)
-        self._mark_carriers(self.sites["row"][: forces.num_moved], self.springs[:-1])
+        self.sites = site_rows(self._arrays)
+        self.springs = spring_rows(self._arrays)
+        install_forces(space, forces, self.force_table, self.springs)
+        space["sites"] = array_address(self.sites)
+        mark_carriers(
+            self.scratch["carries"], self._arrays,
+            self.sites["row"][: forces.num_moved], self.springs[:-1],
+        )  # fmt: skip
         space["force_pass"] = force_pass.address
         space["force_search"] = force_search.address
         space["efforts"] = array_address(self.efforts)
         space["powers"] = array_address(self.powers)
 
-    def _mark_carriers(self, rows: Any, springs: Any = ()) -> None:
-        """Mark the rows whose poses in the world something asks for.
 
-        Of a site, all from its row to the world; of a spring, all from its ends to the first row
-        that both hang on.
-        """
-        parent = self._arrays.bodies["parent"].tolist()
-        ends = [(int(spring["row_a"]), int(spring["row_b"])) for spring in springs]
-        moved, common = _carriers(parent, rows.tolist(), ends)
-        carries = self.scratch["carries"]
-        carries[moved] = CARRIES
-        for row in common:
-            if not carries[row]:
-                carries[row] = COMMON
+def install_forces(space: Any, forces: ForceArrays, table: Any, springs: Any) -> None:
+    """Let a SPACE point to what is there of forces once, however many samples it is for."""
+    from mbkit.kernels.compile import array_address
+
+    space["force_table"], space["num_forces"] = array_address(table), len(table)
+    space["force_order"] = array_address(forces.order)
+    space["num_ordered"] = len(forces.order) - 1
+    space["num_called"] = forces.num_called
+    space["num_fields"] = forces.num_fields
+    space["field"] = forces.field
+    space["linear"], space["num_linear"] = array_address(forces.linear), len(forces.linear) - 1
+    space["springs"], space["num_springs"] = array_address(springs), len(forces.springs)
+    space["num_sites"], space["num_moved"] = len(forces.sites), forces.num_moved
+
+
+def mark_carriers(carries: Any, arrays: SystemArrays, rows: Any, springs: Any = ()) -> None:
+    """Mark the rows whose poses in the world something asks for.
+
+    Of a site, all from its row to the world; of a spring, all from its ends to the first row
+    that both hang on.
+    """
+    parent = arrays.bodies["parent"].tolist()
+    ends = [(int(spring["row_a"]), int(spring["row_b"])) for spring in springs]
+    moved, common = _carriers(parent, rows.tolist(), ends)
+    carries[moved] = CARRIES
+    for row in common:
+        if not carries[row]:
+            carries[row] = COMMON
 
 
 def _aligned(size: int) -> Any:
@@ -232,7 +240,7 @@ def _carriers(
     return moved, sorted(common - {0})
 
 
-def _sites(arrays: SystemArrays) -> Any:
+def site_rows(arrays: SystemArrays) -> Any:
     """Return SITE rows, one more than there are: an empty array has no address of its own."""
     sites = np.zeros(len(arrays.forces.sites) + 1, layout.SITE)
     sites["frame"][:-1] = arrays.forces.sites
@@ -240,7 +248,7 @@ def _sites(arrays: SystemArrays) -> Any:
     return sites
 
 
-def _springs(arrays: SystemArrays) -> Any:
+def spring_rows(arrays: SystemArrays) -> Any:
     """Return SPRING rows, one more than there are: an empty array has no address of its own."""
     forces = arrays.forces
     springs = np.zeros(len(forces.springs) + 1, layout.SPRING)

@@ -1,0 +1,119 @@
+"""Batches and ensembles with forces: single calls and runs bit by bit, most of them in lanes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.systems.calls import lanes
+from mbkit.systems.calls.evaluations import HYBRID_DYNAMICS
+from tests.every_representation import each_representation
+from tests.forces.cases import every_force, tree
+from tests.trees import random_state
+
+pytestmark = pytest.mark.compiled
+
+COUNT = 70  # groups of eight, and one that is not full
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """The names of the functions that batches compute in lanes."""
+    found = set()
+    take = lanes.BatchInLanes.take
+
+    def noted(batch, samples, *others):
+        found.add(samples.what.function)
+        return take(batch, samples, *others)
+
+    monkeypatch.setattr(lanes.BatchInLanes, "take", noted)
+    return found
+
+
+def mechanism(seed=21):
+    """A tree, and a force of every kind for it."""
+    rng = np.random.default_rng(seed)
+    mech, single = tree(rng)
+    return mech, every_force(rng, mech, single)
+
+
+def states(system, size=0.7):
+    """Random states, as a dictionary of arrays."""
+    rng = np.random.default_rng(22)
+    found = [random_state(rng, system, size) for _ in range(COUNT)]
+    names = ("q", "v", "vdot", "tau", "wrenches")
+    return {name: np.array([getattr(each, name) for each in found]) for name in names}
+
+
+def check(call, *rows):
+    """Compare a batch with its samples; return it."""
+    found = call(*rows)
+    expected = np.array([call(*each) for each in zip(*rows, strict=True)])
+    np.testing.assert_array_equal(found, expected)
+    return found
+
+
+@pytest.mark.parametrize("k", range(len(mechanism()[1])))
+def test_a_force_on_many_samples_is_the_force_on_each(k, taken):
+    """Of every kind; one that meets a number that is none fails in its sample alone."""
+    mech, forces = mechanism()
+    system = mech.assemble().with_forces([forces[k]])
+    a = states(system)
+    found = check(lambda q, v: system.generalized_forces(q, v, 0.4), a["q"], a["v"])
+    assert np.abs(found).max() > 0.0
+    assert taken == (set() if isinstance(forces[k], mb.Bushing) else {"generalized_forces"})
+    a["v"][41] = np.nan
+    after = system.generalized_forces(a["q"], a["v"], 0.4, on_error="nan")
+    np.testing.assert_array_equal(np.delete(after, 41, axis=0), np.delete(found, 41, axis=0))
+    alone = system.generalized_forces(a["q"][41], a["v"][41], 0.4, on_error="nan")
+    np.testing.assert_array_equal(after[41], alone)
+
+
+@each_representation
+def test_dynamics_of_many_samples_under_all_forces(representation, taken):
+    """With wrenches, prescribed joints, and times of their own, which are taken one by one."""
+    mech, forces = mechanism()
+    system = mech.assemble(mb.RelativeCoordinates(representation=representation))
+    system = system.with_forces([each for each in forces if not isinstance(each, mb.Bushing)])
+    q, v, vdot, tau, W = states(system).values()
+    check(lambda *x: system.inverse_dynamics(*x, t=0.4), q, v, vdot, W)
+    check(lambda *x: system.forward_dynamics(*x, t=0.4), q, v, tau, W)
+    names = system.joint_names[::2]
+
+    def hybrid(q, v, tau, vdot, W):
+        found = system.hybrid_dynamics(
+            q, v, tau=tau, vdot=vdot, prescribed=names, wrenches=W, t=0.4
+        )
+        return np.stack(found, axis=-1)
+
+    check(hybrid, q, v, tau, vdot, W)
+    names = {"inverse_dynamics", "forward_dynamics", "hybrid_dynamics", "generalized_forces"}
+    assert taken == names
+    taken.clear()
+    t = np.linspace(0.0, 2.0, COUNT)
+    check(lambda q, v, t: system.forward_dynamics(q, v, t=t), q, v, t)
+    assert taken == {"forward_dynamics"}
+
+
+def test_other_joints_prescribed_in_each_sample(taken):
+    """There is no method for it, and a group of samples would not know what to find."""
+    system = mechanism()[0].assemble()
+    q, v, vdot, tau, _ = states(system).values()
+    mask = np.random.default_rng(3).integers(0, 2, tau.shape).astype(float)
+    known = np.concatenate([tau, vdot, mask], axis=-1)
+    check(lambda *x: system.evaluator.compute(HYBRID_DYNAMICS, *x), q, v, known)
+    assert not taken
+
+
+def test_points_that_meet_in_some_samples(taken):
+    """A spring between them has no direction there, and its length elsewhere."""
+    mech = mb.Mechanism("slider")
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("slide"), mech.world, body)
+    mech.add_force(mb.SpringDamper("spring", "world", "body", 10.0, rest_length=0.5, damping=1.0))
+    system = mech.assemble()
+    q = np.where(np.arange(COUNT) % 3 == 0, 0.0, 2.0)[:, None]
+    found = check(system.generalized_forces, q, np.ones((COUNT, 1)))
+    assert taken == {"generalized_forces"}
+    np.testing.assert_array_equal(found, np.where(q == 0.0, 0.0, -16.0))
