@@ -38,6 +38,14 @@ def _check_mesh(instance: Body, attribute: attrs.Attribute[Any], value: Any) -> 
         ).about("mesh")
 
 
+def _refuse_the_impossible(body: Body) -> None:
+    """Compute what refuses dimensions that cannot be; errors name the body."""
+    try:
+        body.inertia, body.shapes  # noqa: B018 - see above
+    except MbkitError as error:
+        raise type(error)(f"Body {body.name!r}: {error}").about(error.key) from error
+
+
 @attrs.frozen
 class Solid(Body, abc.ABC):
     """A homogeneous body of one shape, by its mass or its density."""
@@ -46,10 +54,7 @@ class Solid(Body, abc.ABC):
     density: float | None = attrs.field(default=None, converter=frozen_number, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        try:
-            self.inertia  # noqa: B018 - which is computed once, and refuses what cannot be
-        except MbkitError as error:
-            raise type(error)(f"Body {self.name!r}: {error}").about(error.key) from error
+        _refuse_the_impossible(self)
 
     @property
     @abc.abstractmethod
@@ -149,13 +154,11 @@ class Box(PlacedSolid):
 
     Attributes
     ----------
-    name : str
-        Unique in the mechanism.
     size : array_like, shape (3,)
         Length of the edges along x, y, z. [m]
     shape_pose : array_like, shape (4, 4), default the identity, keyword only
         Pose of the shape in the body's frame.
-    mass, density, pose, frames, color
+    name, mass, density, pose, frames, color
         As for `Rod`; so are the errors.
 
     Examples
@@ -180,14 +183,10 @@ class Cylinder(PlacedSolid):
 
     Attributes
     ----------
-    name : str
-        Unique in the mechanism.
     radius, length : float
         [m]
-    shape_pose : array_like, shape (4, 4), default the identity, keyword only
-        Pose of the shape in the body's frame.
-    mass, density, pose, frames, color
-        As for `Rod`; so are the errors.
+    name, shape_pose, mass, density, pose, frames, color
+        As for `Box`; so are the errors.
 
     Examples
     --------
@@ -213,14 +212,10 @@ class Sphere(PlacedSolid):
 
     Attributes
     ----------
-    name : str
-        Unique in the mechanism.
     radius : float
         [m]
-    shape_pose : array_like, shape (4, 4), default the identity, keyword only
-        Pose of the shape in the body's frame.
-    mass, density, pose, frames, color
-        As for `Rod`; so are the errors.
+    name, shape_pose, mass, density, pose, frames, color
+        As for `Box`; so are the errors.
 
     Examples
     --------
@@ -245,15 +240,13 @@ class PointMass(Body):
 
     Attributes
     ----------
-    name : str
-        Unique in the mechanism.
     mass : float
         [kg]
     position : array_like, shape (3,), default the origin, keyword only
         In the body's frame. [m]
     shown_radius : float, default 0.02, keyword only
         Of the ball in pictures alone. [m]
-    pose, frames, color
+    name, pose, frames, color
         As for `Body`.
 
     Raises
@@ -275,10 +268,7 @@ class PointMass(Body):
     shown_radius: float = attrs.field(default=0.02, converter=frozen_number, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        try:
-            self.inertia, self.shapes  # noqa: B018 - which refuse what cannot be
-        except MbkitError as error:
-            raise type(error)(f"Body {self.name!r}: {error}").about(error.key) from error
+        _refuse_the_impossible(self)
 
     @property
     def inertia(self) -> SpatialInertia:
@@ -300,13 +290,11 @@ class MeshBody(PlacedSolid):
 
     Attributes
     ----------
-    name : str
-        Unique in the mechanism.
     mesh : MeshShape
         Its surface, counter-clockwise as seen from outside; a file is read at once.
     shape_pose : array_like, shape (4, 4), default the identity, keyword only
         Pose of the mesh in the body's frame, before which stands that of `mesh` itself.
-    mass, density, pose, frames, color
+    name, mass, density, pose, frames, color
         As for `Rod`; so are the errors.
 
     Raises

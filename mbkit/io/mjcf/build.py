@@ -18,6 +18,7 @@ from mbkit.errors import MbkitError, ModelFileError, check_choice, printable
 from mbkit.forces import BodyWrench, JointDamper, JointSpring
 from mbkit.io.mjcf.names import Names, names_of
 from mbkit.io.mjcf.shapes import shapes_of
+from mbkit.io.xml.quoting import free_name
 from mbkit.joints import (
     FixedJoint,
     FreeJoint,
@@ -93,12 +94,12 @@ class _Build:
         B = pose_from_quaternion(m.body_pos[i], m.body_quat[i])
         joints = range(m.body_jntadr[i], m.body_jntadr[i] + m.body_jntnum[i])
         if not joints:
-            weld = FixedJoint(_free(f"{name} fixed", self.names.joints))
+            weld = FixedJoint(free_name(f"{name} fixed", self.names.joints))
             self.mechanism.add_joint(weld, before, name, frames=(B, _ONE))
         for j in joints:
             after = name
             if j != joints[-1]:
-                after = _free(f"{name} after {self.names.joints[j]}", self.names.bodies)
+                after = free_name(f"{name} after {self.names.joints[j]}", self.names.bodies)
                 self.mechanism.add_body(Body(after))
             self.joint(j, before, after, B)
             before, B = after, _ONE
@@ -156,12 +157,12 @@ class _Build:
         a = float(m.dof_armature[m.jnt_dofadr[j]])
         if not a or m.jnt_type[j] not in (k.SLIDE, k.HINGE):
             return
-        disc = _free(f"rotor of {name}", self.mechanism.bodies)
-        axle = _free(f"rotor of {name}", self.names.joints)
+        disc = free_name(f"rotor of {name}", self.mechanism.bodies)
+        axle = free_name(f"rotor of {name}", self.names.joints)
         inertia = SpatialInertia.from_com(a, np.zeros(3), np.diag([0.5 * a, 0.5 * a, a]))
         self.mechanism.add_body(Body(disc, inertia))
         self.mechanism.add_joint(RevoluteJoint(axle), "world", disc, frames=(_ONE, _ONE))
-        gear = _free(f"{axle} turns with it", self.names.joints)
+        gear = free_name(f"{axle} turns with it", self.names.joints)
         self.mechanism.add_constraint(GearRatio(gear, name, axle, ratio=1.0))
 
     # -------------------------------------------------------------------------- equalities
@@ -223,9 +224,3 @@ def _inertia(m: Any, i: int) -> SpatialInertia:
     moment = (R * m.body_inertia[i]) @ R.T
     moment = 0.5 * (moment + moment.T)
     return SpatialInertia.from_com(float(m.body_mass[i]), m.body_ipos[i], moment, unphysical=True)
-
-
-def _free(name: str, taken: Any) -> str:
-    while name in taken:
-        name += "_"
-    return name

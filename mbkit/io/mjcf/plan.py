@@ -15,7 +15,7 @@ import numpy as np
 from mbkit.constraints import GearRatio, PolynomialCoupling
 from mbkit.errors import ModelFileError, listed
 from mbkit.forces import BodyWrench, DryFriction, JointDamper, JointSpring
-from mbkit.io.mjcf.elements import text
+from mbkit.io.xml.quoting import numbers_text
 from mbkit.joints import FixedJoint, FreeJoint, PrismaticJoint, RevoluteJoint, SphericalJoint
 from mbkit.model import Connection, Mechanism
 from mbkit.spatial import FloatArray, SpatialInertia, inverse
@@ -259,15 +259,15 @@ def _data(plan: Plan, rotors: dict[str, tuple[str, float]]) -> None:
             lower, upper = edge.limits.of_positions(edge.joint)[0]
             effort = edge.limits.of_efforts(edge.joint)[0]
             if np.isfinite([lower, upper]).all():
-                about["range"] = text([lower, upper])
+                about["range"] = numbers_text([lower, upper])
             elif np.isfinite([lower, upper]).any():
                 lost.append(name)
             if np.isfinite(effort):
-                about["actuatorfrcrange"] = text([-effort, effort])
+                about["actuatorfrcrange"] = numbers_text([-effort, effort])
             if plan.references[name]:
-                about["ref"] = text(plan.references[name])
+                about["ref"] = numbers_text(plan.references[name])
             if name in armature:
-                about["armature"] = text(armature[name])
+                about["armature"] = numbers_text(armature[name])
         if np.isfinite(edge.limits.of_velocities(edge.joint)).any():
             lost.append(name)
         plan.data[name] = about
@@ -291,9 +291,9 @@ def _passive(plan: Plan, force: Any) -> bool:
     if plan.kinds[force.joint] not in _SCALAR and key != "damping":
         return False
     if type(force) is JointSpring:
-        about |= {"stiffness": text(force.stiffness), "springref": text(force.rest)}
+        about |= {"stiffness": numbers_text(force.stiffness), "springref": numbers_text(force.rest)}
     else:
-        about[key] = text(getattr(force, "damping", getattr(force, "friction", 0.0)))
+        about[key] = numbers_text(getattr(force, "damping", getattr(force, "friction", 0.0)))
     if type(force) is DryFriction:
         plan.notes.append(f"the smoothing of '{force.name}': MuJoCo's friction sticks")
     return True

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import listed
-from mbkit.io.mjcf.elements import geom, inertial, pose_attributes, text
+from mbkit.io.mjcf.elements import geom, inertial, pose_attributes
 from mbkit.io.mjcf.meshes import MeshAssets
 from mbkit.io.mjcf.plan import Plan, Step, plan_of
 from mbkit.io.text_file import checked_path
+from mbkit.io.xml.quoting import numbers_text
 from mbkit.io.xml.writing import write_mechanism
 from mbkit.model import Body, Mechanism
 from mbkit.spatial import FloatArray, inverse
@@ -72,7 +73,7 @@ def mjcf_text(mechanism: Mechanism) -> tuple[str, list[str]]:
     plan = plan_of(mechanism)
     root = ET.Element("mujoco", model=mechanism.name)
     ET.SubElement(root, "compiler", angle="radian", inertiafromgeom="false")
-    ET.SubElement(root, "option", gravity=text(mechanism.gravity))
+    ET.SubElement(root, "option", gravity=numbers_text(mechanism.gravity))
     elements = {"world": ET.SubElement(root, "worldbody")}
     meshes, lost = MeshAssets(), []
     own = [geom(elements["world"], each, meshes) for each in mechanism.world.shapes]
@@ -88,7 +89,7 @@ def mjcf_text(mechanism: Mechanism) -> tuple[str, list[str]]:
     _loops(equality, plan)
     _couplings(equality, plan)
     for label, end, place in plan.sites:
-        ET.SubElement(elements[end], "site", name=label, pos=text(place))
+        ET.SubElement(elements[end], "site", name=label, pos=numbers_text(place))
     if len(equality):
         root.append(equality)
     if len(meshes.element):
@@ -100,7 +101,7 @@ def mjcf_text(mechanism: Mechanism) -> tuple[str, list[str]]:
 
 
 def _body(parent: ET.Element, body: Body, step: Step, plan: Plan) -> ET.Element:
-    lift = {"gravcomp": text(plan.lifts[body.name])} if body.name in plan.lifts else {}
+    lift = {"gravcomp": numbers_text(plan.lifts[body.name])} if body.name in plan.lifts else {}
     about = {"name": body.name, **pose_attributes(step.B), **lift}
     element = ET.SubElement(parent, "body", about)
     if body.inertia.mass:
@@ -108,9 +109,9 @@ def _body(parent: ET.Element, body: Body, step: Step, plan: Plan) -> ET.Element:
     for joint in step.joints:
         about = {"name": joint.name, "type": joint.kind}
         if joint.kind in ("hinge", "slide"):
-            about["axis"] = text(joint.axis)
+            about["axis"] = numbers_text(joint.axis)
         if joint.kind in ("hinge", "ball") and joint.point.any():
-            about["pos"] = text(joint.point)
+            about["pos"] = numbers_text(joint.point)
         ET.SubElement(element, "joint", about | plan.data[joint.name])
     for name, pose in body.frames.items():
         ET.SubElement(element, "site", {"name": name, **pose_attributes(pose)})
@@ -163,4 +164,6 @@ def _couplings(equality: ET.Element, plan: Plan) -> None:
         c = np.zeros(5)
         own = np.atleast_1d(getattr(moved, "coef", moved))
         c[: own.size] = own
-        ET.SubElement(equality, "joint", name=name, joint1=driven, joint2=driver, polycoef=text(c))
+        ET.SubElement(
+            equality, "joint", name=name, joint1=driven, joint2=driver, polycoef=numbers_text(c)
+        )

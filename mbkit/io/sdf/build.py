@@ -12,6 +12,7 @@ import numpy as np
 from mbkit.constraints import GearRatio
 from mbkit.errors import MbkitError, ModelFileError, UsageError, listed, printable
 from mbkit.forces import BodyWrench, JointDamper, JointSpring
+from mbkit.io.xml.quoting import free_name
 from mbkit.joints import FixedJoint, FreeJoint, Joint
 from mbkit.model import Body, Mechanism
 from mbkit.shapes import MeshShape, Shape
@@ -95,7 +96,7 @@ def _add_roots(mechanism: Mechanism, sdf: Sdf, root_joint: Joint | None) -> None
     names = {joint.name for joint in sdf.joints}
     for link in sdf.links:
         if link.is_static:
-            weld = FixedJoint(_free_name(f"{link.name} fixed", names))
+            weld = FixedJoint(free_name(f"{link.name} fixed", names))
             mechanism.add_joint(weld, _WORLD, link.name, frames=(link.pose, _ONE))
             group[link.name] = _WORLD
     for joint in sdf.joints:
@@ -111,7 +112,7 @@ def _add_roots(mechanism: Mechanism, sdf: Sdf, root_joint: Joint | None) -> None
             f"got {len(roots)}: {listed(link.name for link in roots) or 'none'}; leave it out."
         )
     for link in roots:
-        free = FreeJoint(_free_name(f"{link.name} free", names))
+        free = FreeJoint(free_name(f"{link.name} free", names))
         _add_root(mechanism, link, free if root_joint is None else root_joint)
 
 
@@ -126,12 +127,6 @@ def _add_root(mechanism: Mechanism, link: SdfLink, joint: Joint) -> None:
 def _before(sdf: Sdf, first: str, second: str) -> bool:
     order = [link.name for link in sdf.links]
     return order.index(first) < order.index(second)
-
-
-def _free_name(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _add_forces(mechanism: Mechanism, joint: SdfJoint) -> None:

@@ -8,7 +8,7 @@ import attrs
 
 from mbkit.errors import printable
 from mbkit.io.sdf.build import build_mechanism
-from mbkit.io.xml.meshes import checked_roots, find_meshes
+from mbkit.io.xml.meshes import Meshes, Roots, checked_roots
 from mbkit.joints import Joint
 from mbkit.model import JointFriction, JointLimits
 from mbkit.shapes import MeshShape, Shape
@@ -16,9 +16,7 @@ from mbkit.spatial import FloatArray, SpatialInertia
 from mbkit.spatial.arrays import EQUAL, shown
 
 if TYPE_CHECKING:
-    import os
     import pathlib
-    from collections.abc import Iterable
 
     from mbkit.model import Mechanism
 
@@ -167,7 +165,7 @@ class Sdf:
         self,
         *,
         root_joint: Joint | None = None,
-        package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+        package_roots: Roots = (),
     ) -> Mechanism:
         """Return the mechanism.
 
@@ -192,44 +190,19 @@ class Sdf:
             If `root_joint` does not fit, or a root is no path.
         """
         roots = checked_roots(package_roots)
-        return build_mechanism(self, root_joint, self._found(roots, warn=bool(roots)))
+        return build_mechanism(self, root_joint, self._meshes().found(roots, warn=bool(roots)))
 
-    def mesh_files(
-        self, package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = ()
-    ) -> dict[str, pathlib.Path]:
-        """Return the files of the meshes that are found, by their names in the file.
-
-        None of them is opened; they are looked for as those of a URDF, see ``docs/urdf.md``.
+    def mesh_files(self, package_roots: Roots = ()) -> dict[str, pathlib.Path]:
+        """Return the files of the meshes that are found, as `Urdf.mesh_files` does.
 
         Parameters
         ----------
         package_roots : path or iterable of paths
-            Folders with packages, or packages themselves, besides the folder of the file.
-
-        Returns
-        -------
-        dict of str to path
-            Only files below the roots, after all links of the file system are followed.
-
-        Raises
-        ------
-        UsageError
-            If a root is no path.
-
-        Warns
-        -----
-        ModelFileWarning
-            Once, with the number of those that are not found, and why.
+            As for `Urdf.mesh_files`; so are the result, the error and the warning.
         """
-        return self._found(package_roots, warn=True)
+        return self._meshes().found(package_roots)
 
-    def _found(
-        self,
-        package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-        *,
-        warn: bool,
-    ) -> dict[str, pathlib.Path]:
+    def _meshes(self) -> Meshes:
         shapes = (each for link in self.links for each in link.shapes)
-        names = [each.file for each in shapes if isinstance(each, MeshShape)]
-        what = f"SDF file '{printable(self.source)}'" if warn else ""
-        return find_meshes(names, self.folder, package_roots, what)
+        names = tuple(each.file for each in shapes if isinstance(each, MeshShape))
+        return Meshes(names, self.folder, f"SDF file '{printable(self.source)}'")

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.errors import InertiaError
 from mbkit.io.sdf.contents import number_in, pose_in, vector_in, word_in
+from mbkit.io.xml.inertias import inertia_at
 from mbkit.io.xml.values import Part
 from mbkit.shapes import (
     BoxShape,
@@ -46,21 +46,8 @@ def inertia_of(link: Part) -> SpatialInertia:
         table.done()
     inertial.done()
     xx, xy, xz, yy, yz, zz = values.values()
-    R = C[:3, :3]
-    moment = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
-    moment = 0.5 * (moment + moment.T)
-    found = inertial.attempt(lambda: _accepted(inertial, mass, C[:3, 3], moment))
-    return SpatialInertia.zero() if found is None else found
-
-
-def _accepted(inertial: Part, mass: float, com: FloatArray, moment: FloatArray) -> SpatialInertia:
-    """Return the inertia, also one that no body has, and say so."""
-    try:
-        return SpatialInertia.from_com(mass, com, moment)
-    except InertiaError as error:
-        inertia = SpatialInertia.from_com(mass, com, moment, unphysical=True)
-        inertial.reading.note(inertial.line, f"{inertial.owner} is taken as it is, though: {error}")
-        return inertia
+    moment = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return inertia_at(inertial, mass, C, moment)
 
 
 def shapes_of(link: Part) -> list[Shape]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-import pathlib
 import warnings
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +12,6 @@ import numpy as np
 from mbkit.errors import (
     ModelFileError,
     ModelFileWarning,
-    UsageError,
-    check_kind,
     check_name,
     listed,
     printable,
@@ -28,7 +24,8 @@ from mbkit.io.sdf.links import inertia_of, shapes_of
 from mbkit.io.text_file import checked_path, read_text
 from mbkit.io.xml.elements import parse_elements
 from mbkit.io.xml.faults import Reading
-from mbkit.io.xml.meshes import checked_roots
+from mbkit.io.xml.meshes import Roots, checked_roots
+from mbkit.io.xml.source import source_of
 from mbkit.io.xml.values import Part
 from mbkit.joints import Joint
 from mbkit.model import Mechanism
@@ -54,7 +51,7 @@ def load_sdf(
     path: str | os.PathLike[str],
     *,
     root_joint: Joint | None = None,
-    package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    package_roots: Roots = (),
 ) -> Mechanism:
     """Return the mechanism of an SDF file, a model or a world of Gazebo, without contact.
 
@@ -166,16 +163,7 @@ def parse_sdf(text: str, *, source: str | None = None) -> Sdf:
     >>> sdf.links[0].name
     'a'
     """
-    if not isinstance(text, str):
-        raise UsageError(
-            f"parse_sdf: text must be a string, got {type(text).__name__}; decode bytes as UTF-8, "
-            "or give the file to read_sdf."
-        )
-    if source is not None:
-        check_kind("parse_sdf: source", source, (str, os.PathLike), "a path, or a name")
-    folder = None if source is None else pathlib.Path(source).parent
-    source = "text" if source is None else source
-    what, name = f"SDF file '{printable(source)}'", printable(pathlib.PurePath(source).name)
+    path, folder, what, name = source_of("SDF", text, source)
     root = parse_elements(text, what, name)
     if root.tag != "sdf":
         hint = "; a URDF has the suffix .urdf" if root.tag == "robot" else ""
@@ -198,7 +186,7 @@ def parse_sdf(text: str, *, source: str | None = None) -> Sdf:
     part.done()
     reading.raise_faults()
     return Sdf(
-        models[0][0].element.attributes["name"], source, reader.gravity, tuple(reader.links),
+        models[0][0].element.attributes["name"], path, reader.gravity, tuple(reader.links),
         tuple(reader.joints), tuple(reader.frames), reading.notes(), folder,
     )  # fmt: skip
 

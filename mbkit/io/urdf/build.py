@@ -11,6 +11,7 @@ import numpy as np
 from mbkit.constraints import GearRatio
 from mbkit.errors import MbkitError, ModelFileError, UsageError, listed, printable
 from mbkit.io.urdf.shapes import shapes_of
+from mbkit.io.xml.quoting import free_name
 from mbkit.joints import FixedJoint, Joint
 from mbkit.model import Body, Mechanism
 
@@ -55,10 +56,7 @@ def build_mechanism(
             mechanism.add_body(Body(link.name, link.inertia, shapes=shapes))
     if not is_world:
         names = {joint.name for joint in urdf.joints} | {loop.name for loop in urdf.loops}
-        weld = ROOT_JOINT
-        while weld in names:
-            weld += "_"
-        root = FixedJoint(weld) if root_joint is None else root_joint
+        root = FixedJoint(free_name(ROOT_JOINT, names)) if root_joint is None else root_joint
         if root.name in names:
             raise UsageError(
                 f"root_joint: {what} has a joint {root.name!r} already; give it another name."

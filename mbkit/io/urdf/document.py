@@ -8,7 +8,7 @@ import attrs
 
 from mbkit.errors import printable
 from mbkit.io.urdf.build import build_mechanism
-from mbkit.io.xml.meshes import checked_roots, find_meshes
+from mbkit.io.xml.meshes import Meshes, Roots, checked_roots
 from mbkit.joints import Joint
 from mbkit.model import JointFriction, JointLimits
 from mbkit.shapes import Color
@@ -16,9 +16,7 @@ from mbkit.spatial import FloatArray, SpatialInertia
 from mbkit.spatial.arrays import EQUAL, shown
 
 if TYPE_CHECKING:
-    import os
     import pathlib
-    from collections.abc import Iterable
 
     from mbkit.model import Mechanism
 
@@ -216,7 +214,7 @@ class Urdf:
         *,
         root_joint: Joint | None = None,
         mimic: str = "couple",
-        package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+        package_roots: Roots = (),
     ) -> Mechanism:
         """Return the mechanism.
 
@@ -244,12 +242,10 @@ class Urdf:
             If `mimic` is none of the three, or a root is no path.
         """
         roots = checked_roots(package_roots)
-        files = self._found(roots, warn=bool(roots))
+        files = self._meshes().found(roots, warn=bool(roots))
         return build_mechanism(self, root_joint, mimic, files)
 
-    def mesh_files(
-        self, package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = ()
-    ) -> dict[str, pathlib.Path]:
+    def mesh_files(self, package_roots: Roots = ()) -> dict[str, pathlib.Path]:
         """Return the files of the meshes that are found, by their names in the file.
 
         None of them is opened. See ``docs/urdf.md`` for where they are looked for.
@@ -275,15 +271,9 @@ class Urdf:
         ModelFileWarning
             Once, with the number of those that are not found, and why.
         """
-        return self._found(package_roots, warn=True)
+        return self._meshes().found(package_roots)
 
-    def _found(
-        self,
-        package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-        *,
-        warn: bool,
-    ) -> dict[str, pathlib.Path]:
+    def _meshes(self) -> Meshes:
         shapes = (each for link in self.links for each in link.shapes)
-        names = [each.filename for each in shapes if each.kind == "mesh"]
-        what = f"URDF file '{printable(self.source)}'" if warn else ""
-        return find_meshes(names, self.folder, package_roots, what)
+        names = tuple(each.filename for each in shapes if each.kind == "mesh")
+        return Meshes(names, self.folder, f"URDF file '{printable(self.source)}'")

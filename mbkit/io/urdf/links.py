@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mbkit.errors import InertiaError, check_name
+from mbkit.errors import check_name
 from mbkit.io.urdf.document import UrdfGeometry, UrdfLink
 from mbkit.io.urdf.origin import pose_of
 from mbkit.io.xml.elements import Element
 from mbkit.io.xml.faults import Reading
+from mbkit.io.xml.inertias import inertia_at
 from mbkit.io.xml.values import Part
 from mbkit.shapes import Color
 from mbkit.spatial import FloatArray, SpatialInertia
@@ -83,27 +84,12 @@ def _inertia(inertial: Part) -> SpatialInertia:
         if part is not None:
             part.done()
     inertial.done()
-    R = C[:3, :3]
-    if not np.array_equal(R, np.eye(3)):
-        moment = R @ moment @ R.T
-        moment = 0.5 * (moment + moment.T)
-    inertia = inertial.attempt(lambda: _accepted(inertial, value, C[:3, 3], moment))
-    return SpatialInertia.zero() if inertia is None else inertia
+    return inertia_at(inertial, value, C, moment)
 
 
 def _moment(table: Part) -> FloatArray:
     xx, xy, xz, yy, yz, zz = (table.number(key) for key in _PRODUCTS)
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def _accepted(inertial: Part, mass: float, com: FloatArray, moment: FloatArray) -> SpatialInertia:
-    """Return the inertia, also one that no body has, and say so: many robots have such links."""
-    try:
-        return SpatialInertia.from_com(mass, com, moment)
-    except InertiaError as error:
-        inertia = SpatialInertia.from_com(mass, com, moment, unphysical=True)
-        inertial.reading.note(inertial.line, f"{inertial.owner} is taken as it is, though: {error}")
-        return inertia
 
 
 def _shape(part: Part, use: str, colors: Mapping[str, Color]) -> UrdfGeometry | None:

@@ -16,7 +16,7 @@ from mbkit.io.urdf.document import UrdfJoint, UrdfLink, UrdfLoop
 from mbkit.io.urdf.origin import rotation_of
 from mbkit.io.xml.angles import rpy_from_rotation
 from mbkit.io.xml.faults import Reading
-from mbkit.io.xml.quoting import quoteattr
+from mbkit.io.xml.quoting import numbers_text, quoteattr
 from mbkit.io.xml.values import Part
 from mbkit.joints import FixedJoint, Joint, PrismaticJoint, RevoluteJoint, SphericalJoint
 from mbkit.model import Connection
@@ -146,12 +146,8 @@ def loop_lines(edge: Connection) -> list[str]:
     ends = ((edge.predecessor, edge.S_pred), (edge.successor, edge.S_succ))
     for number, (link, S) in enumerate(ends, start=1):
         C = S @ translation(getattr(joint, "point", np.zeros(3)))
-        xyz, rpy = (
-            " ".join(repr(float(each)) for each in values)
-            for values in (C[:3, 3], rpy_from_rotation(C[:3, :3]))
-        )
+        xyz, rpy = numbers_text(C[:3, 3]), numbers_text(rpy_from_rotation(C[:3, :3]))
         lines.append(f'    <link{number} link={quoteattr(link)} xyz="{xyz}" rpy="{rpy}"/>')
     if isinstance(joint, _HAS_AXIS):
-        axis = " ".join(repr(float(each)) for each in joint.axis)
-        lines.append(f'    <axis xyz="{axis}"/>')
+        lines.append(f'    <axis xyz="{numbers_text(joint.axis)}"/>')
     return [*lines, "  </loop_joint>"]

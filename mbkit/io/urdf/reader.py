@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import warnings
-from collections.abc import Iterable
 
 from mbkit.errors import (
     ModelFileError,
     ModelFileWarning,
-    UsageError,
-    check_kind,
     check_name,
     listed,
     printable,
@@ -26,7 +22,8 @@ from mbkit.io.urdf.loops import check_loops, read_loops
 from mbkit.io.urdf.tree import check_tree
 from mbkit.io.xml.elements import Element, parse_elements
 from mbkit.io.xml.faults import Reading
-from mbkit.io.xml.meshes import checked_roots
+from mbkit.io.xml.meshes import Roots, checked_roots
+from mbkit.io.xml.source import source_of
 from mbkit.io.xml.values import Part
 from mbkit.joints import Joint
 from mbkit.model import Mechanism
@@ -45,7 +42,7 @@ def load_urdf(
     *,
     root_joint: Joint | None = None,
     mimic: str = "couple",
-    package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    package_roots: Roots = (),
 ) -> Mechanism:
     """Return the mechanism of a URDF file.
 
@@ -156,16 +153,7 @@ def parse_urdf(text: str, *, source: str | None = None) -> Urdf:
     >>> urdf.mechanism()
     <Mechanism 'one': 1 body, 1 joint>
     """
-    if not isinstance(text, str):
-        raise UsageError(
-            f"parse_urdf: text must be a string, got {type(text).__name__}; decode bytes as UTF-8, "
-            "or give the file to read_urdf."
-        )
-    if source is not None:
-        check_kind("parse_urdf: source", source, (str, os.PathLike), "a path, or a name")
-    folder = None if source is None else pathlib.Path(source).parent
-    source = "text" if source is None else source
-    what, name = f"URDF file '{printable(source)}'", printable(pathlib.PurePath(source).name)
+    path, folder, what, name = source_of("URDF", text, source)
     reading = Reading(what, name)
     root = parse_elements(text, what, name)
     if root.tag != "robot":
@@ -199,7 +187,7 @@ def parse_urdf(text: str, *, source: str | None = None) -> Urdf:
         check_loops(loops, links, joints, reading)
     reading.raise_faults()
     parts = tuple(links), tuple(joints), reading.notes(), folder, tuple(loops)
-    return with_world_note(Urdf(robot, source, root_link, *parts))
+    return with_world_note(Urdf(robot, path, root_link, *parts))
 
 
 _XACRO_REMEDY = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbkit.io.xml.angles import rpy_from_rotation
-from mbkit.io.xml.quoting import quoteattr
+from mbkit.io.xml.quoting import numbers_text, quoteattr
 from mbkit.shapes import (
     BoxShape,
     CapsuleShape,
@@ -19,7 +19,6 @@ from mbkit.shapes import (
     Shape,
     SphereShape,
 )
-from mbkit.spatial import FloatArray
 
 if TYPE_CHECKING:
     from mbkit.io.urdf.document import UrdfGeometry, UrdfLink
@@ -63,17 +62,17 @@ def visual_lines(shape: Shape, color: Color | None) -> list[str] | None:
     lines = ["    <visual>"]
     if not np.array_equal(shape.pose, np.eye(4)):
         xyz, rpy = shape.pose[:3, 3], rpy_from_rotation(shape.pose[:3, :3])
-        lines.append(f'      <origin xyz="{_text(xyz)}" rpy="{_text(rpy)}"/>')
+        lines.append(f'      <origin xyz="{numbers_text(xyz)}" rpy="{numbers_text(rpy)}"/>')
     lines.append(f"      <geometry>{geometry}</geometry>")
     if color is not None:
-        rgba = _text(np.array(color))
+        rgba = numbers_text(color)
         lines.append(f'      <material name=""><color rgba="{rgba}"/></material>')
     return [*lines, "    </visual>"]
 
 
 def _geometry(shape: Shape) -> str | None:
     if isinstance(shape, BoxShape):
-        return f'<box size="{_text(shape.size)}"/>'
+        return f'<box size="{numbers_text(shape.size)}"/>'
     if isinstance(shape, CylinderShape | CapsuleShape):
         tag = "cylinder" if isinstance(shape, CylinderShape) else "capsule"
         return f'<{tag} radius="{shape.radius!r}" length="{shape.length!r}"/>'
@@ -82,10 +81,6 @@ def _geometry(shape: Shape) -> str | None:
     if isinstance(shape, MeshShape) and shape.file:
         name = quoteattr(shape.file)
         is_scaled = not np.array_equal(shape.scale, np.ones(3))
-        scale = f' scale="{_text(shape.scale)}"' if is_scaled else ""
+        scale = f' scale="{numbers_text(shape.scale)}"' if is_scaled else ""
         return f"<mesh filename={name}{scale}/>"
     return None
-
-
-def _text(numbers: FloatArray) -> str:
-    return " ".join(repr(float(number)) for number in numbers)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Container
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from mbkit.io.urdf.joints import NO_LIMIT
 from mbkit.io.urdf.loops import is_written, loop_lines
 from mbkit.io.urdf.shapes import visual_lines
 from mbkit.io.xml.angles import rpy_from_rotation
-from mbkit.io.xml.quoting import quoteattr
+from mbkit.io.xml.quoting import free_name, numbers_text, quoteattr
 from mbkit.io.xml.writing import write_mechanism
 from mbkit.joints import (
     FixedJoint,
@@ -235,7 +234,7 @@ class _Writer:
         moments = " ".join(f'{key}="{value!r}"' for key, value in zip(keys, entries, strict=True))
         self.lines += [
             "    <inertial>",
-            f'      <origin xyz="{_text(body.inertia.com)}" rpy="0 0 0"/>',
+            f'      <origin xyz="{numbers_text(body.inertia.com)}" rpy="0 0 0"/>',
             f'      <mass value="{body.inertia.mass!r}"/>',
             f"      <inertia {moments}/>",
             "    </inertial>",
@@ -262,8 +261,8 @@ class _Writer:
         if isinstance(joint, PrismaticJoint) or off <= 4.0 * np.finfo(float).eps * size:
             self._element(edge, parent, child, near @ inverse(far), axis)
             return
-        helper = self._free_name(f"{child}_on_axis", self.mechanism.bodies)
-        weld = self._free_name(f"{child}_off_axis", self.mechanism.joints)
+        helper = free_name(f"{child}_on_axis", self.mechanism.bodies)
+        weld = free_name(f"{child}_off_axis", self.mechanism.joints)
         self.helpers.append(helper)
         self.lines.append(f"  <link name={quoteattr(helper)}/>")
         placed = near @ translation(joint.point)
@@ -276,24 +275,20 @@ class _Writer:
         if edge.limits != JointLimits() or edge.friction != JointFriction():
             self.dropped.append(edge.joint.name)
 
-    def _free_name(self, name: str, taken: Container[str]) -> str:
-        while name in taken:
-            name += "_"
-        return name
-
     def _element(
         self, edge: Connection, parent: str, child: str, C: FloatArray, axis: FloatArray | None
     ) -> None:
         joint = edge.joint
         kind = _kind(edge)
+        xyz, rpy = numbers_text(C[:3, 3]), numbers_text(rpy_from_rotation(C[:3, :3]))
         self.lines += [
             f"  <joint name={quoteattr(joint.name)} type={quoteattr(kind)}>",
             f"    <parent link={quoteattr(parent)}/>",
             f"    <child link={quoteattr(child)}/>",
-            f'    <origin xyz="{_text(C[:3, 3])}" rpy="{_text(rpy_from_rotation(C[:3, :3]))}"/>',
+            f'    <origin xyz="{xyz}" rpy="{rpy}"/>',
         ]
         if axis is not None:
-            self.lines.append(f'    <axis xyz="{_text(axis)}"/>')
+            self.lines.append(f'    <axis xyz="{numbers_text(axis)}"/>')
         if isinstance(joint, (RevoluteJoint, PrismaticJoint)):
             self._data(edge, kind)
         elif edge.limits != JointLimits() or edge.friction != JointFriction():
@@ -352,7 +347,3 @@ def _kind(edge: Connection) -> str:
 def _finite(value: float) -> float:
     """Return what stands for a limit: the greatest number for none (`NO_LIMIT`)."""
     return math.copysign(NO_LIMIT, value) if math.isinf(value) else value
-
-
-def _text(numbers: FloatArray) -> str:
-    return " ".join(repr(float(number)) for number in numbers)

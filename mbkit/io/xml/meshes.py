@@ -8,8 +8,12 @@ import re
 import urllib.parse
 import warnings
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from mbkit.errors import ModelFileWarning, UsageError, printable
+
+#: Folders, given as one path or several.
+Roots = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _SHOWN = 3  # names in a warning
@@ -19,9 +23,7 @@ class _NotFoundError(Exception):
     """Why a mesh is not found."""
 
 
-def checked_roots(
-    package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-) -> list[pathlib.Path]:
+def checked_roots(package_roots: Roots) -> list[pathlib.Path]:
     """Return the folders, given as one path or several; UsageError where something is no path."""
     # A string could be walked through as well, character by character: "/tmp" would hold "/".
     if isinstance(package_roots, (str, os.PathLike)):
@@ -44,39 +46,47 @@ def _own_package(folder: pathlib.Path) -> list[pathlib.Path]:
     return [each for each in (folder, *folder.parents) if (each / "package.xml").is_file()][:1]
 
 
-def find_meshes(
-    names: Iterable[str],
-    folder: pathlib.Path | None,
-    package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    what: str = "",
-) -> dict[str, pathlib.Path]:
-    """Return the files of the meshes that are found, by their names; see `Urdf.mesh_files`.
+class Meshes(NamedTuple):
+    """Meshes that a file names; see `Urdf.mesh_files`.
 
-    `folder` is that of the file which names them, None for a text. With `what`, how a warning calls
-    that file, those that are not found are told.
+    Attributes
+    ----------
+    names : tuple of str
+        As they stand in the file.
+    folder : path or None
+        That of the file; None for a text.
+    what : str
+        How warnings call the file.
     """
-    roots = checked_roots(package_roots)
-    if folder is not None:
-        folder = folder.resolve()
-        roots[:0] = [folder, *_own_package(folder)]
-    names = tuple(dict.fromkeys(names))
-    found = {}
-    lost: list[str] = []
-    for name in names:
-        try:
-            found[name] = _find(name, roots)
-        except _NotFoundError as error:
-            lost.append(f"'{printable(name[:80])}' {error}")
-    if lost and what:
-        more = f"; and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
-        warnings.warn(
-            f"{what}: {len(lost)} of {len(names)} meshes are not "
-            f"found: {'; '.join(lost[:_SHOWN])}{more}. Name the folders of the packages "
-            "by package_roots.",
-            ModelFileWarning,
-            stacklevel=4,
-        )
-    return found
+
+    names: tuple[str, ...]
+    folder: pathlib.Path | None
+    what: str
+
+    def found(self, package_roots: Roots, *, warn: bool = True) -> dict[str, pathlib.Path]:
+        """Return the files of those that are found; tell the caller's caller of the others."""
+        roots = checked_roots(package_roots)
+        if self.folder is not None:
+            folder = self.folder.resolve()
+            roots[:0] = [folder, *_own_package(folder)]
+        names = tuple(dict.fromkeys(self.names))
+        found = {}
+        lost: list[str] = []
+        for name in names:
+            try:
+                found[name] = _find(name, roots)
+            except _NotFoundError as error:
+                lost.append(f"'{printable(name[:80])}' {error}")
+        if lost and warn:
+            more = f"; and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+            warnings.warn(
+                f"{self.what}: {len(lost)} of {len(names)} meshes are not "
+                f"found: {'; '.join(lost[:_SHOWN])}{more}. Name the folders of the packages "
+                "by package_roots.",
+                ModelFileWarning,
+                stacklevel=3,
+            )
+        return found
 
 
 def _find(name: str, roots: list[pathlib.Path]) -> pathlib.Path:
