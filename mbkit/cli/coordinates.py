@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -25,6 +26,11 @@ coordinate_option = click.option(
 )
 
 _OPTIONS = (
+    click.option(
+        "--representation",
+        help="Of twists, in which the recursions run: body_fixed (default), spatial, hybrid, "
+        "mixed.",
+    ),
     coordinate_option,
     click.option(
         "--orientation",
@@ -46,37 +52,53 @@ _OPTIONS = (
 )
 
 
+class CoordinateChoice(NamedTuple):
+    """Options of `coordinate_options`, by their names; None for what is not given."""
+
+    coordinates: str
+    representation: str | None
+    orientation: str | None
+    local: str | None
+    trivialised: str | None
+
+
 def coordinate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--coordinates`` and what goes with absolute ones to a command."""
+    """Add ``--coordinates`` and what goes with it to a command, which gets a `CoordinateChoice`."""
+
+    @functools.wraps(command)
+    def with_choice(**options: Any) -> Any:
+        choice = CoordinateChoice(**{key: options.pop(key) for key in CoordinateChoice._fields})
+        return command(coordinates=choice, **options)
+
+    wrapped: Callable[..., Any] = with_choice
     for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+        wrapped = option(wrapped)
+    return wrapped
 
 
 def chosen_coordinates(
-    name: str,
-    orientation: str | None,
-    local: str | None,
-    trivialised: str | None,
-    representation: Representation | None,
-) -> AbsoluteCoordinates | RelativeCoordinates:
-    """Return the coordinates that options name, "relative" or "absolute".
+    choice: CoordinateChoice,
+) -> tuple[AbsoluteCoordinates | RelativeCoordinates, str]:
+    """Return the coordinates that options name, and the package of the recursions of runs.
 
     UsageError if there is no such name, or options do not go together: the representation is one of
     relative coordinates, the three others are of absolute ones.
     """
     import mbkit as mb
 
-    options = {"orientation": orientation, "local": local, "trivialised": trivialised}
+    representation = None
+    if choice.representation is not None:
+        representation = _representation(choice.representation)
+    options = {key: getattr(choice, key) for key in ("orientation", "local", "trivialised")}
     given = {key: value for key, value in options.items() if value is not None}
-    if name == "relative":
+    if choice.coordinates == "relative":
         if given:
             raise UsageError(
                 f"--{next(iter(given))} is for absolute coordinates; add --coordinates absolute."
             )
         if representation is None:
-            return mb.RelativeCoordinates()
-        return mb.RelativeCoordinates(representation)
+            return mb.RelativeCoordinates(), "body_fixed"
+        return mb.RelativeCoordinates(representation), representation.kernel_package
     if representation is not None:
         raise UsageError(
             "--representation is for relative coordinates: in absolute ones twists are what the "
@@ -84,8 +106,8 @@ def chosen_coordinates(
         )
     made: dict[str, Any] = dict(given)
     sequence = None
-    if orientation is not None:
-        given["orientation"], colon, letters = orientation.partition(":")
+    if choice.orientation is not None:
+        given["orientation"], colon, letters = choice.orientation.partition(":")
         sequence = letters if colon else None
     for key, known in (("orientation", ORIENTATIONS), ("local", LOCAL_COORDINATES)):
         if key in given:
@@ -96,7 +118,7 @@ def chosen_coordinates(
             made[key] = known[given[key]]()
     if sequence is not None:
         made["orientation"] = _with_sequence(given["orientation"], sequence)
-    return mb.AbsoluteCoordinates(**made)
+    return mb.AbsoluteCoordinates(**made), "body_fixed"
 
 
 def _with_sequence(name: str, sequence: str) -> EulerAngles:
@@ -110,3 +132,15 @@ def _with_sequence(name: str, sequence: str) -> EulerAngles:
         return EulerAngles(sequence)
     except ModelError as error:
         raise UsageError(f"--orientation: {error}") from error
+
+
+def _representation(name: str) -> Representation:
+    from mbkit.plugins import registry
+
+    found: Representation | None = registry().find("representation", name)
+    if found is None:
+        known = registry().all("representation")
+        raise UsageError(
+            f"--representation: there is none called '{name}'; {suggestion(name, known)}"
+        )
+    return found

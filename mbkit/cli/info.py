@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mbkit.cli.coordinates import coordinate_option
-from mbkit.cli.gears import rank_of_gears
+from mbkit.cli.mobility import planar_loops, rank_of_gears
 from mbkit.cli.models import MODEL_OR_RESULT, floating_option, read
-from mbkit.cli.planar_loops import planar_loops
 from mbkit.cli.provenance import is_result, tell_result
 from mbkit.cli.remedies import on_the_command_line
 from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name

@@ -38,7 +38,7 @@ def plugins(names: tuple[str, ...], everything: bool, check: bool) -> None:
       mbkit plugins --all
       mbkit plugins --check cam
     """
-    from mbkit.cli.group import registry
+    from mbkit.cli.main import registry
     from mbkit.plugins.registry import BUILT_IN
 
     registry().load()

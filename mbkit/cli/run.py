@@ -11,10 +11,9 @@ import click
 from mbkit.cli.compare import tell_findings
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.files import EXISTING
-from mbkit.cli.long_runs import Interrupted, tell_directory, tell_resumed
 from mbkit.cli.models import told
 from mbkit.cli.remedies import goes_on_by, on_the_command_line
-from mbkit.cli.results import check_output, keep
+from mbkit.cli.results import Interrupted, check_output, keep, tell_directory, tell_resumed
 from mbkit.errors import MbkitError, listed, printable
 from mbkit.studies import load_study
 from mbkit.studies.changes import parsed_change

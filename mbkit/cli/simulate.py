@@ -9,20 +9,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mbkit.cli.assignments import assign, numbers_of
+from mbkit.cli.assignments import (
+    assign,
+    changed_system,
+    numbers_of,
+    own_changes,
+    parameters_option,
+    read_changes,
+)
 from mbkit.cli.compiling import compiling_announced, kernels_of_runs
-from mbkit.cli.coordinates import chosen_coordinates, coordinate_options
-from mbkit.cli.long_runs import (
+from mbkit.cli.coordinates import CoordinateChoice, chosen_coordinates, coordinate_options
+from mbkit.cli.models import MODEL, floating_option, load, mimic_option
+from mbkit.cli.remedies import goes_on_by
+from mbkit.cli.results import (
+    check_output,
     checked_places,
     directory_options,
     go_on,
+    keep,
     refuse_more,
     tell_directory,
 )
-from mbkit.cli.models import MODEL, floating_option, load, mimic_option
-from mbkit.cli.parameters import changed_system, own_changes, parameters_option, read_changes
-from mbkit.cli.remedies import goes_on_by
-from mbkit.cli.results import check_output, keep
 from mbkit.errors import ConfigurationError, NotFiniteError, UsageError, listed, suggestion
 from mbkit.integrators import RungeKuttaMuntheKaas
 from mbkit.integrators.tableaus import TABLEAUS
@@ -30,7 +37,6 @@ from mbkit.simulation.own_steps import RTOL
 
 if TYPE_CHECKING:
     from mbkit.integrators import Tableau
-    from mbkit.representations import Representation
     from mbkit.systems import System
 
 
@@ -59,10 +65,6 @@ if TYPE_CHECKING:
     help="Coefficients of the Runge-Kutta-Munthe-Kaas method, by order: euler, heun or midpoint, "
     "kutta3 or bogacki_shampine3, rk4, dormand_prince5, verner6, fehlberg7, dormand_prince8; rk4 "
     "with --h, and dormand_prince5 with a tolerance if left out.",
-)
-@click.option(
-    "--representation",
-    help="Of twists, in which the recursions run: body_fixed (default), spatial, hybrid, mixed.",
 )
 @coordinate_options
 @click.option(
@@ -104,11 +106,7 @@ def simulate(
     h: float | None,
     rtol: float | None,
     tableau: str | None,
-    representation: str | None,
-    coordinates: str,
-    orientation: str | None,
-    local: str | None,
-    trivialised: str | None,
+    coordinates: CoordinateChoice,
     positions: tuple[str, ...],
     velocities: tuple[str, ...],
     save_every: int,
@@ -147,15 +145,11 @@ def simulate(
     import mbkit as mb
 
     integrator = _integrator(tableau, h, rtol)
-    chosen = None if representation is None else _representation(representation)
-    strategy = chosen_coordinates(coordinates, orientation, local, trivialised, chosen)
+    strategy, recursion = chosen_coordinates(coordinates)
     others = read_changes(changes)
     own = own_changes(model, others)
     mechanism = load(model, floating=floating, mimic=mimic, parameters=own)
-    kernels = kernels_of_runs(
-        chosen_steps=integrator.rtol is not None,
-        recursion="body_fixed" if chosen is None else chosen.kernel_package,
-    )
+    kernels = kernels_of_runs(chosen_steps=integrator.rtol is not None, recursion=recursion)
     with compiling_announced(kernels):
         system = changed_system(mechanism.assemble(strategy), model, others, own)
         # states are told by the joints, which absolute coordinates cut
@@ -205,15 +199,3 @@ def _tableau(name: str) -> Tableau:
     if name not in TABLEAUS:
         raise UsageError(f"--tableau: there is no tableau '{name}'; {suggestion(name, TABLEAUS)}")
     return TABLEAUS[name]
-
-
-def _representation(name: str) -> Representation:
-    from mbkit.plugins import registry
-
-    found: Representation | None = registry().find("representation", name)
-    if found is None:
-        known = registry().all("representation")
-        raise UsageError(
-            f"--representation: there is none called '{name}'; {suggestion(name, known)}"
-        )
-    return found

@@ -1,9 +1,10 @@
-"""Planar loops of a mechanism, seen from the axes of its joints alone."""
+"""Freedoms of a mechanism that planar loops leave and gears take, by its description alone."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from mbkit.constraints import GearRatio
 from mbkit.joints import FixedJoint, Joint
 from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.parts.parts import Parts
@@ -58,3 +59,19 @@ def _is_planar(joints: list[Joint], axes: list[FloatArray]) -> bool:
     across = [float(np.linalg.norm(np.cross(normal, each))) for each in hinges]
     along = [abs(float(normal @ each)) for each in slides]
     return max(across + along) <= _PARALLEL
+
+
+def rank_of_gears(parts: Parts) -> int:
+    """Return the rank of the constraints, 0 where there are others than gears between joints.
+
+    Their rows, driven less ratio times driver, are the same at all configurations.
+    """
+    gears = [each for each in parts.constraints.values() if isinstance(each, GearRatio)]
+    coupled = {name for gear in gears for name in (gear.driver, gear.driven)}
+    if not gears or len(gears) < len(parts.constraints) or not coupled <= {*parts.joints}:
+        return 0
+    rows = [
+        [(name == gear.driven) - gear.ratio * (name == gear.driver) for name in sorted(coupled)]
+        for gear in gears
+    ]
+    return int(np.linalg.matrix_rank(np.array(rows)))
