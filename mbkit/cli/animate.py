@@ -54,6 +54,7 @@ from mbkit.viz.film import SIZE
 )
 @click.option("--force", is_flag=True, help="Replace the film if it exists.")
 def animate(
+    *,
     run: pathlib.Path,
     output: pathlib.Path | None,
     speed: float,

@@ -43,6 +43,7 @@ _FORMATS = (".toml", ".urdf", ".xml", ".mjcf", ".fmu")
 )
 @click.option("--step", "h", type=float, metavar="SECONDS", help="FMU: longest step; 1e-3.")
 def convert(
+    *,
     model: pathlib.Path,
     output: pathlib.Path,
     force: bool,

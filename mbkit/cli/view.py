@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 )
 @click.option("--no-browser", is_flag=True, help="Print the address alone, and open nothing.")
 def view(
+    *,
     model: pathlib.Path,
     floating: bool,
     mimic: str,

@@ -97,7 +97,9 @@ def ensemble(
     )  # fmt: skip
     count = 100 if given["samples"] is None else given["samples"]
     check_count("samples", count, 2)
-    asked = _Asked.of("ensemble", what, (t_span, h), given, options, directory, progress)
+    asked = _Asked.of(
+        "ensemble", what, (t_span, h), given, options, directory=directory, progress=progress
+    )
     draws = np.random.default_rng(asked.seed).random((count, len(asked.vary)))
     cases, about = asked.cases([asked.at(row) for row in draws])
     rows = []
@@ -174,7 +176,9 @@ def sensitivity(
     check_choice("method", how, ("one_at_a_time", "sobol"))
     count = 64 if given["samples"] is None else given["samples"]
     check_count("samples", count, 2 if how == "sobol" else 1)
-    asked = _Asked.of("sensitivity", what, (t_span, h), given, options, directory, progress)
+    asked = _Asked.of(
+        "sensitivity", what, (t_span, h), given, options, directory=directory, progress=progress
+    )
     table, cases, about = _one_at_a_time(asked) if how == "one_at_a_time" else _sobol(asked, count)
     return asked.found({"effects": table}, cases, about)
 
@@ -199,6 +203,7 @@ class _Asked:
         times: tuple[Any, Any],
         given: _Options,
         options: _Options,
+        *,
         directory: Any,
         progress: bool,
     ) -> _Asked:
