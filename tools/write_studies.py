@@ -29,8 +29,9 @@ ROOT = pathlib.Path(__file__).parents[1]
 PLACE, RESULTS = ROOT / "docs" / "studies", ROOT / "results" / "studies"
 BEGIN, END = "<!-- {}: written by make studies -->", "<!-- {}: end -->"
 COLUMNS = (
-    "coordinates", "loop_joints", "integrator", "error", "evaluations", "factorisations",
-    "operations", "time", "energy_drift", "constraint_position", "constraint_velocity", "status",
+    "coordinates", "loop_joints", "constraint_solver", "stabilisation", "integrator", "error",
+    "evaluations", "factorisations", "operations", "time", "energy_drift", "constraint_position",
+    "constraint_velocity", "status",
 )  # fmt: skip
 
 #: Of a second of work, how much a process has to get that times are to be relied upon.
@@ -76,11 +77,16 @@ def compared(name: str, found: mb.studies.Findings, quiet: bool) -> list[str]:
         f"**{len(cases)} cases, h = {h:g} s**",
         table.markdown(shown(table, COLUMNS, quiet)),
         "**Least operations to an error**",
-        fastest(cases, "operations").markdown(),
+        without_notes(fastest(cases, "operations")),
     ]
     if quiet:
-        parts += ["**Fastest to an error**", fastest(cases).markdown()]
+        parts += ["**Fastest to an error**", without_notes(fastest(cases))]
     return [*parts, picture(name, cases, "operations", "error", "Operations and error")]
+
+
+def without_notes(table: mb.studies.Table) -> str:
+    """Return a table without what `<=` before a number says already."""
+    return table.markdown([name for name in table.columns if name != "note"])
 
 
 def scaled(name: str, found: mb.studies.Findings, quiet: bool) -> list[str]:
@@ -122,7 +128,8 @@ def in_columns(rows: Sequence[dict[str, object]], quiet: bool) -> str:
 
 def shown(table: mb.studies.Table, columns: Sequence[str], quiet: bool) -> list[str]:
     """Return the columns of a page: those that say something, without times of a busy machine."""
-    silent = {"loop_joints"} - set(table.varied) | (set() if quiet else {"time"})
+    factors = {"coordinates", "integrator", "loop_joints", "constraint_solver", "stabilisation"}
+    silent = factors - set(table.varied) | (set() if quiet else {"time"})
     if set(table["status"]) == {"completed"}:
         silent |= {"status"}
     return [each for each in columns if each in table.columns and each not in silent]
