@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,22 +38,22 @@ class Samples:
     """
 
     def __init__(self, problem: Problem, steps: int, momenta: MomentaInLoops | None = None) -> None:
-        self._steps = sampled_steps(steps)
+        self._steps: list[int] = sampled_steps(steps).tolist()
         self._problem = problem
         self._momenta = momenta
         self._taken: dict[int, tuple[float, Any, Any, Any]] = {}
 
     def fitting(self, step: int, count: int) -> int:
         """Return how many steps from `step` on, up to `count`, lead to the next one."""
-        following = int(np.searchsorted(self._steps, step, side="right"))
-        if following == self._steps.size:
+        following = bisect.bisect_right(self._steps, step)
+        if following == len(self._steps):
             return count
-        return min(count, int(self._steps[following]) - step)
+        return min(count, self._steps[following] - step)
 
     def note(self, step: int) -> None:
         """Take the problem's state after so many steps, if it is one of them."""
-        at = int(np.searchsorted(self._steps, step))
-        if step == 0 or (at < self._steps.size and self._steps[at] == step):
+        at = bisect.bisect_left(self._steps, step)
+        if step == 0 or (at < len(self._steps) and self._steps[at] == step):
             problem = self._problem
             t = problem.t0 + step * problem.h
             self._taken[step] = (t, problem.q.copy(), problem.v.copy(), problem.work.copy())

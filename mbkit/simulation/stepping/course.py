@@ -213,7 +213,7 @@ class Course:
 
     def _advanced(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         """Take steps; those of an integrator in Python may raise, and are then taken back."""
-        kept = self._kept()
+        kept = {} if self.is_compiled else self._kept()
         try:
             return self._advance(first, steps, rows)
         except Exception as error:
