@@ -111,12 +111,11 @@ def test_springs_and_dampers_in_joints_act_side_by_side(taken, representation):
 
 @each_representation
 def test_forces_on_bodies_act_side_by_side(taken, representation):
-    """Of every kind that is compiled for lanes, some of them known over time."""
+    """Of every kind, some of them known over time."""
     rng = np.random.default_rng(31)
     mech, single = tree(rng)
     for force in every_force(rng, mech, single):
-        if not isinstance(force, mb.Bushing):
-            mech.add_force(force)
+        mech.add_force(force)
     system = mech.assemble(mb.RelativeCoordinates(representation=representation))
     given = states(system, 0.5)
     given["v"][9] *= 1e160

@@ -62,7 +62,7 @@ def test_a_force_on_many_samples_is_the_force_on_each(k, taken):
     a = states(system)
     found = check(lambda q, v: system.generalized_forces(q, v, 0.4), a["q"], a["v"])
     assert np.abs(found).max() > 0.0
-    assert taken == (set() if isinstance(forces[k], mb.Bushing) else {"generalized_forces"})
+    assert taken == {"generalized_forces"}
     a["v"][41] = np.nan
     after = system.generalized_forces(a["q"], a["v"], 0.4, on_error="nan")
     np.testing.assert_array_equal(np.delete(after, 41, axis=0), np.delete(found, 41, axis=0))
@@ -75,7 +75,7 @@ def test_dynamics_of_many_samples_under_all_forces(representation, taken):
     """With wrenches, prescribed joints, and times of their own, which are taken one by one."""
     mech, forces = mechanism()
     system = mech.assemble(mb.RelativeCoordinates(representation=representation))
-    system = system.with_forces([each for each in forces if not isinstance(each, mb.Bushing)])
+    system = system.with_forces(forces)
     q, v, vdot, tau, W = states(system).values()
     check(lambda *x: system.inverse_dynamics(*x, t=0.4), q, v, vdot, W)
     check(lambda *x: system.forward_dynamics(*x, t=0.4), q, v, tau, W)
@@ -104,6 +104,24 @@ def test_other_joints_prescribed_in_each_sample(taken):
     known = np.concatenate([tau, vdot, mask], axis=-1)
     check(lambda *x: system.evaluator.compute(HYBRID_DYNAMICS, *x), q, v, known)
     assert not taken
+
+
+def test_frames_of_a_bushing_turned_by_any_angle_in_each_sample(taken):
+    """By none, by little, by half a turn about each axis, and the other way round."""
+    mech = mb.Mechanism("mount")
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.SphericalJoint("ball"), mech.world, body)
+    mech.add_force(mb.Bushing("bushing", "world", "body", stiffness=[1.0, 2.0, 3.0, 0, 0, 0]))
+    system = mech.assemble()
+    angles = np.array([0.0, 1e-120, 1e-9, 1e-5, 0.3, 2.0, 3.0, np.pi - 1e-9, np.pi + 1e-9, 4.0])
+    axes = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.3, -0.5, 0.8], [-1, 0, 0], [0, 0, -1.0]])
+    steps = (angles[:, None, None] * axes).reshape(-1, 3)
+    q = system.retract(system.reference_configuration(), np.concatenate([steps, steps[::-1]]))
+    found = check(system.generalized_forces, q, np.zeros((len(q), 3)))
+    assert taken == {"generalized_forces"}
+    small = slice(0, 18)  # there the moment is -K x
+    expected = -np.array([1.0, 2.0, 3.0]) * steps[small]
+    np.testing.assert_allclose(found[small], expected, rtol=1e-8, atol=0.0)
 
 
 def test_points_that_meet_in_some_samples(taken):

@@ -1,6 +1,7 @@
 """Six springs and dampers between frames of two bodies."""
 
 from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.forces.bodies import apply, pose_of, velocity_of
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, parameters, site
 from mbkit.kernels.layout import DISSIPATED
@@ -76,12 +77,13 @@ def dexp_inv_times(Q, x, m):
     p = (Q[1], Q[2], Q[3])
     z = dot(x, x)
     e = 1.0 / 12.0
-    if z > 1e-10:
-        e = (1.0 - 0.5 * Q[0] * dot(x, p) / dot(p, p)) / z
+    far = z > 1e-10
+    if any_lane(far):
+        e = select(far, (1.0 - 0.5 * Q[0] * dot(x, p) / dot(p, p)) / z, e)
     return skew_polynomial_times(1.0, 0.5, e, x, m)
 
 
-@address_kernel(FORCE_FORM)
+@address_kernel(FORCE_FORM, in_lanes=True)
 def evaluate(space, k, _t, _q, _v, _tau, powers):
     """On b, in frame a: force -K_t d - C_t ddot, moment -dexp_{-x}^-1 K_r x - C_r w.
 

@@ -1,7 +1,7 @@
 """Unit quaternions Q = (p0, p), scalar first: product, rotation vector, rotation matrix."""
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.elementary import arctan2, cos, sqrt
+from mbkit.kernels.elementary import all_lanes, any_lane, arctan2, cos, select, sqrt
 from mbkit.kernels.lie.matrices import skew_polynomial
 from mbkit.kernels.lie.series import a1_a2
 from mbkit.kernels.vectors import add, cross, dot, scale
@@ -45,14 +45,22 @@ def quaternion_log(q):
 
     2 atan2(|p|, |p0|) has all digits at every angle; an arc cosine has half of them near 0 and pi.
     """
-    sign = -1.0 if q[0] < 0.0 else 1.0
     square = q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
-    if square < 1e-200:
-        # Here |p| equals its angle to all digits, and its square may underflow.
-        factor = 2.0 / q[0]
-    else:
-        sine = sqrt(square)
-        factor = 2.0 * sign * arctan2(sine, sign * q[0]) / sine
+    # Here |p| equals its angle to all digits, and its square may underflow.
+    small = square < 1e-200
+    if all_lanes(small):
+        return _scaled(2.0 / q[0], q)
+    sign = select(q[0] < 0.0, -1.0, 1.0)
+    sine = sqrt(square)
+    factor = 2.0 * sign * arctan2(sine, sign * q[0]) / sine
+    if any_lane(small):
+        factor = select(small, 2.0 / q[0], factor)
+    return _scaled(factor, q)
+
+
+@helper
+def _scaled(factor, q):
+    """The vector part, times a factor."""
     return factor * q[1], factor * q[2], factor * q[3]
 
 
@@ -70,18 +78,28 @@ def quaternion_from_rotation(R):
     quaternion's outer product has the most digits.
     """
     trace = R[0] + R[4] + R[8]
-    if trace >= R[0] and trace >= R[4] and trace >= R[8]:
-        q = (1.0 + trace, R[7] - R[5], R[2] - R[6], R[3] - R[1])
-    elif R[0] >= R[4] and R[0] >= R[8]:
-        q = (R[7] - R[5], 1.0 + R[0] - R[4] - R[8], R[1] + R[3], R[2] + R[6])
-    elif R[4] >= R[8]:
-        q = (R[2] - R[6], R[1] + R[3], 1.0 + R[4] - R[0] - R[8], R[5] + R[7])
-    else:
-        q = (R[3] - R[1], R[2] + R[6], R[5] + R[7], 1.0 + R[8] - R[0] - R[4])
+    q = (1.0 + trace, R[7] - R[5], R[2] - R[6], R[3] - R[1])
+    by_trace = (trace >= R[0]) & (trace >= R[4]) & (trace >= R[8])
+    if not all_lanes(by_trace):
+        by_x = (R[0] >= R[4]) & (R[0] >= R[8])
+        by_y = R[4] >= R[8]
+        x = (R[7] - R[5], 1.0 + R[0] - R[4] - R[8], R[1] + R[3], R[2] + R[6])
+        y = (R[2] - R[6], R[1] + R[3], 1.0 + R[4] - R[0] - R[8], R[5] + R[7])
+        z = (R[3] - R[1], R[2] + R[6], R[5] + R[7], 1.0 + R[8] - R[0] - R[4])
+        q = _either(by_trace, q, _either(by_x, x, _either(by_y, y, z)))
     q = quaternion_normalised(q)
-    if q[0] < 0.0:
-        q = (-q[0], -q[1], -q[2], -q[3])
-    return q
+    return _either(q[0] < 0.0, (-q[0], -q[1], -q[2], -q[3]), q)
+
+
+@helper
+def _either(condition, a, b):
+    """One of two quaternions."""
+    return (
+        select(condition, a[0], b[0]),
+        select(condition, a[1], b[1]),
+        select(condition, a[2], b[2]),
+        select(condition, a[3], b[3]),
+    )
 
 
 @helper
