@@ -8,6 +8,7 @@ from mbkit.kernels.compile import (
     floats_at,
     helper,
     int64,
+    integers_at,
     kernel,
     pointer_at,
     typed,
@@ -21,10 +22,12 @@ class LanesCall(NamedTuple):
 
     Attributes
     ----------
-    space, function, apply : int
+    space, function, apply, option : int
         As for one sample, of lanes.
     width : int
         The number of lanes.
+    places : int
+        Address of as many integers as a sample has results: where those are in `out`.
     q, v, x, wrenches, out : int
         Addresses of lanes for the arguments and the result.
     """
@@ -32,7 +35,9 @@ class LanesCall(NamedTuple):
     space: int64
     function: int64
     apply: int64
+    option: int64
     width: int64
+    places: int64
     q: int64
     v: int64
     x: int64
@@ -66,32 +71,34 @@ def into_lanes(source, first, stride, count, width, address):
 
 
 @helper
-def squares_out(transpose, width, source, target, first):
+def squares_out(transpose, width, source, places, target, first):
     """The way back."""
     size = target.shape[1]
     for start in range(0, size, width):
         k = min(start, size - width)
-        transpose(source, (width * k, width), target, (first * size + k, size))
+        transpose(source, (places, k), target, (first * size + k, size))
 
 
 @helper
-def from_lanes(address, target, first, count, width):
+def from_lanes(lanes, target, first, count):
     """The way back, of `count` samples."""
+    width = lanes.width
     size = target.shape[1]
-    source = floats_at(address, size * width)
+    source = floats_at(lanes.out, (size + 1) * width)
+    places = integers_at(lanes.places, size)
     squares = count == width and size >= width
     if squares and width == 8:
-        squares_out(transpose_eight, 8, source, target, first)
+        squares_out(transpose_eight, 8, source, places, target, first)
     elif squares and width == 4:
-        squares_out(transpose_four, 4, source, target, first)
+        squares_out(transpose_four, 4, source, places, target, first)
     else:
         for j in range(count):
             for k in range(size):
-                target[first + j, k] = source[k * width + j]
+                target[first + j, k] = source[places[k] + j]
 
 
 @helper
-def call_in_lanes(lanes, option, samples, first, count):
+def call_in_lanes(lanes, samples, first, count):
     """Call a function for `count` samples at once; return the status of them all."""
     width = lanes.width
     into_lanes(samples.q, first, samples.strides[0], count, width, lanes.q)
@@ -105,9 +112,11 @@ def call_in_lanes(lanes, option, samples, first, count):
         status = call_address(lanes.apply, (lanes.space, 0, q, v, pointer_at(lanes.wrenches), out))
         if status != OK:
             return status
-    status = call_address(lanes.function, (lanes.space, option, q, v, pointer_at(lanes.x), out))
+    status = call_address(
+        lanes.function, (lanes.space, lanes.option, q, v, pointer_at(lanes.x), out)
+    )
     if status == OK:
-        from_lanes(lanes.out, samples.out, first, count, width)
+        from_lanes(lanes, samples.out, first, count)
     return status
 
 
@@ -119,7 +128,7 @@ def batch_in_lanes(space, call, lanes, samples, first, last):
         if s > samples.limit[0]:
             return s
         end = min(s + lanes.width, last)
-        if call_in_lanes(lanes, call.option, samples, s, end - s) == OK:
+        if call_in_lanes(lanes, samples, s, end - s) == OK:
             for k in range(s, end):
                 samples.statuses[k] = OK
         else:

@@ -37,9 +37,9 @@ def hybrid_dynamics(space, option, q, v, known, found):
     return articulated_body(space, option, q, v, problem, True, RECURSION)
 
 
-def mass_matrix(space, _option, q, _v, _x, M):
-    """M(q)."""
-    return composite_body(space, q, M, RECURSION)
+def mass_matrix(space, option, q, _v, _x, M):
+    """M(q), or where the option is PACKED each of its entries once."""
+    return composite_body(space, option, q, M, RECURSION)
 
 
 def twists(space, _option, q, v, _x, out):

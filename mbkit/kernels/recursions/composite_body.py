@@ -1,11 +1,14 @@
 """The joint-space mass matrix: the composite-rigid-body algorithm."""
 
-from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
+from mbkit.kernels.compile import as_array, floats_at, helper, integers_at, records_at
 from mbkit.kernels.evaluation import as_matrix, positions
 from mbkit.kernels.layout import COLUMN_SIZE, SPACE
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.space import at_rest, bodies, scratch_of
 from mbkit.kernels.status import OK
+
+#: Option: what is found once, and no zeros between branches.
+PACKED = 1
 
 
 @helper
@@ -36,12 +39,16 @@ def start_columns(row, body, F, recursion):
 
 
 @helper
-def composite_body(space, q, M, recursion):
+def composite_body(space, option, q, M, recursion):
     """M(q), with zeros between bodies of different branches.
+
+    Where the option is PACKED, M begins with a zero, and what is found follows in the order of the
+    loops below: from the last body to the first, for each velocity of its joint the entries of all
+    columns of the subtree. `mbkit.systems.memory.packing` has which entry of M is where.
 
     Calls   place, column_wrench, columns_power, columns_to_parent, composite_to_parent.
     Reads   model, q.
-    Writes  scratch (R, p, S, composite inertias), M (nv, nv).
+    Writes  scratch (R, p, S, composite inertias), M (nv, nv) or packed.
     Source  Featherstone 2010, (46)-(48), figure 7, with its loops exchanged: instead of one column
             climbing to the root, all columns of a subtree are carried one joint inwards together.
             They do not wait for each other, and lie side by side in memory.
@@ -53,11 +60,16 @@ def composite_body(space, q, M, recursion):
         return status
     record = records_at(space, 1, SPACE)[0]
     nv = model[0].num_velocities
+    packed = option == PACKED
+    found = as_array(M, nv * nv + 1)
+    place = 1
     M = as_matrix(M, nv, nv)
     memory = floats_at(record.columns, COLUMN_SIZE * nv)
-    entries = memory[6 * nv :]
     velocity_of = integers_at(record.velocity_of_column, nv)
-    M[:, :] = 0.0
+    if packed:
+        found[0] = 0.0
+    else:
+        M[:, :] = 0.0
     for i in range(model.shape[0]):
         recursion.place(model, scratch, i)
     # from the tips to the world: composite inertias, the wrenches that move them, their power
@@ -69,8 +81,10 @@ def composite_body(space, q, M, recursion):
         start_columns(row, body, F, recursion)
         for k in range(row.num_velocities):
             velocity = row.first_velocity + k
+            entries = found[place:] if packed else memory[6 * nv :]
             recursion.columns_power(row, body, k, F, entries)
-            for c in range(columns.shape[0]):
+            place += columns.shape[0]
+            for c in range(0 if packed else columns.shape[0]):
                 M[velocity, columns[c]] = entries[c]
                 M[columns[c], velocity] = entries[c]
         if row.parent != 0:

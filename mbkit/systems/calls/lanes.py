@@ -12,6 +12,7 @@ from mbkit.systems.calls.evaluations import (
     HYBRID_DYNAMICS,
     INVERSE_DYNAMICS_DERIVATIVES,
     JACOBIAN,
+    MASS_MATRIX,
     MOMENTUM,
     Evaluation,
 )
@@ -59,6 +60,8 @@ class BatchInLanes:
         What the workspaces share.
     functions : tuple of int
         Addresses of the function, and of the one that leaves wrenches or 0.
+    option : int
+        Of the function.
 
     Attributes
     ----------
@@ -68,10 +71,13 @@ class BatchInLanes:
         How many samples at once.
     """
 
-    def __init__(self, evaluator: Evaluator, model: LanesModel, functions: tuple[int, int]) -> None:
+    def __init__(
+        self, evaluator: Evaluator, model: LanesModel, functions: tuple[int, int], option: int
+    ) -> None:
         self._evaluator = evaluator
         self._model = model
         self._functions = functions
+        self._option = option
         self.width = model.lanes.width
         from mbkit.kernels import batches_in_lanes  # here: threads find it loaded
 
@@ -85,9 +91,12 @@ class BatchInLanes:
             workspace = LanesWorkspace(self._evaluator.arrays, self._model)
         if samples.what is GENERALIZED_FORCES:
             workspace.let_act(self._model.forces)
-        sizes = [rows.shape[1] for rows in samples.vectors] + [num_results]
+        model, is_packed = self._model, samples.what is MASS_MATRIX
+        places, count = model.packed if is_packed else model.in_order(num_results)
+        sizes = [rows.shape[1] for rows in samples.vectors] + [count]
         rooms = [workspace.room(k, size) for k, size in enumerate(sizes)]
-        return workspace, self._call(workspace.address, *self._functions, self.width, *rooms)
+        called = *self._functions, self._option, self.width, places
+        return workspace, self._call(workspace.address, *called, *rooms)
 
     def give_back(self, workspace: LanesWorkspace) -> None:
         """Keep a workspace for the next batch."""
@@ -142,6 +151,7 @@ def batch_in_lanes(
     if not is_written(samples.what, made[0].function):
         return None
     from mbkit.kernels.lanes import address_in_lanes
+    from mbkit.kernels.recursions.composite_body import PACKED
 
     model = evaluator.lanes_model
     form = EVALUATION
@@ -149,4 +159,6 @@ def batch_in_lanes(
         form = EVALUATION_AT_TIME
         _ = model.forces  # compiled here: threads find them made
     addresses = [address_in_lanes(each.function, form, model.lanes) for each in made]
-    return BatchInLanes(evaluator, model, (addresses[0], addresses[1] if apply else 0))
+    functions = addresses[0], addresses[1] if apply else 0
+    option = PACKED if samples.what is MASS_MATRIX else option
+    return BatchInLanes(evaluator, model, functions, option)

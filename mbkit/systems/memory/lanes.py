@@ -11,6 +11,7 @@ import numpy as np
 from mbkit.kernels import layout
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.forces import ForceArrays
+from mbkit.systems.memory.packing import packed_mass_matrix
 from mbkit.systems.memory.workspace import (
     install_forces,
     mark_carriers,
@@ -61,6 +62,7 @@ class LanesModel:
     def __init__(self, arrays: SystemArrays, lanes: Lanes, *, steps: bool = False) -> None:
         self.lanes = lanes
         self.arrays = arrays
+        self._in_order: dict[int, tuple[int, int]] = {}
         self.bodies = arrays.bodies.copy()
         self.rooms: dict[int, int] = {}
         self._owners: list[Any] = []
@@ -69,6 +71,26 @@ class LanesModel:
             kernels = None if joint is None or joint.screw_form() else joint.kernels()
             if kernels is not None:  # none that calls Python: see `batch_in_lanes`
                 self._install(i, {name: getattr(kernels, name) for name in names})
+
+    @functools.cached_property
+    def packed(self) -> tuple[int, int]:
+        """The address of the places of a packed mass matrix, and how many numbers it has."""
+        places, count = packed_mass_matrix(self.arrays)
+        return self._listed(places), count
+
+    def in_order(self, size: int) -> tuple[int, int]:
+        """Return the same of results that lie in memory as they are to be read."""
+        if size not in self._in_order:
+            self._in_order[size] = self._listed(np.arange(size)), size
+        return self._in_order[size]
+
+    def _listed(self, places: Any) -> int:
+        """Return the address of places counted in doubles."""
+        from mbkit.kernels.compile import array_address
+
+        places = places * self.lanes.width
+        self._owners.append(places)
+        return array_address(places)
 
     def _install(self, i: int, functions: dict[str, Any]) -> None:
         """Let a joint have these functions for lanes: its own, or what calls them one by one."""
