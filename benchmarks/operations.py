@@ -112,8 +112,8 @@ def count_operations() -> dict[str, dict[str, float]]:
 
 
 def _counts(tree: Tree, count: int) -> dict[tuple[str, str], dict[str, int]]:
-    from mbkit.studies.laboratory.counted import Counted, counting
-    from mbkit.studies.laboratory.number_types import OtherNumbers
+    from mbkit.studies.laboratory.counting.counted import Counted, counting
+    from mbkit.studies.laboratory.counting.number_types import OtherNumbers
 
     system = tree.system(count)
     state = random_state(np.random.default_rng(count), system)

@@ -77,7 +77,7 @@ def exact() -> dict[str, Any]:
     import mpmath
 
     from mbkit.kernels.body_fixed import algorithms
-    from mbkit.studies.laboratory.number_types import OtherNumbers
+    from mbkit.studies.laboratory.counting.number_types import OtherNumbers
 
     mpmath.mp.dps = DIGITS
     functions = {

@@ -1,5 +1,5 @@
-"""Arrays of other numbers in the place of doubles: those of `mbkit.studies.laboratory.twins`."""
+"""Arrays of other numbers in the place of doubles, as counts of operations have them."""
 
-from mbkit.studies.laboratory.twins import Twins
+from mbkit.studies.laboratory.counting.twins import Twins
 
 __all__ = ["Twins"]

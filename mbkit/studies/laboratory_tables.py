@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mbkit.errors import UsageError, check_choice, check_switch
 from mbkit.studies.changes import flattened, several_values
 from mbkit.studies.laboratory import cases, factors
-from mbkit.studies.laboratory.operations import checked_algorithms
+from mbkit.studies.laboratory.counting.operations import checked_algorithms
 from mbkit.studies.laboratory.outputs import function_of_module, outputs_of
 from mbkit.studies.laboratory.scaling import checked_sizes
 from mbkit.studies.laboratory.tasks import checked_executor, executor_of

@@ -16,8 +16,8 @@ import numpy as np
 import mbkit as mb
 from mbkit.kernels import vectors
 from mbkit.kernels.recursions import inertias
-from mbkit.studies.laboratory.counted import Counted, counting
-from mbkit.studies.laboratory.number_types import OtherNumbers, convert
+from mbkit.studies.laboratory.counting.counted import Counted, counting
+from mbkit.studies.laboratory.counting.number_types import OtherNumbers, convert
 from tests.trees import random_mechanism, random_state
 
 REPRESENTATIONS = {

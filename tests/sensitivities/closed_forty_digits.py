@@ -15,7 +15,7 @@ import mpmath
 import numpy as np
 
 import mbkit as mb
-from mbkit.studies.laboratory.number_types import OtherNumbers
+from mbkit.studies.laboratory.counting.number_types import OtherNumbers
 from tests.constraints.closed_mechanisms import assembled, four_bar
 
 H, STEPS = 0.03125, 2

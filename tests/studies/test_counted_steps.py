@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from mbkit.studies import compare
-from mbkit.studies.laboratory import counted_steps
-from mbkit.studies.laboratory.counted import Counted, counting, counting_places
-from mbkit.studies.laboratory.counted_places import ALGORITHMS, place_of
+from mbkit.studies.laboratory.counting import steps as counted_steps
+from mbkit.studies.laboratory.counting.counted import Counted, counting, counting_places
+from mbkit.studies.laboratory.counting.places import ALGORITHMS, place_of
 from tests.studies.test_compare import four_bar
 
 

@@ -13,7 +13,7 @@ import mpmath
 import numpy as np
 
 import mbkit as mb
-from mbkit.studies.laboratory.number_types import OtherNumbers
+from mbkit.studies.laboratory.counting.number_types import OtherNumbers
 from tests.trees import random_mechanism, random_state
 
 KINDS = (

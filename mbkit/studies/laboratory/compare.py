@@ -19,7 +19,7 @@ from mbkit.simulation.long_runs.identity import fingerprint
 from mbkit.simulation.start import initial_state
 from mbkit.simulation.stepping.watch import checked_events
 from mbkit.studies.laboratory.cases import FACTORS, Case, cases_of
-from mbkit.studies.laboratory.counted_steps import operations_of, scaled
+from mbkit.studies.laboratory.counting.steps import operations_of, scaled
 from mbkit.studies.laboratory.directory import StudyDirectory, code_of, digest
 from mbkit.studies.laboratory.findings import Findings
 from mbkit.studies.laboratory.keeping import kept

@@ -17,11 +17,16 @@ from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.errors import UsageError, check_choice, check_kind, several
 from mbkit.model import Mechanism
 from mbkit.simulation.long_runs.identity import fingerprint
+from mbkit.studies.laboratory.counting.operations import (
+    ALGORITHMS,
+    KINDS,
+    checked_algorithms,
+    counts_of,
+)
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.factors import representations_of
 from mbkit.studies.laboratory.findings import Findings
 from mbkit.studies.laboratory.keeping import kept
-from mbkit.studies.laboratory.operations import ALGORITHMS, KINDS, checked_algorithms, counts_of
 from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import run_tasks
 from mbkit.systems import System

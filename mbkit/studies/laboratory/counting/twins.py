@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.kernels.compile import UNCOMPILED, let_twins_in
-from mbkit.studies.laboratory.number_types import orthonormal
+from mbkit.studies.laboratory.counting.number_types import orthonormal
 
 #: Fields of structured arrays that hold rotations.
 ROTATIONS = ("R", "place_R")

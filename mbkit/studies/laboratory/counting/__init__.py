@@ -1,0 +1,1 @@
+"""Operations of recursions and of steps, counted on numbers that count."""
