@@ -93,10 +93,10 @@ def sealed_folder():
 @pytest.fixture
 def registry():
     """The registry of plugins, new, with what comes with mbkit alone until it is asked for more."""
-    from mbkit.cli import group
+    from mbkit.cli import main
     from mbkit.plugins import registry as the_registry
 
-    caches = (the_registry, group.registry)
+    caches = (the_registry, main.registry)
     for each in caches:
         each.cache_clear()
     yield the_registry()
