@@ -1,4 +1,4 @@
-"""Where the entries of a mass matrix are among those that kernels leave once, without zeros."""
+"""Places of the entries of a mass matrix among those that kernels leave once, without zeros."""
 
 from __future__ import annotations
 
