@@ -76,7 +76,8 @@ class Contents:
             The configuration at first, of the mechanism assembled in relative coordinates; by
             default the reference configuration.
         **options
-            ``traces``, ``wrenches``, ``host``, ``port`` and ``viewer``: see `mbkit.viz.show.show`.
+            ``traces``, ``wrenches``, ``t_end``, ``host``, ``port`` and ``viewer``: see
+            `mbkit.viz.show.show`.
 
         Returns
         -------

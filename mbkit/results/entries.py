@@ -7,12 +7,21 @@ from typing import Any
 
 from mbkit.results.columns import velocity_units
 
-__all__ = ["position_words", "velocity_words"]
+__all__ = ["output_words", "position_words", "velocity_words"]
 
 _QUATERNION = ("w", "x", "y", "z")
 _POINT = ("x", "y", "z")
 _SPIN = ("about x", "about y", "about z")
 _SPEED = ("along x", "along y", "along z")
+_OF_OUTPUTS = {
+    ("N m",) * 3 + ("N",) * 3: (
+        *(f"torque {word}" for word in _SPIN), *(f"force {word}" for word in _SPEED)
+    ),
+    ("rad/s",) * 3 + ("m/s",) * 3: (*_SPIN, *_SPEED),
+    ("rad/s",) * 3: _SPIN,
+    ("m/s",) * 3: _SPEED,
+    ("m",) * 3: _POINT,
+}  # fmt: skip
 
 
 def position_words(
@@ -74,6 +83,22 @@ def velocity_words(
             for k, word in zip(own, (*_SPIN, *_SPEED), strict=False):
                 found[k] = f"{names[k]} {word}"
     return tuple(found)
+
+
+def output_words(units: Sequence[str]) -> tuple[str, ...]:
+    """Return a word for each number of an output of a run, in axes of the world; () where unknown.
+
+    Known by their units are reactions and wrenches, twists, positions, and velocities of points and
+    of rotation.
+
+    Examples
+    --------
+    >>> output_words(("N m",) * 3 + ("N",) * 3)[2:4]
+    ('torque about z', 'force along x')
+    >>> output_words(("m",) * 3)
+    ('x', 'y', 'z')
+    """
+    return _OF_OUTPUTS.get(tuple(units), ())
 
 
 def _joints(names: Sequence[str]) -> list[list[int]]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -24,12 +25,15 @@ from mbkit.viz.arrows import arrows_of, given_wrenches, reactions_of_run
 from mbkit.viz.film import SIZE, Film, Trace, frames_of
 from mbkit.viz.scene import LAYERS, scene_of
 from mbkit.viz.scene.scene import Color
-from mbkit.viz.viewers import target_of, writer_of
+from mbkit.viz.viewers import target_of, write_film, writer_of
 
 if TYPE_CHECKING:
     from mbkit.results.result import Result
     from mbkit.systems import System
 
+
+#: Points of a trace, beside those of the frames: every saved instant of runs that are no longer.
+_MOST_POINTS = 4000
 
 #: Pixels along a side, of a picture that the graphics can hold twice as fine.
 _LARGEST = 4096
@@ -64,8 +68,8 @@ def animate(
     Raises
     ------
     UsageError
-        If no viewer writes such files, a package is not installed, or the run does not give its
-        system.
+        If no viewer writes such files, a package is not installed, the file cannot be written, or
+        the run does not give its system.
     """
     target = target_of(path)
     writer = writer_of(target, viewer)
@@ -73,7 +77,7 @@ def animate(
         run, speed=speed, frame_rate=frame_rate, traces=traces, reactions=reactions,
         wrenches=wrenches, layers=layers, size=size, system=system,
     )  # fmt: skip
-    writer.write(film, target)
+    write_film(writer, film, target)
 
 
 def film_of(
@@ -146,10 +150,21 @@ def film_of(
     shown += given_wrenches(system, wrenches or {}, run.q[rows], rows, run.t.size)
     return Film(
         scene, run.t[rows], run.q[rows], float(speed), system.name,
-        traces=traces_of(system, run.q[rows], traces, "animate"), layers=_checked_layers(layers),
+        traces=_ways(system, run, finite, rows, traces), layers=_checked_layers(layers),
         arrows=arrows_of(shown, scene.size),
         size=_checked_size(size),
     )  # fmt: skip
+
+
+def _ways(system: System, run: Result, finite: Any, rows: Any, given: Any) -> tuple[Trace, ...]:
+    """Return the ways of points through saved instants, and how far they are at each frame.
+
+    `finite` are the instants that can be seen, `rows` those of the frames; of long runs some.
+    """
+    some = np.union1d(finite[:: -(-len(finite) // _MOST_POINTS)], rows)
+    counts = np.searchsorted(some, rows, side="right")
+    found = traces_of(system, run.q[some], given, "animate")
+    return tuple(attrs.evolve(each, counts=counts) for each in found)
 
 
 def traces_of(system: System, q: FloatArray, given: Any, who: str) -> tuple[Trace, ...]:

@@ -20,11 +20,35 @@ SIZE = (720, 480)
 @final
 @attrs.frozen(eq=False)
 class Trace:
-    """The way of a point: where it is at each frame, (k, 3), in the world. [m]."""
+    """The way of a point.
+
+    Attributes
+    ----------
+    name : str
+        Of the body or frame.
+    points : ndarray, shape (n, 3)
+        Where it has been, in the world, more often than there are frames. [m]
+    color : tuple of float
+        Red, green, blue, opacity.
+    counts : ndarray of int, shape (k,), optional
+        How many of the points it has reached at each frame; by default one more a frame.
+    """
 
     name: str
     points: FloatArray = attrs.field(converter=frozen_array)
     color: Color = (0.85, 0.1, 0.35, 1.0)
+    counts: npt.NDArray[np.int64] | None = None
+
+    def until(self, frame: int) -> FloatArray:
+        """Return the points (m, 3) that it has reached at a frame.
+
+        Examples
+        --------
+        >>> way = Trace("hand", np.zeros((6, 3)), counts=np.array([1, 3, 6]))
+        >>> [len(way.until(frame)) for frame in range(3)]
+        [1, 3, 6]
+        """
+        return self.points[: frame + 1 if self.counts is None else self.counts[frame]]
 
 
 @final

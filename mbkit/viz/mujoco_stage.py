@@ -176,8 +176,7 @@ class Stage:
                     kinds.mjGEOM_CYLINDER, origin, origin + glyph * axis, 0.03 * glyph, color
                 )
         for trace in film.traces:
-            points = trace.points[: row + 1]
-            for start, end in itertools.pairwise(points):
+            for start, end in itertools.pairwise(trace.until(row)):
                 self._line(kinds.mjGEOM_CAPSULE, start, end, 0.03 * glyph, trace.color)
         for arrow in film.arrows:
             kind = kinds.mjGEOM_ARROW2 if arrow.double else kinds.mjGEOM_ARROW

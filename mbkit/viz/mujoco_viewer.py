@@ -8,7 +8,6 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from mbkit.errors import UsageError
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.viz.film import Film
 from mbkit.viz.image_files import WRITERS, check_installed
@@ -29,17 +28,10 @@ class MujocoViewer(Viewer):
     def write(self, film: Film, path: pathlib.Path) -> None:
         """Write a film, or a picture if it has one frame.
 
-        UsageError if MuJoCo, Pillow or ffmpeg is not installed and needed, or the file cannot be
-        written.
+        UsageError if MuJoCo, Pillow or ffmpeg is not installed and needed.
         """
         check_installed(path)
-        try:
-            WRITERS[path.suffix.lower()](film, path, lambda rows: images(film, rows))
-        except OSError as error:
-            raise UsageError(
-                f"Film '{path}' cannot be written: {error.strerror or error}; choose a folder that "
-                "can be written to and has room."
-            ) from error
+        WRITERS[path.suffix.lower()](film, path, lambda rows: images(film, rows))
 
 
 def images(film: Film, rows: Iterable[int]) -> Iterator[Any]:

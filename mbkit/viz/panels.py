@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mbkit.errors import MbkitError, NameUnknownError, UsageError, several
 from mbkit.results.columns import columns_of
-from mbkit.results.entries import position_words, velocity_words
+from mbkit.results.entries import output_words, position_words, velocity_words
 from mbkit.results.summary import balance
 from mbkit.results.tidy import columns_of_result
 
@@ -116,11 +116,16 @@ def _velocities(run: Result, columns: Sequence[int] | None) -> list[Panel]:
 def _outputs_of(run: Result) -> list[tuple[str, str, str, Floats]]:
     """Return name, label, unit and values of the numbers of all outputs."""
     tables = [each for each in columns_of_result(run) if each.name.startswith("output.")]
-    names = [name for name, array in run.outputs.items() for _ in range(array[:1].size)]
-    return [
-        (name, each.name.removeprefix("output."), each.unit, each.values)
-        for name, each in zip(names, tables, strict=True)
-    ]
+    found = []
+    for name, array in run.outputs.items():
+        own, tables = tables[: array[:1].size], tables[array[:1].size :]
+        words = output_words([each.unit for each in own])
+        labels = [f"{name} {word}" for word in words]
+        labels = labels or [each.name.removeprefix("output.") for each in own]
+        found += [
+            (name, label, each.unit, each.values) for label, each in zip(labels, own, strict=True)
+        ]
+    return found
 
 
 def _outputs(run: Result, columns: Sequence[int] | None) -> list[Panel]:

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
-from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.arrays import FloatArray, frozen_number
 from mbkit.viz.animate import traces_of
 from mbkit.viz.arrows import given_wrenches
 from mbkit.viz.film import Film
 from mbkit.viz.scene import scene_of
-from mbkit.viz.viewers import live_viewer, named_viewer, target_of, writer_of
-from mbkit.viz.viser_stage import LOCAL
+from mbkit.viz.viewers import live_viewer, named_viewer, target_of, write_film, writer_of
+from mbkit.viz.viser_stage import LOCAL, T_END
 from mbkit.viz.viser_viewer import page
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Picture:
     def save(self, path: str | os.PathLike[str], *, viewer: str | None = None) -> None:
         """Write the picture to a file; its suffix says how, as for `Result.animate`."""
         target = target_of(path)
-        writer_of(target, viewer).write(self.film, target)
+        write_film(writer_of(target, viewer), self.film, target)
 
     def _repr_html_(self) -> str:
         text = html.escape(page(self.film), quote=True)
@@ -69,8 +69,11 @@ def show(
     viewer: str | None = None,
     traces: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | None = None,
+    t_end: float = T_END,
 ) -> Any:
     """Show a system on a live page, with a slider for each coordinate of a joint.
+
+    Prescribed joints have a slider of the time in common.
 
     Parameters
     ----------
@@ -89,6 +92,8 @@ def show(
     wrenches : mapping of str to array_like, shape (6,), optional
         Wrenches (moment, force) on bodies that are arrows: in the axes of the world, about the
         origin of the body's frame.
+    t_end : float
+        Time at the end of the slider of the time; that of a table of positions ends with it. [s]
 
     Returns
     -------
@@ -109,13 +114,20 @@ def show(
         raise UsageError(f"show: host must be an address, such as '{LOCAL}', got {host!r}.")
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
         raise UsageError(f"show: port must be an integer from 0 to 65535, got {port!r}.")
+    last = frozen_number(t_end)
+    if not (isinstance(last, float) and 0.0 < last < np.inf):
+        raise UsageError(f"show: t_end must be a positive number of seconds, got {t_end!r}.")
     found = live_viewer() if viewer is None else named_viewer(viewer)
     joints = system._blueprint.relative() if system.free_joints else system
     if joints is not system:
         start = joints.state_of(system, start)[0]
+    if joints.prescribed_joints:
+        start = joints.prescribed_state(0.0, start)[0]
     if joints.num_position_constraints:
         start = joints.close_loops(start)
     options: dict[str, Any] = {"host": host, "port": port}
+    if joints.prescribed_joints:
+        options["t_end"] = last
     if ways := traces_of(joints, start[None], traces, "show"):
         options["traces"] = ways
     if wrenches is not None:

@@ -7,6 +7,7 @@ import pathlib
 from typing import Any
 
 from mbkit.errors import UsageError, listed, suggestion
+from mbkit.viz.film import Film
 from mbkit.viz.viewer import Viewer
 
 
@@ -42,6 +43,17 @@ def writer_of(path: pathlib.Path, viewer: str | None = None) -> Viewer:
                 return each  # type: ignore[no-any-return]
     known = sorted({own for each in registry().all("viewer").values() for own in each.suffixes})
     raise UsageError(f"No viewer writes files like '{path}'; choose one of {listed(known)}.")
+
+
+def write_film(writer: Viewer, film: Film, path: pathlib.Path) -> None:
+    """Write a film by a viewer, one of a plugin too; UsageError if the file cannot be written."""
+    try:
+        writer.write(film, path)
+    except OSError as error:
+        raise UsageError(
+            f"Film '{path}' cannot be written: {error.strerror or error}; choose a folder that "
+            "can be written to and has room."
+        ) from error
 
 
 def named_viewer(name: Any) -> Viewer:

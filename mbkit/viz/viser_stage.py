@@ -30,6 +30,9 @@ _HEAD = 0.35
 #: The only address that a page is served at, unless another is asked for.
 LOCAL = "127.0.0.1"
 
+#: Time up to which prescribed joints can be moved, unless another is asked for. [s]
+T_END = 10.0
+
 
 def server_at(host: str, port: int) -> ViserServer:
     """Return a server of viser, without what it prints; UsageError if it is not installed."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from mbkit.errors import UsageError
 from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.film import Film
 from mbkit.viz.live_page import LivePage
@@ -28,14 +27,7 @@ class ViserViewer(Viewer):
 
     def write(self, film: Film, path: pathlib.Path) -> None:
         """Write a page with the film, and what plays it."""
-        text = page(film)
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(
-                f"Film '{path}' cannot be written: {error.strerror or error}; choose a folder that "
-                "can be written to and has room."
-            ) from error
+        path.write_text(page(film), encoding="utf-8")
 
     def show(self, scene: Scene, q: FloatArray, **options: Any) -> LivePage:
         """Show a page with a slider for each coordinate of a joint; see `mbkit.viz.show.show`."""

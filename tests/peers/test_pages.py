@@ -16,6 +16,7 @@ import pytest
 
 import mbkit as mb
 from tests.viz.test_scene import PLACE, C, four_bar
+from tests.viz.test_sliders import driven_four_bar
 from tools.pages import requests
 
 pytest.importorskip("viser")
@@ -163,9 +164,66 @@ def test_a_slider_of_the_live_page_moves_a_four_bar_with_its_loop_closed(browser
     assert repr(live).endswith(": closed>")
 
 
+def test_the_time_of_a_drive_has_a_slider_below_the_messages(browser):
+    """A driven crank goes where its motion is, the loop follows, and what cannot be is told."""
+    system = driven_four_bar("0.5*t")
+    live = mb.viz.show(system, port=0, t_end=4.0)
+    try:
+        with opened(browser, live.url) as (page, _):
+            time = page.locator("[role=slider]").first
+            time.wait_for(state="attached", timeout=PATIENCE)
+            assert float(time.get_attribute("aria-valuemax")) == 4.0
+            track = page.locator(".mantine-Slider-root").first.bounding_box()
+            page.mouse.click(track["x"] + 0.5 * track["width"], track["y"] + track["height"] / 2)
+            assert until(page, lambda: live.t > 1.0)
+            crank = system.position_slice("A")
+            assert until(page, lambda: abs(live.q[crank][0] - 0.5 * live.t) < 1e-9)
+            assert until(page, lambda: abs(value_of(time) - live.t) < 1e-2)
+            assert live.posture.gap < 1e-9
+            live.move(0, 99.0)
+            told = page.get_by_text("cannot go to 99 rad")
+            assert until(page, told.is_visible)
+            assert told.bounding_box()["y"] < time.bounding_box()["y"]
+            assert live._repr_html_().count(live.url) == 3
+        live.move_to(1.0)
+        assert (live.t, live.q[crank][0]) == (1.0, pytest.approx(0.5))
+    finally:
+        live.close()
+    assert live._repr_html_() == "<p>&lt;LivePage of &#x27;four-bar&#x27;: closed&gt;</p>"
+
+
+@pytest.mark.parametrize("count", [8, 9])
+def test_names_of_more_than_eight_joints_are_hidden_at_first(browser, count):
+    """And the positions of joints at zero are zero without a sign."""
+    mech, before = mb.Mechanism("chain"), "world"
+    for k in range(count):
+        link = mb.Body(f"link{k}", mb.SpatialInertia.sphere(1.0, radius=0.1))
+        joint = mb.RevoluteJoint(f"joint{k}", (0, 1, 0), (0.2 * k, 0, 0))
+        mech.add_joint(joint, before, mech.add_body(link))
+        before = link.name
+    live = mb.viz.show(mech.assemble(), np.full(count, -1e-17), port=0)
+    try:
+        with opened(browser, live.url) as (page, _):
+            box = page.get_by_role("checkbox", name="joint names")
+            page.locator("[role=slider]").first.wait_for(state="attached", timeout=PATIENCE)
+            assert live._stage._groups["joint names"].visible == (count == 8)
+            assert box.is_checked() == (count == 8)
+            assert [value_of(page.locator("[role=slider]").nth(k)) for k in (0, 1)] == [0.0, 0.0]
+            shown = page.locator("input.mantine-NumberInput-input").first.input_value()
+            assert shown == "0"
+            if count == 9:
+                box.click()
+                assert until(page, lambda: live._stage._groups["joint names"].visible)
+        with pytest.raises(mb.UsageError, match="no joint of 'chain' is prescribed"):
+            live.move_to(1.0)
+    finally:
+        live.close()
+
+
 def test_what_a_live_page_cannot_show_is_named():
     system = four_bar()
     for options, told in (
+        ({"t_end": 0.0}, "show: t_end must be a positive number"),
         ({"traces": ["couplr"]}, "show: traces: there is no body or frame 'couplr'"),
         ({"wrenches": [1.0]}, "show: wrenches must be arrays"),
         ({"wrenches": {"body": np.zeros(6)}}, "body"),

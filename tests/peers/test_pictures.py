@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import runpy
+import shutil
 import subprocess
 import sys
 
@@ -123,6 +124,23 @@ def test_traces_grow_with_the_film(tmp_path, system, run):
     assert 10 < counts[1] < counts[2]
 
 
+def test_traces_have_all_saved_states_up_to_each_frame(system, run, monkeypatch):
+    """Not those of frames alone, of which a film that plays fast has few; of long runs some."""
+    whole = system.pose("end1", run.q)[:, :3, 3]
+    film = film_of(run, traces=["end1"], frame_rate=10.0)
+    assert len(film.t) == 5
+    (trace,) = film.traces
+    np.testing.assert_array_equal(trace.points, whole)
+    for frame, t in enumerate(film.t):
+        np.testing.assert_array_equal(trace.until(frame), whole[: np.searchsorted(run.t, t) + 1])
+    monkeypatch.setattr("mbkit.viz.animate._MOST_POINTS", 10)
+    (trace,) = film_of(run, traces=["end1"], frame_rate=10.0).traces
+    assert 5 < len(trace.points) <= 10 + 5
+    np.testing.assert_array_equal(
+        trace.points[trace.counts - 1], system.pose("end1", film.q)[:, :3, 3]
+    )
+
+
 @pytest.mark.parametrize("suffix", [".gif", ".png"])
 def test_films_last_as_long_as_the_motion(tmp_path, run, suffix):
     """At the speed that is asked for; the last frame stays."""
@@ -165,6 +183,27 @@ def test_films_for_ffmpeg_have_even_steps_in_time(tmp_path, run, monkeypatch):
         run.animate(tmp_path / "broken.mp4")
 
 
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg")
+def test_ffmpeg_writes_a_film_that_it_reads_again(tmp_path, run):
+    """h264 at 30 frames a second, whose images are those of the run but for what it compresses."""
+    path = tmp_path / "run.mp4"
+    run.animate(path, size=(242, 161), layers={"joint names": False})  # sides that h264 cannot have
+    ask = ["ffmpeg", "-loglevel", "error", "-i", str(path)]
+    told = subprocess.run([*ask[:1], *ask[3:]], capture_output=True, text=True, check=False).stderr
+    assert "Video: h264" in told
+    assert "242x162" in told
+    assert "30 fps" in told
+    command = [*ask, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    data = subprocess.run(command, capture_output=True, check=True).stdout
+    films = np.frombuffer(data, np.uint8).reshape(-1, 162, 242, 3)[:, :161].astype(float)
+    assert len(films) == 13
+    run.animate(tmp_path / "run.png", size=(242, 161), layers={"joint names": False})
+    first, *_, last = read(tmp_path / "run.png")[0]
+    for film, picture, other in ((films[0], first, last), (films[-1], last, first)):
+        assert np.abs(film - picture).mean() < 2.0  # of 255
+        assert np.abs(film - other).mean() > 2.0 * np.abs(film - picture).mean()
+
+
 def test_missing_programs_and_packages_are_named(tmp_path, run, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(
@@ -200,9 +239,6 @@ def test_options_of_films(tmp_path, system, run):
     images, shown, _ = read(tmp_path / "run.gif")
     assert images.shape[1:] == (100, 200, 3)
     assert sum(shown[:-1]) == pytest.approx(200.0, abs=10.0)
-    film = film_of(run, traces=["end1"])
-    (trace,) = film.traces
-    np.testing.assert_array_equal(trace.points, system.pose("end1", film.q)[:, :3, 3])
     for options, told in (
         ({"traces": ["end2"]}, "no body or frame 'end2'; did you mean 'end1'"),
         ({"traces": 3}, "traces must be names"),

@@ -145,12 +145,16 @@ def test_without_a_path_pyplot_has_the_figure():
 
 def test_outputs_have_a_panel_for_each_unit(tmp_path):
     """Here of a pendulum, whose outputs are recorded: metres, newtons and newton metres apart."""
-    run = pendulum_run(outputs={"tip": "bob.position", "load": "axle.reaction"})
+    outputs = {"tip": "bob.position", "load": "axle.reaction", "own": lambda t, q, v: [t, -t]}
+    run = pendulum_run(outputs=outputs)
     figure = run.plot(tmp_path / "run.png")
     panels = {axes.get_ylabel(): axes for axes in figure.axes}
-    assert labels(panels["outputs [m]"]) == ["tip[0]", "tip[1]", "tip[2]"]
-    assert labels(panels["outputs [N m]"]) == ["load[0]", "load[1]", "load[2]"]
+    assert labels(panels["outputs [m]"]) == ["tip x", "tip y", "tip z"]
+    turning = [f"load torque about {axis}" for axis in "xyz"]
+    assert labels(panels["outputs [N m]"]) == turning
+    assert labels(panels["outputs [N]"]) == [f"load force along {axis}" for axis in "xyz"]
     np.testing.assert_array_equal(panels["outputs [N]"].lines[2].get_ydata(), run["load"][:, 5])
+    assert labels(panels["outputs"]) == ["own[0]", "own[1]"]  # a function says not what it is
 
 
 def pendulum_run(h=0.01, **further):
