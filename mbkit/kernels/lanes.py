@@ -36,15 +36,18 @@ from numba.np.numpy_support import from_dtype
 
 from mbkit.kernels.caching import features
 from mbkit.kernels.compile import compiled_address
+from mbkit.kernels.constraints.layout import CLOSURE
 from mbkit.kernels.layout import SPACE
 
 #: Bytes of a line of the cache, and of the widest register.
 LINE = 64
 
-#: The entries of SPACE, and of records of lanes, that are addresses of lanes.
+#: The entries of SPACE and CLOSURE, and of records of lanes, that are addresses of lanes.
 ADDRESSES = frozenset(
     {"scratch", "rest", "columns", "slot", "directions", "changes", "trial"}
     | {"tau", "efforts", "powers", "sites"}
+    | {"closure", "joint_scratch", "residual", "rate", "time_rate", "bias"}
+    | {"wrenches", "coefficients", "buffer", "propagated"}
 )
 
 # ------------------------------------------------------------------------------------ types
@@ -96,7 +99,7 @@ class Mask(types.Type):
 
 
 class LanesAddress(types.Type):
-    """An address with lanes behind it, or records of lanes; of a SPACE: that has such addresses."""
+    """An address of lanes or of records of them; of a SPACE or CLOSURE: that has such addresses."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.number = lanes
@@ -108,7 +111,7 @@ class LanesAddress(types.Type):
 
     def record(self, kind: types.Record) -> types.Record:
         """Return what is there in the place of a record."""
-        if kind == from_dtype(SPACE):
+        if kind in (from_dtype(SPACE), from_dtype(CLOSURE)):
             return _with_addresses(kind, self)
         return _with_lanes(kind, self.number)
 

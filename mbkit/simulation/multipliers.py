@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.integrators.integrator import Rows
-from mbkit.systems.calls.evaluations import LEAST_MULTIPLIERS
+from mbkit.systems.calls.evaluations import LEAST_MULTIPLIERS, STORED_CONSTRAINT_STATE
+from mbkit.systems.constraints import constraint_parts
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
@@ -40,13 +41,10 @@ def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, Base
         )
         if rows.multipliers.size:
             _put_own(run, rows, multipliers, kept)
-        parts = (
-            system.constraint_residual(rows.q, t, on_error="nan"),
-            system.constraint_velocity(rows.q, rows.v, t, on_error="nan"),
-            system.constraint_acceleration(rows.q, rows.v, vdot, t, on_error="nan"),
-        )
-        for level, part in enumerate(parts):
-            residuals[:, level] = np.abs(part).max(axis=-1, initial=0.0)
+        motions = (None, None), (rows.v, None), (rows.v, vdot)
+        for level, motion in enumerate(motions):
+            parts = constraint_parts(system, rows.q, *motion, t, "nan", STORED_CONSTRAINT_STATE)
+            residuals[:, level] = np.abs(parts[level]).max(axis=-1, initial=0.0)
     except BaseException as error:
         return multipliers, residuals, error
     return multipliers, residuals, None

@@ -15,6 +15,7 @@ from mbkit.systems.calls.evaluations import (
     CONSTRAINT_SIZES,
     CONSTRAINT_STATE,
     SOLVED_DYNAMICS,
+    Evaluation,
 )
 from mbkit.systems.calls.wrenches import Wrenches, computed
 from mbkit.systems.constraint_checks import check_certain, check_dependent, warn_of_redundant
@@ -62,6 +63,7 @@ def constraint_parts(
     vdot: ArrayLike | None,
     t: ArrayLike,
     on_error: str,
+    what: Evaluation = CONSTRAINT_STATE,
 ) -> tuple[Floats, Floats, Floats]:
     """Return g, A v, A vdot + dA/dt v."""
     zero = system.evaluator.zero
@@ -71,7 +73,7 @@ def constraint_parts(
         nothing = np.zeros((*axes, 0))
         return nothing, nothing, nothing
     given = q, v, system.evaluator.arguments.timed("vdot", vdot, t, on_error)
-    found = system.evaluator.compute(CONSTRAINT_STATE, *given, on_error=on_error)
+    found = system.evaluator.compute(what, *given, on_error=on_error)
     g, rate, bias = np.split(
         found, np.cumsum([system.num_position_constraints, system.num_velocity_constraints]), -1
     )

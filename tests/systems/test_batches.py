@@ -6,12 +6,15 @@ import _thread
 import os
 import threading
 import time
+import warnings
 
 import attrs
 import numpy as np
 import pytest
 
 import mbkit as mb
+from tests.constraints.examples import EXAMPLES
+from tests.constraints.loops import random_loops
 from tests.every_representation import REPRESENTATIONS
 from tests.trees import MAKERS, random_mechanism, random_state
 
@@ -130,6 +133,85 @@ def test_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method):
         np.testing.assert_array_equal(np.delete(now, 41, axis=0), np.delete(before, 41, axis=0))
         np.testing.assert_array_equal(now[41], spoilt)
         assert np.isnan(spoilt).any()
+
+
+#: What looks at constraints, in the same way.
+OF_CONSTRAINTS = {
+    "residual": lambda s, a, **k: s.constraint_residual(a["q"], a["t"], **k),
+    "velocity": lambda s, a, **k: s.constraint_velocity(a["q"], a["v"], a["t"], **k),
+    "acceleration": lambda s, a, **k: s.constraint_acceleration(
+        a["q"], a["v"], a["vdot"], a["t"], **k
+    ),
+    "jacobian": lambda s, a, **k: s.constraint_jacobian(a["q"], a["t"], **k),
+    "sizes": lambda s, a: s.constraint_sizes(a["q"], a["v"], a["t"]),
+}
+
+#: Joints that close loops: one screw, motions with lanes and without, and no motion.
+LOOPS = ("revolute", "helical", "prismatic", "spherical", "universal", "planar", "angles", "fixed")
+
+
+def _loops(rng, coordinates):
+    """Return loops that are closed at a configuration, and that."""
+    mech, q, names = random_loops(rng, 6, LOOPS, CONSTANT)
+    if coordinates == "absolute":
+        system = mech.assemble(mb.AbsoluteCoordinates())
+        return system, system.reference_configuration()
+    return mech.assemble(mb.RelativeCoordinates(loop_joints=names)), q
+
+
+def _constraints():
+    """Return constraints of every kind that is computed in lanes, and a configuration."""
+    mech = mb.Mechanism("constraints")
+    box = mb.SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))
+    joints = (
+        ("a", "world", mb.FreeJoint("of a")), ("b", "world", mb.FreeJoint("of b")),
+        ("c", "a", mb.RevoluteJoint("i")), ("d", "a", mb.PrismaticJoint("j")),
+    )  # fmt: skip
+    for name, parent, joint in joints:
+        mech.add_body(mb.Body(name, box))
+        mech.add_joint(joint, parent, name)
+    for each in EXAMPLES:
+        if getattr(each.kernel(), "function", None) and not isinstance(
+            each, mb.PrescribedPoint | mb.PrescribedPose
+        ):
+            mech.add_constraint(each)
+    system = mech.assemble()
+    return system, system.reference_configuration()
+
+
+@pytest.fixture(scope="module", params=["relative", "absolute", "constraints"])
+def closed_case(request):
+    """A system with constraints, and states: the first near to where some hold, others anywhere."""
+    rng = np.random.default_rng(7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
+        system, q = _constraints() if request.param == "constraints" else _loops(rng, request.param)
+    size = np.where(np.arange(COUNT) < COUNT // 2, 1e-3, 1.0)[:, None]
+    states = system.retract(q, size * rng.normal(size=(COUNT, system.ndx)))
+    motions = rng.normal(size=(2, COUNT, system.nv))
+    arguments = {"q": states, "v": motions[0], "vdot": motions[1]}
+    return system, {**arguments, "t": rng.normal(size=COUNT)}
+
+
+@pytest.mark.some(4)
+@pytest.mark.parametrize("method", OF_CONSTRAINTS)
+def test_constraints_of_a_batch_are_those_of_its_samples(closed_case, method):
+    """Bit by bit, where all are nearly closed, where none is, and where some are."""
+    system, arguments = closed_case
+    call = OF_CONSTRAINTS[method]
+    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
+    np.testing.assert_array_equal(call(system, arguments), expected)
+
+
+def test_the_sample_at_which_a_constraint_fails_is_named(closed_case):
+    """The others keep their bits."""
+    system, arguments = closed_case
+    expected = system.constraint_jacobian(arguments["q"])
+    q = arguments["q"].copy()
+    q[41] = np.nan
+    found = system.constraint_jacobian(q, on_error="nan")
+    np.testing.assert_array_equal(np.delete(found, 41, 0), np.delete(expected, 41, 0))
+    assert np.isnan(found[41]).any()
 
 
 @pytest.mark.some(4)

@@ -7,6 +7,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.systems.calls import batches, lanes
+from tests.constraints.closed_mechanisms import four_bar
 from tests.trees import random_mechanism, random_state
 
 pytestmark = pytest.mark.compiled
@@ -49,6 +50,7 @@ def in_lanes(system, width, monkeypatch):
     monkeypatch.setitem(
         evaluator.__dict__, "lanes_model", LanesModel(evaluator.arrays, Lanes(width))
     )
+    monkeypatch.delitem(evaluator.__dict__, "lanes_closure", raising=False)
     monkeypatch.setattr(evaluator, "lanes_pool", [])
     taken = []
     original = lanes.BatchInLanes.take
@@ -80,6 +82,22 @@ def test_widths_and_cuts_have_the_bits_of_single_calls(case, name, width, monkey
         shared = call(rows[0][7], *(each[7:8] for each in rows[1:-1]), rows[-1])
         alone = [call(*(each[7] for each in rows[:-1]), x) for x in rows[-1]]
         np.testing.assert_array_equal(shared, np.array(alone))
+
+
+@pytest.mark.parametrize("width", [pytest.param(4, marks=pytest.mark.long), 8])
+def test_constraints_have_the_bits_of_single_calls(width, monkeypatch):
+    """Whole groups and one that is not full; matrices that leave the cache are computed alone."""
+    rng = np.random.default_rng(6)
+    system = four_bar().assemble()
+    states = system.retract(system.reference_configuration(), rng.normal(size=(19, system.ndx)))
+    alone = np.array([system.constraint_jacobian(q) for q in states])
+    taken = in_lanes(system, width, monkeypatch)
+    np.testing.assert_array_equal(system.constraint_jacobian(states), alone)
+    assert set(taken) == {width}
+    taken.clear()
+    monkeypatch.setattr(lanes, "MOST_ENTRIES", 5 * system.nv - 1)
+    np.testing.assert_array_equal(system.constraint_jacobian(states), alone)
+    assert not taken
 
 
 def test_angles_beyond_all_turns_have_the_bits_of_single_calls(case, monkeypatch):

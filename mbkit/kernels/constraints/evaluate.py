@@ -23,6 +23,7 @@ from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import CONSTRAINT_FAILED, CONSTRAINT_NOT_FINITE, NOT_FINITE, OK, failure
+from mbkit.kernels.whole_numbers import shared
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -61,9 +62,12 @@ def moving_rows(space, option, q, v, vdot, _out):
 
 @helper
 def set_time(space, t):
-    """The time at which constraints and forces are looked at."""
+    """The time at which constraints and forces are looked at.
+
+    Samples side by side have that of the first: constraints that read it are computed alone.
+    """
     time = floats_at(records_at(space, 1, SPACE)[0].time, 1)
-    time[0] = t
+    time[0] = shared(t)
 
 
 @address_kernel(EVALUATION)

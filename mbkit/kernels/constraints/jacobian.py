@@ -9,6 +9,7 @@ from mbkit.kernels.constraints.space import (
     closure_of,
     coefficients_of,
     constraints,
+    set_zero,
     sites,
     wrenches_of,
 )
@@ -67,7 +68,7 @@ def constraint_jacobian(space, _option, q, _v, t, out):
     closure = closure_of(space)
     place = places(space)
     A = as_matrix(out, closure.num_rows, num_places(space, model[0].num_velocities))
-    A[:, :] = 0.0
+    set_zero(A.reshape(-1))
     table = sites(closure)
     every = constraints(closure)
     for c in range(every.shape[0]):
@@ -117,7 +118,7 @@ def constraint_sizes(space, _option, q, x, t, out):
     closure = closure_of(space)
     propagated = floats_at(closure.propagated, closure.num_propagated)
     sizes = as_matrix(out, 1, closure.num_rows)[0]
-    sizes[:] = 0.0
+    set_zero(sizes)
     every = constraints(closure)
     for a in range(every.shape[0]):
         constraint = every[a]
@@ -134,7 +135,7 @@ def constraint_sizes(space, _option, q, x, t, out):
             own = paths[PATH_SIZE * s + PATH_OWN]
             F = propagated[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
             if paths[PATH_SIZE * s + PATH_BEGINS] != 0:
-                F[:, :] = 0.0
+                set_zero(F.reshape(-1))
             load_wrenches(applied, i, scratch[i], F, hybrid.RECURSION)
             add_sizes(model[i], scratch[i], F, (places, coefficients), x, own_sizes)
             if model[i].parent != 0:

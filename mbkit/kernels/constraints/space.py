@@ -72,6 +72,13 @@ def closed_columns(closure):
 
 
 @helper
+def set_zero(numbers):
+    """numbers = 0, for an array of one axis."""
+    for k in range(numbers.shape[0]):
+        numbers[k] = 0.0
+
+
+@helper
 def rows_of(closure, address):
     """One number a row of velocity level."""
     return floats_at(address, closure.num_rows)

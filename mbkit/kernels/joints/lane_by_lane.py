@@ -6,7 +6,7 @@ from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.status import OK
 
 #: What they have for parameters: the joint's functions and its parameters, by address, and its
-#: sizes.
+#: sizes; those after DEXP_INV of joints that close loops.
 FUNCTION = 0
 PARAMETERS = 1
 NUM_POSITIONS = 2
@@ -14,6 +14,10 @@ NUM_VELOCITIES = 3
 RETRACT = 4
 DIFFERENCE = 5
 DEXP_INV = 6
+WRENCHES = 7
+WRENCH_PARAMETERS = 8
+CONFIGURATION = 9
+CONFIGURATION_PARAMETERS = 10
 
 #: Numbers that the joint's function writes: R, p, S, S-dot v.
 OUTPUT = STAGE_SIZE + 42
@@ -74,6 +78,40 @@ def call_one(slot, parameters, function, sizes, x, y, out):
         for k in range(third):
             out[k] = with_lane(out[k], j, one_out[k])
     return OK
+
+
+@helper
+def call_with_one(slot, parameters, function, sizes, x, out):
+    """out of a function of one vector, of these sizes; the slot has room for both.
+
+    Its own parameters are what follows it.
+    """
+    first, second = sizes
+    memory = floats_at(slot, first + second)
+    one_out = memory[first:]
+    own = pointer_at(int(parameters[function + 1]))
+    for j in range(width_of(x[0])):
+        for k in range(first):
+            memory[k] = lane(x[k], j)
+        arguments = 0, own, at(memory, 0), at(one_out, 0)
+        status = call_address(int(parameters[function]), arguments)
+        if status != OK:
+            return status
+        for k in range(second):
+            out[k] = with_lane(out[k], j, one_out[k])
+    return OK
+
+
+def constraint_wrenches(slot, parameters, q, out):
+    """The wrenches that a joint bears which closes a loop."""
+    sizes = int(parameters[NUM_POSITIONS]), 6 * (6 - int(parameters[NUM_VELOCITIES]))
+    return call_with_one(slot, parameters, WRENCHES, sizes, q, out)
+
+
+def configuration_from_pose(slot, parameters, T, out):
+    """The configuration whose pose is nearest to T, of a joint that closes a loop."""
+    sizes = STAGE_SIZE, int(parameters[NUM_POSITIONS])
+    return call_with_one(slot, parameters, CONFIGURATION, sizes, T, out)
 
 
 def retract(slot, parameters, q, dx, out):

@@ -5,7 +5,8 @@ A row is a record with the fields `kind`, `num_velocities`, `rate`, `lead`, and 
 `wrench_parameters`, as BODY has them. All is in the canonical frame of the joint.
 """
 
-from mbkit.kernels.compile import call_address, helper, pointer_after, pointer_at
+from mbkit.kernels.compile import call_address, helper, pointer_at
+from mbkit.kernels.each_lane import each_lane
 from mbkit.kernels.joints.screw import locate_screw, screw_wrenches
 from mbkit.kernels.layout import SCREW, SCREW_IN_OWN_FRAME
 from mbkit.kernels.status import OK
@@ -20,7 +21,8 @@ def joint_configuration_from_pose(row, slot, T, out):
     if row.num_velocities == 0:
         return OK
     if row.kind == SCREW or row.kind == SCREW_IN_OWN_FRAME:
-        out[0] = locate_screw(row.rate, row.lead, T, pointer_after(T, 9))
+        R = (T[0], T[1], T[2], T[3], T[4], T[5], T[6], T[7], T[8])
+        out[0] = each_lane(locate_screw, (row.rate, row.lead, R, (T[9], T[10], T[11])))
         return OK
     if row.configuration_from_pose == 0:
         return NO_LOOP

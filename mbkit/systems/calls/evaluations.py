@@ -116,7 +116,10 @@ CONSTRAINT_STATE = Evaluation(
     ("q", "v", "vdot and t"),
     "constraint state",
     "constraints.evaluate",
+    in_lanes=True,
 )
+# the same of the states that a result has: see `LEAST_STATES` of `mbkit.systems.calls.lanes`
+STORED_CONSTRAINT_STATE = attrs.evolve(CONSTRAINT_STATE, in_lanes=False)
 CONSTRAINT_VELOCITY_DERIVATIVE = Evaluation(
     "velocity_derivative", ("q", "v", "t"), "constraint velocity derivative",
     module="derivatives.constraints",
@@ -126,10 +129,11 @@ CONSTRAINT_FORCE_DERIVATIVE = Evaluation(
     module="derivatives.constraints",
 )  # fmt: skip
 CONSTRAINT_JACOBIAN = Evaluation(
-    "constraint_jacobian", ("q", "", "t"), "constraint jacobian", module="constraints.jacobian"
-)
+    "constraint_jacobian", ("q", "", "t"), "constraint jacobian", "constraints.jacobian",
+    in_lanes=True,
+)  # fmt: skip
 CONSTRAINT_SIZES = Evaluation(
-    "constraint_sizes", ("q", "v", "t"), "constraint sizes", module="constraints.jacobian"
+    "constraint_sizes", ("q", "v", "t"), "constraint sizes", "constraints.jacobian", in_lanes=True
 )
 CLOSED_HYBRID_DYNAMICS = Evaluation(
     "closed_hybrid_dynamics",

@@ -22,6 +22,7 @@ from mbkit.systems.calls.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluat
 from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
 from mbkit.systems.memory.lanes import LanesModel, LanesWorkspace
+from mbkit.systems.memory.lanes_closure import LanesClosureModel
 from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Evaluator"]
@@ -108,6 +109,11 @@ class Evaluator:
         from mbkit.kernels.lanes import Lanes, native_width
 
         return LanesModel(self.arrays, Lanes(native_width()))
+
+    @functools.cached_property
+    def lanes_closure(self) -> LanesClosureModel:
+        """The constraints for batches in lanes, as many as those of the model."""
+        return LanesClosureModel(self.arrays.closure, self.lanes_model.lanes)
 
     def made(self, address: int) -> Any:
         """Return the compiled function behind an address that `function` has returned."""

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from mbkit.kernels.layout import LOADED
 from mbkit.systems.calls.evaluations import (
+    CONSTRAINT_JACOBIAN,
+    CONSTRAINT_SIZES,
+    CONSTRAINT_STATE,
     ENERGIES,
     FORWARD_DYNAMICS_DERIVATIVES,
     GENERALIZED_FORCES,
@@ -23,6 +26,7 @@ from mbkit.systems.memory.lanes import (
     LanesWorkspace,
     forces_have_lanes,
 )
+from mbkit.systems.memory.lanes_closure import LanesClosure, is_in_lanes
 
 if TYPE_CHECKING:
     from mbkit.systems.calls.batches import Samples
@@ -44,6 +48,12 @@ _OPTIONS = (0, LOADED)
 
 #: What is in lanes where the motion subspaces of all joints are constant.
 _OF_CONSTANT_SUBSPACES = (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVATIVES)
+
+#: What looks at constraints, in lanes where all of these are.
+_OF_CONSTRAINTS = (CONSTRAINT_STATE, CONSTRAINT_JACOBIAN, CONSTRAINT_SIZES)
+
+#: Larger matrices A of eight samples leave the cache: lanes take as long as samples one by one.
+MOST_ENTRIES = 2048
 
 #: Kernel packages of the representations whose functions are written for lanes.
 _REPRESENTATIONS = ("body_fixed", "spatial", "hybrid", "mixed")
@@ -91,6 +101,8 @@ class BatchInLanes:
             workspace = LanesWorkspace(self._evaluator.arrays, self._model)
         if samples.what is GENERALIZED_FORCES:
             workspace.let_act(self._model.forces)
+        if samples.what in _OF_CONSTRAINTS and workspace.closure is None:
+            workspace.close(LanesClosure(self._evaluator.lanes_closure))
         model, is_packed = self._model, samples.what is MASS_MATRIX
         places, count = model.packed if is_packed else model.in_order(num_results)
         sizes = [rows.shape[1] for rows in samples.vectors] + [count]
@@ -113,7 +125,7 @@ def is_written(what: Evaluation, function: Any) -> bool:
 def _fits(arrays: SystemArrays, samples: Samples) -> bool:
     """Return whether a function that is written for lanes is so for this system and these samples.
 
-    Forces are at one time; hybrid dynamics prescribes the same joints in all samples.
+    Forces are at one time; A is small; hybrid dynamics prescribes the same joints in all samples.
     """
     what, x = samples.what, samples.vectors[2]
     if what in _OF_CONSTANT_SUBSPACES:
@@ -121,6 +133,10 @@ def _fits(arrays: SystemArrays, samples: Samples) -> bool:
     if what is GENERALIZED_FORCES:
         forces, at_one_time = arrays.forces, len(x) == 1
         return at_one_time and bool(forces.forces) and forces_have_lanes(forces, forces.order[:-1])
+    if what in _OF_CONSTRAINTS and not is_in_lanes(arrays.closure):
+        return False
+    if what is CONSTRAINT_JACOBIAN:
+        return arrays.closure.num_rows * int(arrays.bodies[0]["num_velocities"]) <= MOST_ENTRIES
     if what is HYBRID_DYNAMICS:
         prescribed = x[:, 2 * (x.shape[1] // 3) :] != 0.0
         return bool((prescribed == prescribed[0]).all())
@@ -160,5 +176,7 @@ def batch_in_lanes(
         _ = model.forces  # compiled here: threads find them made
     addresses = [address_in_lanes(each.function, form, model.lanes) for each in made]
     functions = addresses[0], addresses[1] if apply else 0
+    if samples.what in _OF_CONSTRAINTS:
+        _ = evaluator.lanes_closure
     option = PACKED if samples.what is MASS_MATRIX else option
     return BatchInLanes(evaluator, model, functions, option)

@@ -21,6 +21,7 @@ from mbkit.systems.memory.workspace import (
 
 if TYPE_CHECKING:
     from mbkit.kernels.lanes import Lanes
+    from mbkit.systems.memory.lanes_closure import LanesClosure
 
 __all__ = ["LanesForces", "LanesModel", "LanesWorkspace", "forces_have_lanes"]
 
@@ -104,15 +105,9 @@ class LanesModel:
             for name, each in functions.items():
                 row[name] = address_in_lanes(each.function, _OF_JOINTS[name], self.lanes)
             return
-        # as doubles, which hold addresses exactly; see `_general_forms` of `arrays`
-        names = (
-            "motion", "parameters", "num_positions", "num_velocities", "retract", "difference",
-            "dexp_inv",
-        )  # fmt: skip
-        parameters = np.array([row[name] for name in names], dtype=np.float64)
+        parameters = called_one_by_one(row)
         self._owners.append(parameters)
-        nq, nv = int(row["num_positions"]), int(row["num_velocities"])
-        self.rooms[i] = 2 * nq + nv + lane_by_lane.OUTPUT
+        self.rooms[i] = room_for_one(row)
         row["parameters"] = array_address(parameters)
         for name in functions:
             function = getattr(lane_by_lane, name)
@@ -128,6 +123,27 @@ class LanesModel:
         """Those that time loops call; they compute the others in place."""
         forces = self.arrays.forces
         return LanesForces(self, forces.order[forces.num_fields : forces.num_called])
+
+
+#: What functions of `mbkit.kernels.joints.lane_by_lane` have for parameters.
+_FOR_ONE = (
+    "motion", "parameters", "num_positions", "num_velocities", "retract", "difference", "dexp_inv",
+    "constraint_wrenches", "wrench_parameters",
+    "configuration_from_pose", "configuration_from_pose_parameters",
+)  # fmt: skip
+
+
+def called_one_by_one(row: Any) -> Any:
+    """Return the parameters with which the functions of a joint's row are called for one lane."""
+    # as doubles, which hold addresses exactly; see `_general_forms` of `arrays`
+    return np.array([row[name] for name in _FOR_ONE], dtype=np.float64)
+
+
+def room_for_one(row: Any) -> int:
+    """Return how many numbers a call for one lane takes: its arguments and its result."""
+    from mbkit.kernels.joints import lane_by_lane
+
+    return 2 * int(row["num_positions"]) + int(row["num_velocities"]) + lane_by_lane.OUTPUT
 
 
 def forces_have_lanes(forces: ForceArrays, rows: Iterable[int]) -> bool:
@@ -210,6 +226,7 @@ class LanesWorkspace:
         space["places"] = array_address(self._places)
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
         self.address = array_address(self.record)
+        self.closure: LanesClosure | None = None
 
     def let_move(self, forward_dynamics: int) -> None:
         """Put in what time loops ask for: the equations of a tree under constant efforts `tau`."""
@@ -246,6 +263,15 @@ class LanesWorkspace:
         space["efforts"] = array_address(self.numbers(nv))
         space["powers"] = array_address(self.numbers(layout.NUM_POWERS))
 
+    def close(self, closure: LanesClosure) -> None:
+        """Put in what kernels ask for that look at constraints."""
+        from mbkit.kernels.compile import array_address
+
+        self.closure = closure
+        self._time = np.zeros(1)
+        space: Any = self.record[0]
+        space["closure"], space["time"] = closure.address, array_address(self._time)
+
     def numbers(self, size: int) -> Any:
         """Return memory for so many numbers of each sample, (size, width)."""
         width = self._width
@@ -253,7 +279,7 @@ class LanesWorkspace:
 
     def _lines(self, size: int) -> Any:
         """Return zeros in whole lines of the cache, kept as long as the workspace."""
-        numbers = _lines(size)
+        numbers = lines(size)
         self._kept.append(numbers)
         return numbers
 
@@ -263,13 +289,14 @@ class LanesWorkspace:
 
         known, address, kept = self._vectors.get(which, (-1, 0, None))
         if known < size:
-            kept = _lines(size * self._width)
+            kept = lines(size * self._width)
             address = array_address(kept)
             self._vectors[which] = size, address, kept
         return address
 
 
-def _lines(size: int) -> Any:
+def lines(size: int) -> Any:
+    """Return zeros, as many numbers or more, in whole lines of the cache."""
     from mbkit.kernels.lanes import LINE
 
     memory = np.zeros(size * 8 + 2 * LINE, dtype=np.uint8)

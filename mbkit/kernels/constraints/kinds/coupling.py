@@ -10,6 +10,8 @@ from mbkit.kernels.constraints.kinds.form import (
     residual,
 )
 from mbkit.kernels.constraints.kinds.spline import curve_at, is_within
+from mbkit.kernels.each_lane import each_lane
+from mbkit.kernels.elementary import all_lanes
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 
 RATIO = 0
@@ -29,7 +31,7 @@ def couple(space, c, q, v, law):
     bias(space, c)[0] = -curvature * v[velocity_a] * v[velocity_a]
 
 
-@address_kernel(CONSTRAINT_FORM)
+@address_kernel(CONSTRAINT_FORM, in_lanes=True)
 def gear(space, c, _t, q, v):
     """f = i q_a + q_0."""
     p = parameters(space, c)
@@ -38,7 +40,7 @@ def gear(space, c, _t, q, v):
     return OK
 
 
-@address_kernel(CONSTRAINT_FORM)
+@address_kernel(CONSTRAINT_FORM, in_lanes=True)
 def polynomial(space, c, _t, q, v):
     """f = sum of p_k q_a^k, by Horner's scheme."""
     p = parameters(space, c)
@@ -55,13 +57,13 @@ def polynomial(space, c, _t, q, v):
     return OK
 
 
-@address_kernel(CONSTRAINT_FORM)
+@address_kernel(CONSTRAINT_FORM, in_lanes=True)
 def cam(space, c, _t, q, v):
     """f of a table, as `mbkit.kernels.constraints.kinds.spline` reads it."""
     p = parameters(space, c)
     position_a, _ = joint(space, c, 0)
     x = q[position_a]
-    if not is_within(p, x):
+    if not all_lanes(each_lane(is_within, (p, x))):
         return CALLBACK_FAILED
-    couple(space, c, q, v, curve_at(p, 1, 0, x))
+    couple(space, c, q, v, each_lane(curve_at, (p, 1, 0, x)))
     return OK

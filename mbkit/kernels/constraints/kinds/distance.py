@@ -18,7 +18,7 @@ POINT_A = 1
 POINT_B = 4
 
 
-@address_kernel(CONSTRAINT_FORM)
+@address_kernel(CONSTRAINT_FORM, in_lanes=True)
 def evaluate(space, c, _t, _q, _v):
     """g = (d.d - l^2) / (2 l): as smooth as d, and of the size of the change of the distance."""
     p = parameters(space, c)

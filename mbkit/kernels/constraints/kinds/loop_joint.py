@@ -12,7 +12,8 @@ Each row is scaled to |t|^2 / L^2 + |f|^2 = 1, L the length of the system: g is 
 from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
 from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_SIZE, BUFFER_WRENCHES
 from mbkit.kernels.constraints.space import joints, sites, wrenches_of
-from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.each_lane import each_lane
+from mbkit.kernels.elementary import all_lanes, any_lane, select, sqrt
 from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
 from mbkit.kernels.joints.screw import place_screw
 from mbkit.kernels.layout import SCREW
@@ -36,6 +37,9 @@ _ZERO = (0.0, 0.0, 0.0)
 
 #: Squared sines up to which series are short.
 NEAR = 1e-4
+
+#: The least size of a turn about z; it is 2 where the rotation is one.
+LEAST_TURN = 0.5
 
 
 @helper
@@ -73,6 +77,13 @@ def relative_rate(a, b):
 
 
 @helper
+def quotient(a, b):
+    """a / b, zero where b is."""
+    is_there = b > 0.0
+    return select(is_there, a / select(is_there, b, 1.0), 0.0)
+
+
+@helper
 def solve_subspace(S, n, V, v, buffer):
     """The v with S v = V, by Gram and Schmidt, S = Q R; zero where a column depends on others."""
     Q = buffer[BUFFER_Q:BUFFER_R].reshape((6, 6))
@@ -92,8 +103,8 @@ def solve_subspace(S, n, V, v, buffer):
         rest = 0.0
         for j in range(6):
             rest += Q[k, j] * Q[k, j]
-        R[k, k] = sqrt(rest) if rest > 1e-20 * square else 0.0
-        inverse = 1.0 / R[k, k] if R[k, k] > 0.0 else 0.0
+        R[k, k] = select(rest > 1e-20 * square, sqrt(rest), 0.0)
+        inverse = quotient(1.0, R[k, k])
         v[k] = 0.0
         for j in range(6):
             Q[k, j] *= inverse
@@ -101,14 +112,31 @@ def solve_subspace(S, n, V, v, buffer):
     for k in range(n - 1, -1, -1):
         for i in range(k + 1, n):
             v[k] -= R[k, i] * v[i]
-        v[k] = v[k] / R[k, k] if R[k, k] > 0.0 else 0.0
+        v[k] = quotient(v[k], R[k, k])
 
 
 @helper
 def close_joint(joint, body, buffer):
-    """x = log(T(q_J)^-1 T) as (angular, linear); q_J into coupling, S into S. T is in R, p."""
-    if joint.kind == SCREW and joint.lead == 0.0 and place_hinge(body, body.R, body.p):
-        return OK, angular(body.V), linear(body.V)
+    """x = log(T(q_J)^-1 T) as (angular, linear); q_J into coupling, S into S. T is in R, p.
+
+    Hinges need no angle, but where their axes point the other way.
+    """
+    c, s, size = nearest_turn(body.R)
+    is_hinge = (size > LEAST_TURN) & (joint.kind == SCREW and joint.lead == 0.0)
+    x = _ZERO
+    y = _ZERO
+    if any_lane(is_hinge):
+        x, y = close_hinge(c / size, s / size, body.R, body.p)
+    if all_lanes(is_hinge):
+        return OK, x, y
+    status, a, b = close_by_configuration(joint, body, buffer)
+    x, y = chosen(is_hinge, (x, y), (a, b))
+    return status, x, y
+
+
+@helper
+def close_by_configuration(joint, body, buffer):
+    """The same of any joint, by its configuration."""
     q = body.coupling
     T = buffer[:12]
     for j in range(3):
@@ -129,42 +157,64 @@ def close_joint(joint, body, buffer):
 
 
 @helper
-def place_hinge(body, R, p):
-    """The same of a hinge into V, without its angle; false where the axis points the other way.
-
-    The nearest turn about z has (c, s) along (R00 + R11, R10 - R01).
-    """
+def nearest_turn(R):
+    """The direction (c, s) of the nearest turn about z, times its size: small if z turns over."""
     c = R[0, 0] + R[1, 1]
     s = R[1, 0] - R[0, 1]
-    size = sqrt(c * c + s * s)
-    if not size > 0.5:
-        return False
-    c /= size
-    s /= size
+    return c, s, sqrt(c * c + s * s)
+
+
+@helper
+def close_hinge(c, s, R, p):
+    """The same of a hinge that turns by the angle of (c, s)."""
     a = (R[0, 0], R[0, 1], R[0, 2])
     b = (R[1, 0], R[1, 1], R[1, 2])
     d = (c * p[0] + s * p[1], c * p[1] - s * p[0], p[2])
     a, b = add(scale(c, a), scale(s, b)), subtract(scale(c, b), scale(s, a))
-    x, y = log_near((a[0], a[1], a[2], b[0], b[1], b[2], R[2, 0], R[2, 1], R[2, 2]), d)
-    store(body.V, x, y)
-    return True
+    return log_near((a[0], a[1], a[2], b[0], b[1], b[2], R[2, 0], R[2, 1], R[2, 2]), d)
+
+
+@helper
+def chosen(condition, first, second):
+    """Two vectors where the condition holds, two others elsewhere."""
+    (a, b), (x, y) = first, second
+    return (
+        select(condition, a[0], x[0]), select(condition, a[1], x[1]), select(condition, a[2], x[2])
+    ), (
+        select(condition, b[0], y[0]), select(condition, b[1], y[1]), select(condition, b[2], y[2])
+    )  # fmt: skip
 
 
 @helper
 def log_near(R, d):
-    """log(R, d) on SE(3), by series in sin phi where phi is small, as in loops that are closed.
+    """log(R, d) on SE(3), by series in sin phi where phi is small, as in loops that are closed."""
+    sine = (0.5 * (R[7] - R[5]), 0.5 * (R[2] - R[6]), 0.5 * (R[3] - R[1]))
+    is_near = (dot(sine, sine) < NEAR) & (R[0] + R[4] + R[8] > 1.0)
+    if all_lanes(is_near):
+        return log_by_series(sine, d)
+    far = each_lane(log_far, (R, d))
+    if any_lane(is_near):
+        return chosen(is_near, log_by_series(sine, d), far)
+    return far
 
-    x = (asin s / s) sin, and dexp_x^-1 d = d - x d / 2 + (1/12 + z / 720 + z^2 / 30240) x x d with
-    z = |x|^2; what is left out is below rounding.
+
+@helper
+def log_by_series(sine, d):
+    """x = (asin s / s) sin, and dexp_x^-1 d = d - x d / 2 + (1/12 + z / 720 + z^2 / 30240) x x d.
+
+    With z = |x|^2; what is left out is below rounding.
     """
-    x = (0.5 * (R[7] - R[5]), 0.5 * (R[2] - R[6]), 0.5 * (R[3] - R[1]))
+    z = dot(sine, sine)
+    x = scale(1.0 + z * (1 / 6 + z * (3 / 40 + z * (15 / 336))), sine)
     z = dot(x, x)
-    if z < NEAR and R[0] + R[4] + R[8] > 1.0:
-        x = scale(1.0 + z * (1 / 6 + z * (3 / 40 + z * (15 / 336))), x)
-        z = dot(x, x)
-        b = cross(x, d)
-        e = 1 / 12 + z * (1 / 720 + z * (1 / 30240))
-        return x, add(subtract(d, scale(0.5, b)), scale(e, cross(x, b)))
+    b = cross(x, d)
+    e = 1 / 12 + z * (1 / 720 + z * (1 / 30240))
+    return x, add(subtract(d, scale(0.5, b)), scale(e, cross(x, b)))
+
+
+@helper
+def log_far(R, d):
+    """The same at every angle."""
     x = so3_log(R)
     return x, so3_dexp_spatial_inv(x, d)
 

@@ -18,7 +18,7 @@ POINT_B = 3
 DIRECTIONS = 6
 
 
-@address_kernel(CONSTRAINT_FORM)
+@address_kernel(CONSTRAINT_FORM, in_lanes=True)
 def evaluate(space, c, _t, _q, _v):
     """g = e.(x_b - x_a) for each direction e of body a: e' = w_a x e."""
     p = parameters(space, c)

@@ -15,7 +15,7 @@ from mbkit.kernels.constraints.kinds.form import (
     wrenches,
 )
 from mbkit.kernels.constraints.kinds.points import point_of, put_force, vector_of
-from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.elementary import any_lane, sqrt
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 from mbkit.kernels.vectors import (
     add,
@@ -64,7 +64,7 @@ def put_rows(space, c, x, x_dot):
         second[r] = dot(cross(angular(a.V), e), slip) + dot(e, turned)
 
 
-@address_kernel(CONSTRAINT_FORM)
+@address_kernel(CONSTRAINT_FORM, in_lanes=True)
 def sphere(space, c, _t, _q, _v):
     """The contact is a radius below the centre: x = x_c - rho n."""
     p = parameters(space, c)
@@ -79,7 +79,7 @@ def sphere(space, c, _t, _q, _v):
     return OK
 
 
-@address_kernel(CONSTRAINT_FORM)
+@address_kernel(CONSTRAINT_FORM, in_lanes=True)
 def disc(space, c, _t, _q, _v):
     """The contact is the lowest point: x = x_c - rho m / |m|, m = n - (n.k) k, k the axis."""
     p = parameters(space, c)
@@ -94,7 +94,7 @@ def disc(space, c, _t, _q, _v):
     cosine = dot(n, k)
     m = subtract(n, scale(cosine, k))
     size = sqrt(dot(m, m))
-    if size < LEAST_SINE:
+    if any_lane(size < LEAST_SINE):
         return CALLBACK_FAILED
     m_dot = subtract(subtract(n_dot, scale(dot(n_dot, k) + dot(n, k_dot), k)), scale(cosine, k_dot))
     unit = scale(1.0 / size, m)

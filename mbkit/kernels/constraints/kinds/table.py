@@ -2,7 +2,8 @@
 
 from mbkit.kernels.compile import call_address, floats_at, helper, integers_at, records_at
 from mbkit.kernels.constraints.kinds.form import bias, coefficients, rate, residual, wrenches
-from mbkit.kernels.constraints.space import closure_of, constraints, rows_of, sites
+from mbkit.kernels.constraints.space import closure_of, constraints, rows_of, set_zero, sites
+from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.status import NOT_FINITE, OK
 
@@ -10,11 +11,11 @@ from mbkit.kernels.status import NOT_FINITE, OK
 @helper
 def clear(space, c):
     """Zero all that a constraint says."""
-    residual(space, c)[:] = 0.0
-    rate(space, c)[:] = 0.0
-    bias(space, c)[:] = 0.0
-    wrenches(space, c)[:, :] = 0.0
-    coefficients(space, c)[:, :] = 0.0
+    set_zero(residual(space, c))
+    set_zero(rate(space, c))
+    set_zero(bias(space, c))
+    set_zero(wrenches(space, c).reshape(-1))
+    set_zero(coefficients(space, c).reshape(-1))
 
 
 @helper
@@ -54,10 +55,10 @@ def table_rows(space, c, q, v, vdot):
         g_dot[r] = scales[r] * first
         g_ddot[r] = scales[r] * second
         # a number less itself is not zero where it is none
-        if first - first != 0.0 or second - second != 0.0:
+        if any_lane(first - first != 0.0) or any_lane(second - second != 0.0):
             status = NOT_FINITE
     for r in range(constraint.num_position_rows):
         g[r] *= scales[r]
-        if g[r] - g[r] != 0.0:
+        if any_lane(g[r] - g[r] != 0.0):
             status = NOT_FINITE
     return status

@@ -1,0 +1,150 @@
+"""The constraints of a system for several samples at once: what is shared, and memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.kernels.constraints import layout
+from mbkit.kernels.layout import SCRATCH, SCREW
+from mbkit.systems.memory.closure import ClosureArrays
+from mbkit.systems.memory.lanes import called_one_by_one, lines, room_for_one
+
+if TYPE_CHECKING:
+    from mbkit.joints import Joint
+    from mbkit.kernels.lanes import Lanes
+
+#: Forms of functions by address, with lanes: see `address_in_lanes`.
+_CONSTRAINT = "sidpp"
+_MOTION = "icpppppp"
+_OF_ONE_VECTOR = "icpp"
+
+
+def is_in_lanes(arrays: ClosureArrays) -> bool:
+    """Return whether all constraints, besides loop joints, are written for lanes."""
+    return all(getattr(each.kernel(), "in_lanes", False) for each in arrays.objects)
+
+
+class LanesClosureModel:
+    """What all workspaces of a system with as many lanes share of its constraints.
+
+    Attributes
+    ----------
+    arrays : ClosureArrays
+        The constraints.
+    lanes : Lanes
+        Their number.
+    constraints : ndarray of CONSTRAINT
+        With functions for lanes.
+    joints : ndarray of BODY
+        The joints that close loops, with functions for lanes.
+    rooms : dict of int to int
+        By row of these: how many numbers its functions want room for.
+    """
+
+    def __init__(self, arrays: ClosureArrays, lanes: Lanes) -> None:
+        from mbkit.kernels.constraints.kinds.form import CONSTRAINT_FORM
+        from mbkit.kernels.lanes import address_in_lanes
+
+        assert len(CONSTRAINT_FORM) == len(_CONSTRAINT)
+        self.arrays = arrays
+        self.lanes = lanes
+        self.constraints = arrays.constraints.copy()
+        for k, each in enumerate(arrays.objects, arrays.num_joints):
+            kernel: Any = each.kernel()
+            address = address_in_lanes(kernel.function, _CONSTRAINT, lanes)
+            self.constraints[k]["function"] = address
+        self.joints = arrays.joint_rows.copy()
+        self.rooms: dict[int, int] = {}
+        self._owners: list[Any] = []
+        for i, joint in enumerate(arrays.joints):
+            row = self.joints[i]
+            if joint is not None and row["kind"] != SCREW and row["num_velocities"]:
+                self._install(i, joint)
+
+    def _install(self, i: int, joint: Joint) -> None:
+        """Let a joint have functions for lanes: a motion of its own, or what calls one by one."""
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.joints import lane_by_lane
+        from mbkit.kernels.lanes import address_in_lanes
+
+        row: Any = self.joints[i]
+        one_by_one = called_one_by_one(row)
+        self._owners.append(one_by_one)
+        self.rooms[i] = room_for_one(row)
+        kernels = joint.kernels()
+        assert kernels is not None  # none that calls Python: see `batch_in_lanes`
+        motion: Any = kernels.motion
+        if not getattr(motion, "in_lanes", False):
+            motion = lane_by_lane.motion
+            row["parameters"] = array_address(one_by_one)
+        row["motion"] = address_in_lanes(getattr(motion, "function", motion), _MOTION, self.lanes)
+        for name in ("constraint_wrenches", "configuration_from_pose"):
+            function = getattr(lane_by_lane, name)
+            row[name] = address_in_lanes(function, _OF_ONE_VECTOR, self.lanes)
+        for name in ("wrench_parameters", "configuration_from_pose_parameters"):
+            row[name] = array_address(one_by_one)
+
+
+class LanesClosure:
+    """Memory of one workspace for lanes to look at the constraints of its system."""
+
+    def __init__(self, model: LanesClosureModel) -> None:
+        from mbkit.kernels.compile import array_address
+
+        arrays, width = model.arrays, model.lanes.width
+        self._kept: list[Any] = [model]
+        m = arrays.num_rows
+        numbers = {
+            "residual": arrays.num_position_rows, "rate": m, "time_rate": m, "bias": m,
+            "wrenches": arrays.num_wrenches, "coefficients": arrays.num_coefficients,
+            "propagated": arrays.num_propagated, "buffer": arrays.num_buffer,
+        }  # fmt: skip
+        self.record = np.zeros(1, layout.CLOSURE)
+        closure: Any = self.record[0]
+        for name, count in numbers.items():
+            closure[name] = array_address(self._lines(count * width))
+        for name in ("wrenches", "coefficients", "propagated", "buffer"):
+            closure[f"num_{name}"] = numbers[name]
+        closure["num_rows"], closure["num_position_rows"] = m, arrays.num_position_rows
+        closure["length"] = arrays.length
+        for name in ("constraints", "joints"):
+            rows = getattr(model, name)
+            closure[name], closure[f"num_{name}"] = array_address(rows), len(rows)
+        closure["sites"], closure["num_sites"] = self._sites(model), len(arrays.sites)
+        closure["joint_scratch"] = self._joint_scratch(model)
+        self.address = array_address(self.record)
+
+    def _lines(self, size: int) -> Any:
+        found = lines(size)
+        self._kept.append(found)
+        return found
+
+    def _sites(self, model: LanesClosureModel) -> int:
+        """Return the address of the sites: which row, and where, the same in all lanes."""
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.lanes import record_of_lanes
+
+        kind, width = record_of_lanes(layout.CONSTRAINT_SITE, model.lanes), model.lanes.width
+        given = model.arrays.sites
+        memory = self._lines(len(given) * kind.size // 8)
+        rows = memory[: len(given) * kind.size // 8].reshape(len(given), -1)
+        rows.view(np.int64)[:, kind.offset("row") // 8] = given["row"]
+        for name, count in (("place_R", 9), ("place_p", 3)):
+            first = kind.offset(name) // 8
+            everywhere = np.repeat(given[name].reshape(-1, count), width, axis=1)
+            rows[:, first : first + count * width] = everywhere
+        return array_address(memory)
+
+    def _joint_scratch(self, model: LanesClosureModel) -> int:
+        """Return the address of the memory of the joints that close loops."""
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.lanes import record_of_lanes
+
+        kind = record_of_lanes(SCRATCH, model.lanes)
+        memory = self._lines(len(model.joints) * kind.size // 8)
+        slots = memory.view(np.int64)[kind.offset("slot") // 8 :: kind.size // 8]
+        for i, room in model.rooms.items():
+            slots[i] = array_address(self._lines(room))
+        return array_address(memory)
