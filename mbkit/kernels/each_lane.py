@@ -27,32 +27,34 @@ def each_lane(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 
 if not UNCOMPILED:
+    _ir: Any = cgutils.ir  # type: ignore[attr-defined]
+    _TUPLE: Any = types.BaseTuple
 
     def _lanes_in(kind: Any) -> Any:
         """Return the lanes that are among the entries of a tuple, or None."""
-        if isinstance(kind, types.BaseTuple):
+        if isinstance(kind, _TUPLE):
             return next((found for each in kind.types if (found := _lanes_in(each))), None)
         return kind if hasattr(kind, "mask") else None
 
     def _changed(kind: Any, change: Any) -> Any:
         """Return the type of a tuple whose entries have changed, or of an entry."""
-        if isinstance(kind, types.BaseTuple):
+        if isinstance(kind, _TUPLE):
             return types.Tuple([_changed(each, change) for each in kind.types])
         return change(kind)
 
     def _entries(builder: Any, kinds: Any, value: Any, change: Any) -> Any:
         """Return the entries of a tuple, of these types before and after, as they have changed."""
         before, after = kinds
-        if not isinstance(before, types.BaseTuple):
+        if not isinstance(before, _TUPLE):
             return change(before, value)
         found = [
             _entries(builder, each, builder.extract_value(value, k), change)
             for k, each in enumerate(zip(before.types, after.types, strict=True))
         ]
-        whole = cgutils.ir.LiteralStructType([each.type for each in found])
+        whole = _ir.LiteralStructType([each.type for each in found])
         if isinstance(after, types.UniTuple):
-            whole = cgutils.ir.ArrayType(found[0].type, len(found))
-        packed = cgutils.ir.Constant(whole, cgutils.ir.Undefined)
+            whole = _ir.ArrayType(found[0].type, len(found))
+        packed = _ir.Constant(whole, _ir.Undefined)
         for k, each in enumerate(found):
             packed = builder.insert_value(packed, each, k)
         return packed
@@ -84,10 +86,10 @@ if not UNCOMPILED:
 
         def codegen(context, builder, signature, values):
             def everywhere(kind, value):
-                vector = cgutils.ir.VectorType(value.type, lanes.width)
-                many = cgutils.ir.Constant(vector, cgutils.ir.Undefined)
+                vector = _ir.VectorType(value.type, lanes.width)
+                many = _ir.Constant(vector, _ir.Undefined)
                 for k in range(lanes.width):
-                    many = builder.insert_element(many, value, cgutils.ir.IntType(32)(k))
+                    many = builder.insert_element(many, value, _ir.IntType(32)(k))
                 return many
 
             return _entries(builder, (result, many), values[0], everywhere)
@@ -100,7 +102,7 @@ if not UNCOMPILED:
         """The same with what another sample has in its lane."""
 
         def put(builder, kind, value, one, j):
-            if not isinstance(kind, types.BaseTuple):
+            if not isinstance(kind, _TUPLE):
                 return builder.insert_element(value, one, j)
             for k, each in enumerate(kind.types):
                 old, new = builder.extract_value(value, k), builder.extract_value(one, k)
