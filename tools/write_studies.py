@@ -77,16 +77,11 @@ def compared(name: str, found: mb.studies.Findings, quiet: bool) -> list[str]:
         f"**{len(cases)} cases, h = {h:g} s**",
         table.markdown(shown(table, COLUMNS, quiet)),
         "**Least operations to an error**",
-        without_notes(fastest(cases, "operations")),
+        fastest(cases, "operations").markdown(),
     ]
     if quiet:
-        parts += ["**Fastest to an error**", without_notes(fastest(cases))]
+        parts += ["**Fastest to an error**", fastest(cases).markdown()]
     return [*parts, picture(name, cases, "operations", "error", "Operations and error")]
-
-
-def without_notes(table: mb.studies.Table) -> str:
-    """Return a table without what `<=` before a number says already."""
-    return table.markdown([name for name in table.columns if name != "note"])
 
 
 def scaled(name: str, found: mb.studies.Findings, quiet: bool) -> list[str]:
