@@ -39,6 +39,7 @@ class Samples:
 
     def __init__(self, problem: Problem, steps: int, momenta: MomentaInLoops | None = None) -> None:
         self._steps: list[int] = sampled_steps(steps).tolist()
+        self._wanted = frozenset([0, *self._steps])
         self._problem = problem
         self._momenta = momenta
         self._taken: dict[int, tuple[float, Any, Any, Any]] = {}
@@ -52,8 +53,7 @@ class Samples:
 
     def note(self, step: int) -> None:
         """Take the problem's state after so many steps, if it is one of them."""
-        at = bisect.bisect_left(self._steps, step)
-        if step == 0 or (at < len(self._steps) and self._steps[at] == step):
+        if step in self._wanted:
             problem = self._problem
             t = problem.t0 + step * problem.h
             self._taken[step] = (t, problem.q.copy(), problem.v.copy(), problem.work.copy())

@@ -63,12 +63,14 @@ class Course:
     ended_by: str = ""
     error: BaseException | None = None  # what code in Python has raised, after the status FAILED
     _advance: Advance = attrs.field(init=False)
+    _compiled: bool = attrs.field(init=False)
     _within: WithinStep = attrs.field(init=False)
     _lookout: Lookout = attrs.field(init=False)
     _large_steps: LargeSteps | None = attrs.field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
         self._advance = self._prepared()
+        self._compiled = isinstance(self._advance, Guarded) and self._advance.is_compiled
         self._lookout = Lookout(self.system)
         steps_alike = self.integrator.local_steps and not self.integrator.adaptive
         if steps_alike and not self.problem.momenta:
@@ -121,7 +123,7 @@ class Course:
     @property
     def is_compiled(self) -> bool:
         """Whether a compiled loop takes all steps."""
-        return isinstance(self._advance, Guarded) and self._advance.is_compiled
+        return self._compiled
 
     @property
     def in_lanes(self) -> Any:
@@ -178,19 +180,22 @@ class Course:
             return self._take(first, steps, rows)
         self.samples.note(first)
         taken = saved = status = 0
+        rest = rows
         while taken < steps and status == 0:
             size = self.samples.fitting(first + taken, steps - taken)
-            rest = Rows(*(part[saved:] for part in rows))
             status, done, wrote = self._take(first + taken, size, rest)
-            taken, saved = taken + done, saved + wrote
+            taken += done
+            if wrote:
+                saved += wrote
+                rest = Rows(*(part[saved:] for part in rows))
             self.samples.note(first + taken)
         return status, taken, saved
 
     def _take(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-        from mbkit.kernels.status import EVENT, unpack
-
         if self.watch is None and self.times is None:
             return self._advanced(first, steps, rows)
+        from mbkit.kernels.status import EVENT, unpack
+
         taken = saved = 0
         try:
             self._begin(first)
@@ -213,7 +218,7 @@ class Course:
 
     def _advanced(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         """Take steps; those of an integrator in Python may raise, and are then taken back."""
-        kept = {} if self.is_compiled else self._kept()
+        kept = {} if self._compiled else self._kept()
         try:
             return self._advance(first, steps, rows)
         except Exception as error:
