@@ -106,6 +106,8 @@ def best_cut(graph: CutGraph) -> Loops:
     otherwise the best that was seen.
     """
     start = _first_cut(graph)
+    if not start:  # a tree
+        return start
     searched = start & _in_mixed_blocks(graph)
     if not searched:
         return start

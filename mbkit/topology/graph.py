@@ -15,6 +15,7 @@ from mbkit.errors import (
     listed,
     suggestion,
 )
+from mbkit.topology.forest import Forest
 
 #: The name of body 0.
 WORLD = "world"
@@ -64,8 +65,7 @@ class JointEdge:
 class BodyGraph:
     """Names of bodies and joints, which joint connects which bodies, and how freely.
 
-    It holds a `networkx.MultiDiGraph` with the world as its first node; an edge goes from a joint's
-    predecessor to its successor, and its key is the joint's name.
+    The world is the first body; a joint goes from its predecessor to its successor.
 
     Examples
     --------
@@ -77,10 +77,7 @@ class BodyGraph:
     """
 
     def __init__(self) -> None:
-        import networkx as nx
-
-        self._graph = nx.MultiDiGraph()
-        self._graph.add_node(WORLD)
+        self._bodies: dict[str, None] = {WORLD: None}  # a set with an order
         self._edges: dict[str, JointEdge] = {}
 
     def add_body(self, name: str) -> None:
@@ -90,9 +87,9 @@ class BodyGraph:
             raise DuplicateNameError(
                 f"Body name {WORLD!r} is taken by the inertial frame; choose another."
             )
-        if name in self._graph:
+        if name in self._bodies:
             raise DuplicateNameError(f"Body {name!r} is in the mechanism already; rename one.")
-        self._graph.add_node(name)
+        self._bodies[name] = None
 
     def check_joint(self, name: str, predecessor: str, successor: str) -> None:
         """Raise unless `add_joint` would accept these names.
@@ -104,10 +101,10 @@ class BodyGraph:
         if name in self._edges:
             raise DuplicateNameError(f"Joint {name!r} is in the mechanism already; rename one.")
         for role, body in (("predecessor", predecessor), ("successor", successor)):
-            if body not in self._graph:
+            if body not in self._bodies:
                 raise NameUnknownError(
                     f"Joint {name!r} has the {role} {body!r}, which is no body of the mechanism; "
-                    f"{suggestion(body, self._graph)}"
+                    f"{suggestion(body, self._bodies)}"
                 ).about(role)
         if predecessor == successor:
             raise TopologyError(
@@ -132,7 +129,6 @@ class BodyGraph:
         velocities.
         """
         self.check_joint(name, predecessor, successor)
-        self._graph.add_edge(predecessor, successor, key=name)
         positions = freedom if num_positions is None else num_positions
         self._edges[name] = JointEdge(
             name, predecessor, successor, freedom, positions, held, is_cut
@@ -140,7 +136,7 @@ class BodyGraph:
 
     def bodies(self) -> Iterator[str]:
         """Return the names of the bodies in the order of adding, the world first."""
-        return iter(self._graph)
+        return iter(self._bodies)
 
     def joints(self) -> Iterator[tuple[str, str, str]]:
         """Return (name, predecessor, successor) of the joints in the order of adding."""
@@ -162,24 +158,25 @@ class BodyGraph:
         >>> graph.groups()
         [('world',), ('a', 'c'), ('b',)]
         """
-        import networkx as nx
-
-        left = nx.Graph()
-        left.add_nodes_from(self._graph)
-        left.add_edges_from(
-            (edge.predecessor, edge.successor)
-            for edge in self._edges.values()
-            if edge.name not in without
-        )
-        number = {body: k for k, body in enumerate(left)}
-        components = (
-            sorted(group, key=number.__getitem__) for group in nx.connected_components(left)
-        )
-        return [tuple(group) for group in components]
+        tree = Forest(self._bodies)
+        for edge in self._edges.values():
+            if edge.name not in without and not tree.connects(edge.predecessor, edge.successor):
+                tree.add(edge.name, edge.predecessor, edge.successor)
+        number = {body: k for k, body in enumerate(self._bodies)}
+        return [tuple(sorted(group, key=number.__getitem__)) for group in tree.groups()]
 
     def copy(self) -> Any:
-        """Return a `networkx.MultiDiGraph` that is the caller's own."""
-        return self._graph.copy()
+        """Return a `networkx.MultiDiGraph` that is the caller's own.
+
+        An edge goes from a joint's predecessor to its successor; its key is the joint's name.
+        """
+        import networkx as nx
+
+        graph = nx.MultiDiGraph()
+        graph.add_nodes_from(self._bodies)
+        for edge in self._edges.values():
+            graph.add_edge(edge.predecessor, edge.successor, key=edge.name)
+        return graph
 
 
 _SHOWN = 4  # groups in a message

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from mbkit.errors import NameUnknownError, TopologyError, UsageError, listed, suggestion
 from mbkit.topology.cuts import choose_loop_joints
+from mbkit.topology.forest import Forest
 from mbkit.topology.graph import WORLD, BodyGraph, JointEdge, check_connected
 from mbkit.topology.topology import Topology
 
@@ -60,7 +59,8 @@ def build_topology(graph: BodyGraph, loop_joints: Collection[str] | None = None)
         _check_loop_joints(loop_joints, edges)
         tree = _tree(graph, cut := cut.union(loop_joints))
         check_connected(graph, cut)
-    return _numbered(tree, edges, [edges[name] for name in edges if name in cut])
+    loops = [edge for name, edge in edges.items() if name in cut]
+    return numbered_tree(tree.walk(WORLD), edges, loops)
 
 
 def _check_loop_joints(loop_joints: Collection[str], edges: Mapping[str, JointEdge]) -> None:
@@ -83,18 +83,14 @@ def _check_loop_joints(loop_joints: Collection[str], edges: Mapping[str, JointEd
 
 def held_loop(edges: Collection[JointEdge]) -> tuple[str, ...]:
     """Return the joints along a loop in which all must stay in the tree; empty if there is none."""
-    import networkx as nx
-
-    held = nx.Graph()
-    connected = nx.utils.UnionFind()
+    held = Forest(end for edge in edges for end in (edge.predecessor, edge.successor))
     for edge in edges:
         if not edge.held:
             continue
         ends = edge.predecessor, edge.successor
-        if connected[ends[0]] == connected[ends[1]]:
-            return (edge.name, *_path_joints(held, *ends))
-        connected.union(*ends)
-        held.add_edge(*ends, joint=edge.name)
+        if held.connects(*ends):
+            return (edge.name, *held.path(*ends))
+        held.add(edge.name, *ends)
     return ()
 
 
@@ -113,42 +109,20 @@ def _check_held(edges: Mapping[str, JointEdge]) -> None:
         )
 
 
-def _tree(graph: BodyGraph, cut: Collection[str]) -> Any:
+def _tree(graph: BodyGraph, cut: Collection[str]) -> Forest:
     """Return the bodies with the joints that are not cut, which must not close a loop."""
-    import networkx as nx
-
-    tree = nx.Graph()
-    tree.add_nodes_from(graph.bodies())
-    connected = nx.utils.UnionFind(tree)
+    tree = Forest(graph.bodies())
     for name, *ends in graph.joints():
         if name in cut:
             continue
-        if connected[ends[0]] == connected[ends[1]]:
-            cycle = listed((name, *_path_joints(tree, *ends)))
+        if tree.connects(*ends):
+            cycle = listed((name, *tree.path(*ends)))
             raise TopologyError(
                 f"The loop of the joints {cycle} must be cut by one of loop_joints, and is not; "
                 "add one of them."
             )
-        connected.union(*ends)
-        tree.add_edge(*ends, joint=name)
+        tree.add(name, *ends)
     return tree
-
-
-def _numbered(tree: Any, edges: Mapping[str, JointEdge], loops: list[JointEdge]) -> Topology:
-    import networkx as nx
-
-    # networkx visits neighbours in the order in which edges were added
-    walk = nx.dfs_edges(tree, WORLD)
-    walked = ((towards, body, tree.edges[towards, body]["joint"]) for towards, body in walk)
-    return numbered_tree(walked, edges, loops)
-
-
-def _path_joints(tree: Any, start: str, end: str) -> list[str]:
-    """Return the joints of the tree's path between two bodies."""
-    import networkx as nx
-
-    path = nx.shortest_path(tree, start, end)
-    return [tree.edges[pair]["joint"] for pair in itertools.pairwise(path)]
 
 
 def numbered_tree(
