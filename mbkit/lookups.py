@@ -11,7 +11,9 @@ from typing import Any
 
 from mbkit.interrupts import HeldInterrupts
 
-_IMPORT = re.compile(r"^    from (?P<module>[\w.]+) import (?:(?P<name>\w+) as \w+|\*)$", re.M)
+_IMPORT = re.compile(
+    r"^    from (?P<module>[\w.]+) import (?:\(\s+)?(?:(?P<name>\w+) as \w+|\*)(?:,\s+\))?$", re.M
+)
 
 
 class Contents(ModuleType):
@@ -34,9 +36,10 @@ class Contents(ModuleType):
             for module in modules:
                 with HeldInterrupts():  # Ctrl-C would leave the module locked, for other threads
                     place = importlib.import_module(module)
-                if name in vars(place):
-                    vars(self)[name] = vars(place)[name]  # which is asked no more
-                    return vars(self)[name]
+                found = None if place is self else getattr(place, name, None)
+                if found is not None:
+                    vars(self)[name] = found  # which is asked no more
+                    return found
             own = f"{self.__name__}.{name}"
             if importlib.util.find_spec(own) is not None:
                 return importlib.import_module(own)

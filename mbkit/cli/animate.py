@@ -6,10 +6,9 @@ import pathlib
 
 import click
 
+import mbkit as mb
 from mbkit.cli.files import TARGET, check_target
 from mbkit.errors import printable
-from mbkit.io.results.netcdf import load_result
-from mbkit.viz.animate import animate as write_film
 from mbkit.viz.film import SIZE
 
 
@@ -74,7 +73,9 @@ def animate(
     """
     output = run.with_suffix(".html") if output is None else output
     check_target(output, force=force)
+    from mbkit.viz.animate import animate as write_film
+
     write_film(
-        load_result(run), output, speed=speed, frame_rate=frame_rate, traces=traces, size=size
+        mb.load_result(run), output, speed=speed, frame_rate=frame_rate, traces=traces, size=size
     )
     click.echo(f"Wrote {printable(output)}.")

@@ -7,7 +7,6 @@ import pathlib
 import click
 
 from mbkit.errors import printable
-from mbkit.studies import new_project
 
 
 @click.command(short_help="Make the folder of a new project.")
@@ -23,6 +22,8 @@ def new(name: pathlib.Path) -> None:
     Example:
       mbkit new pendulum
     """
+    from mbkit.studies import new_project
+
     folder = new_project(name)
     shown = printable(name)
     click.echo(

@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
+import mbkit as mb
 from mbkit.cli.files import TARGET, check_target
 from mbkit.errors import printable
-from mbkit.io.results.netcdf import load_result
-from mbkit.viz.plotting import plot as draw
 
 
 @click.command(short_help="Draw result files or run directories.")
@@ -63,10 +62,10 @@ def plot(
     output = runs[0].with_suffix(".png") if output is None else output
     check_target(output, force=force)
     if len(runs) == 1:
-        results: Any = load_result(runs[0])
+        results: Any = mb.load_result(runs[0])
     else:
         common = os.path.commonpath([path.absolute().parent for path in runs])
         names = [printable(path.absolute().relative_to(common)) for path in runs]
-        results = {name: load_result(path) for name, path in zip(names, runs, strict=True)}
-    draw(results, output, panels=panels or None, phase=phase or None)
+        results = {name: mb.load_result(path) for name, path in zip(names, runs, strict=True)}
+    mb.plot(results, output, panels=panels or None, phase=phase or None)
     click.echo(f"Wrote {printable(output)}.")

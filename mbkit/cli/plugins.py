@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import mbkit as mb
 from mbkit.errors import UsageError, printable, suggestion
-from mbkit.testing import check_plugin
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -73,7 +73,7 @@ def _check(found: tuple[Plugin, ...]) -> None:
     broken, left = [], 0
     for plugin in found:
         click.echo(f"{printable(plugin)} ({printable(plugin.origin)})")
-        for checked in check_plugin(plugin):
+        for checked in mb.testing.check_plugin(plugin):
             _print(checked)
             left += checked.holds is None
             if checked.holds is False and plugin.name not in broken:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import mbkit as mb
 from mbkit.cli.compare import tell_findings
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.files import EXISTING
@@ -15,7 +16,6 @@ from mbkit.cli.models import told
 from mbkit.cli.remedies import goes_on_by, on_the_command_line
 from mbkit.cli.results import Interrupted, check_output, keep, tell_directory, tell_resumed
 from mbkit.errors import MbkitError, listed, printable
-from mbkit.studies import load_study
 from mbkit.studies.changes import parsed_change
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _run(
 ) -> None:
     """Run one study; `written` are the places that others have written to."""
     with compiling_announced():
-        loaded: Study = told(lambda: load_study(study, dict(map(parsed_change, changes))))
+        loaded: Study = told(lambda: mb.load_study(study, dict(map(parsed_change, changes))))
         target, is_directory = loaded.output, loaded.is_directory
         if output is not None:
             target, is_directory = pathlib.Path(output), output.endswith("/")

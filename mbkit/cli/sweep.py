@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
+import mbkit as mb
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.files import EXISTING
 from mbkit.cli.models import told
 from mbkit.cli.where import where_options, with_options
 from mbkit.errors import UsageError, printable
-from mbkit.studies import load_study
 from mbkit.studies.changes import parsed_change, parsed_values
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def sweep(
     if len(vary) < len(varied):
         raise UsageError("--vary: a path is there twice; give all of its values at once.")
     with compiling_announced():
-        loaded: Study = told(lambda: load_study(study, dict(map(parsed_change, changes))))
+        loaded: Study = told(lambda: mb.load_study(study, dict(map(parsed_change, changes))))
         place = output
         if place is None:
             place = loaded.output.with_name(f"{loaded.output.with_suffix('').name}-sweep")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import mbkit as mb
 from mbkit.cli.assignments import assign
 from mbkit.cli.models import MODEL_OR_RESULT, floating_option, load, mimic_option
 from mbkit.cli.provenance import is_result
-from mbkit.io.results.netcdf import load_result
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,7 +88,7 @@ def _motion(path: pathlib.Path, port: int, traces: tuple[str, ...]) -> Any:
     from mbkit.viz.served_page import ServedPage
     from mbkit.viz.viser_viewer import page
 
-    return ServedPage(page(film_of(load_result(path), traces=traces)), port=port)
+    return ServedPage(page(film_of(mb.load_result(path), traces=traces)), port=port)
 
 
 def _mechanism(

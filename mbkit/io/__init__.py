@@ -1,43 +1,28 @@
 """Files: models as TOML, results as netCDF."""
 
-from mbkit.io.mjcf import Mjcf as Mjcf
-from mbkit.io.mjcf import load_mjcf as load_mjcf
-from mbkit.io.mjcf import read_mjcf as read_mjcf
-from mbkit.io.mjcf import save_mjcf as save_mjcf
-from mbkit.io.model_file import load_model as load_model
-from mbkit.io.model_file import parse_model as parse_model
-from mbkit.io.model_file import save_model as save_model
-from mbkit.io.results.ensembles import load_ensemble as load_ensemble
-from mbkit.io.results.netcdf import load_result as load_result
-from mbkit.io.results.saving import save_result as save_result
-from mbkit.io.sdf import Sdf as Sdf
-from mbkit.io.sdf import load_sdf as load_sdf
-from mbkit.io.sdf import parse_sdf as parse_sdf
-from mbkit.io.sdf import read_sdf as read_sdf
-from mbkit.io.urdf import Urdf as Urdf
-from mbkit.io.urdf import load_urdf as load_urdf
-from mbkit.io.urdf import parse_urdf as parse_urdf
-from mbkit.io.urdf import read_urdf as read_urdf
-from mbkit.io.urdf import save_urdf as save_urdf
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Mjcf",
-    "Sdf",
-    "Urdf",
-    "load_ensemble",
-    "load_mjcf",
-    "load_model",
-    "load_result",
-    "load_sdf",
-    "load_urdf",
-    "parse_model",
-    "parse_sdf",
-    "parse_urdf",
-    "read_mjcf",
-    "read_sdf",
-    "read_urdf",
-    "save_mjcf",
-    "save_model",
-    "save_result",
-    "save_urdf",
-]
+from mbkit.lookups import look_up_names
+
+if TYPE_CHECKING:
+    from mbkit.io.mjcf import Mjcf as Mjcf
+    from mbkit.io.mjcf import load_mjcf as load_mjcf
+    from mbkit.io.mjcf import read_mjcf as read_mjcf
+    from mbkit.io.mjcf import save_mjcf as save_mjcf
+    from mbkit.io.model_file import load_model as load_model
+    from mbkit.io.model_file import parse_model as parse_model
+    from mbkit.io.model_file import save_model as save_model
+    from mbkit.io.results.ensembles import load_ensemble as load_ensemble
+    from mbkit.io.results.netcdf import load_result as load_result
+    from mbkit.io.results.saving import save_result as save_result
+    from mbkit.io.sdf import Sdf as Sdf
+    from mbkit.io.sdf import load_sdf as load_sdf
+    from mbkit.io.sdf import parse_sdf as parse_sdf
+    from mbkit.io.sdf import read_sdf as read_sdf
+    from mbkit.io.urdf import Urdf as Urdf
+    from mbkit.io.urdf import load_urdf as load_urdf
+    from mbkit.io.urdf import parse_urdf as parse_urdf
+    from mbkit.io.urdf import read_urdf as read_urdf
+    from mbkit.io.urdf import save_urdf as save_urdf
+
+look_up_names(__name__)

@@ -1,5 +1,10 @@
 """Mechanisms as FMUs, the models that simulation tools exchange: FMI 2.0 for co-simulation."""
 
-from mbkit.simulation.fmi.export import export_fmu as export_fmu
+from typing import TYPE_CHECKING
 
-__all__ = ["export_fmu"]
+from mbkit.lookups import look_up_names
+
+if TYPE_CHECKING:
+    from mbkit.simulation.fmi.export import export_fmu as export_fmu
+
+look_up_names(__name__)

@@ -1,13 +1,20 @@
 """The laboratory: studies of what representations, coordinates and integrators cost and give."""
 
-from mbkit.studies.laboratory.compare import compare as compare
-from mbkit.studies.laboratory.convergence import convergence as convergence
-from mbkit.studies.laboratory.convergence import work_precision as work_precision
-from mbkit.studies.laboratory.counting.operations import operations as operations
-from mbkit.studies.laboratory.findings import Findings as Findings
-from mbkit.studies.laboratory.keeping import load_findings as load_findings
-from mbkit.studies.laboratory.scaling import scaling as scaling
-from mbkit.studies.laboratory.sweep import sweep as sweep
-from mbkit.studies.laboratory.table import Table as Table
-from mbkit.studies.laboratory.variation import ensemble as ensemble
-from mbkit.studies.laboratory.variation import sensitivity as sensitivity
+from typing import TYPE_CHECKING
+
+from mbkit.lookups import look_up_names
+
+if TYPE_CHECKING:
+    from mbkit.studies.laboratory.compare import compare as compare
+    from mbkit.studies.laboratory.convergence import convergence as convergence
+    from mbkit.studies.laboratory.convergence import work_precision as work_precision
+    from mbkit.studies.laboratory.counting.operations import operations as operations
+    from mbkit.studies.laboratory.findings import Findings as Findings
+    from mbkit.studies.laboratory.keeping import load_findings as load_findings
+    from mbkit.studies.laboratory.scaling import scaling as scaling
+    from mbkit.studies.laboratory.sweep import sweep as sweep
+    from mbkit.studies.laboratory.table import Table as Table
+    from mbkit.studies.laboratory.variation import ensemble as ensemble
+    from mbkit.studies.laboratory.variation import sensitivity as sensitivity
+
+look_up_names(__name__)
