@@ -39,6 +39,11 @@ class _Library(JITCodeLibrary):
         library._finalize_final_module()
         return library
 
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        address: int = self._codegen._engine.get_function_address(name)
+        return address
+
     def _get_module_for_linking(self) -> Any:
         if self._bitcode and self._shared_module is None:
             self._shared_module = binding.parse_bitcode(self._bitcode)

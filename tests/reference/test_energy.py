@@ -14,7 +14,9 @@ from tests.trees import random_mechanism, random_state
 KINDS = ("spherical", "revolute", "helical", "screw")
 
 
-@pytest.fixture(scope="module", params=[20, 21, 22])
+@pytest.fixture(
+    scope="module", params=[20, *(pytest.param(each, marks=pytest.mark.long) for each in (21, 22))]
+)
 def runs(request):
     """Ten seconds of a tree under gravity at steps of 1 and 1/2 ms."""
     rng = np.random.default_rng(request.param)

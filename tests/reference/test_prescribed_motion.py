@@ -181,6 +181,7 @@ def test_dynamics_of_all_joints(kind, representation, reverse):
     np.testing.assert_allclose(found, state.tau + efforts, atol=1e-9 * np.abs(found).max())
 
 
+@pytest.mark.some(2)
 @every_kind
 @pytest.mark.parametrize("reverse", [False, True])
 def test_power_of_the_drive_is_balanced(kind, reverse):
