@@ -71,10 +71,10 @@ def animate(
       mbkit animate run.nc
       mbkit animate run.nc -o run.gif --speed 0.25 --trace hand
     """
-    output = run.with_suffix(".html") if output is None else output
-    check_target(output, force=force)
     from mbkit.viz.animate import animate as write_film
 
+    output = run.with_suffix(".html") if output is None else output
+    check_target(output, force=force)
     write_film(
         mb.load_result(run), output, speed=speed, frame_rate=frame_rate, traces=traces, size=size
     )

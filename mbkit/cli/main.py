@@ -23,7 +23,6 @@ from mbkit.errors import (
     UsageError,
     printable,
 )
-from mbkit.studies.project import load_working_project
 
 if TYPE_CHECKING:
     from mbkit.plugins import Registry
@@ -91,6 +90,7 @@ _TOLD = (
 def registry() -> Registry:
     """Return the plugins, those of the project in the working directory among them."""
     from mbkit.plugins import registry as all_plugins
+    from mbkit.studies.project import load_working_project
 
     found = all_plugins()
     found.add_built_in("mbkit.cli.commands")
