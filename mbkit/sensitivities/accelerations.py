@@ -49,15 +49,13 @@ class Accelerations:
     point: Point
 
     @classmethod
-    def at(cls, system: System, states: States, rank: Any) -> Accelerations:
-        """Return those of states of which so many rows of constraints are independent, (N,).
-
-        Multipliers are the least that go with the accelerations.
-        """
+    def at(cls, system: System, states: States, kept: Any) -> Accelerations:
+        """Return those of states, kept (N, m) not zero for rows of constraints that count."""
         t, q, v, vdot, tau = states
         none = np.zeros((len(t), system.num_velocity_constraints))
         given = prescribed(system)
-        point = Point(system, q, v, vdot, tau, t, none, rank, given, bool(system.motions))
+        rank = np.count_nonzero(kept, axis=-1)
+        point = Point(system, q, v, vdot, tau, t, none, rank, given, bool(system.motions), kept)
         if not point.constrained:
             return cls(point)
         missing = point.equations(system, t)["efforts"] - tau

@@ -18,7 +18,7 @@ import numpy as np
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha
 from mbkit.sensitivities.accelerations import Accelerations, States, prescribed
 from mbkit.sensitivities.alpha_equations import blocks_of, times
-from mbkit.sensitivities.corrections import Corrections, independent_rows
+from mbkit.sensitivities.corrections import Corrections, counted_rows
 from mbkit.systems.calls.arguments import Floats
 
 if TYPE_CHECKING:
@@ -64,9 +64,8 @@ class Start(NamedTuple):
         later = system.prescribed_rows(t + s, system.retract(q, x), v + s * vdot)[:2]
         rates = _rates(system, t + s, *later, tau)
         points = (np.array([t, t + s]), np.stack([q, later[0]]), np.stack([v, later[1]]))
-        rank = np.array([np.count_nonzero(kept), np.count_nonzero(rates[1])])
         states = States(*points, np.stack([vdot, rates[0]]), np.stack([tau, tau]))
-        accelerations = Accelerations.at(system, states, rank)
+        accelerations = Accelerations.at(system, states, np.stack([kept, rates[1]]))
         (q1, q2), (v1, v2) = accelerations.by_state
         T, G = (None if each is None else each[0] for each in blocks_of(system, x[None]))
         one, c = np.eye(nv), method.numbers
@@ -88,7 +87,7 @@ class Start(NamedTuple):
         """Return the same where the velocity is off the constraints."""
         q, v, tau = state
         at = np.array([t]), q[None], v[None]
-        closing = Corrections.of_velocity(system, *at, independent_rows(system, *at))
+        closing = Corrections.of_velocity(system, *at, counted_rows(system, *at))
         start = cls.of(system, method, h, t, (q, closing.end[1][0], tau))
         free = np.tile(~prescribed(system), 2)[:, None]
         by_state = start.by_state @ (closing.matrices[0] * free)

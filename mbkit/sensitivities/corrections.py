@@ -36,7 +36,7 @@ from mbkit.systems.derivatives.parameter_changes import (
     moves_of,
 )  # fmt: skip
 
-__all__ = ["Corrections", "independent_rows"]
+__all__ = ["Corrections", "counted_rows"]
 
 #: Kinds of parameters, and inputs, that no constraint depends on; and those that no M depends on.
 _NOT_OF_ROWS = ("bodies", "forces", "gravity", "tau", "q", "v")
@@ -67,12 +67,15 @@ class Corrections:
     _by_velocity: tuple[Floats, Floats]
 
     @classmethod
-    def at(cls, system: System, t: Floats, opened: Any, closed: Any, rank: Any) -> Corrections:
-        """Return the corrections that lead from (q0, v0) to (q, v), of so many independent rows."""
+    def at(cls, system: System, t: Floats, opened: Any, closed: Any, kept: Any) -> Corrections:
+        """Return the corrections that lead from (q0, v0) to (q, v).
+
+        kept (N, m) is not zero for the rows of constraints that count.
+        """
         (q0, v0), (q, v) = opened, closed
         step = system.difference(q0, q)
-        first = _correction(system, t, q0, step, rank)
-        velocity = _correction(system, t, q, v - v0, rank)
+        first = _correction(system, t, q0, step, kept)
+        velocity = _correction(system, t, q, v - v0, kept)
         ndx, count = system.ndx, len(t)
         unit = np.broadcast_to(np.eye(ndx + system.nv), (count, ndx + system.nv, ndx + system.nv))
         A = velocity.jacobian()
@@ -94,12 +97,12 @@ class Corrections:
         return cls(first, velocity, (q, v), found, by_first, by_residual, by_velocity)
 
     @classmethod
-    def of_velocity(cls, system: System, t: Floats, q: Floats, v: Floats, rank: Any) -> Corrections:
+    def of_velocity(cls, system: System, t: Floats, q: Floats, v: Floats, kept: Any) -> Corrections:
         """Return those of states (q, v) whose loops are closed, but whose velocities are not."""
-        point = _correction(system, t, q, np.zeros(v.shape), rank)
+        point = _correction(system, t, q, np.zeros(v.shape), kept)
         rows = system.constraint_velocity(q, v, t)[..., None]
         w = point.solution.solve(Change(rows=rows))["vdot"][..., 0]
-        return cls.at(system, t, (q, v), (q, v + w), rank)
+        return cls.at(system, t, (q, v), (q, v + w), kept)
 
     @classmethod
     def at_start(cls, run: Prepared) -> Corrections | None:
@@ -110,7 +113,7 @@ class Corrections:
         assert run.start is not None
         q, v, t = problem.q[None], problem.v[None], np.array([problem.t0])
         opened = tuple(x[None] for x in run.start)
-        return cls.at(system, t, opened, (q, v), independent_rows(system, t, q, v))
+        return cls.at(system, t, opened, (q, v), counted_rows(system, t, q, v))
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return what inputs do to (dq, dv), (N, size, k) by name, where they do something."""
@@ -192,11 +195,11 @@ class Corrections:
         return found
 
 
-def independent_rows(system: System, t: Floats, q: Floats, v: Floats) -> Any:
-    """Return how many rows of constraints are independent at each state, (N,)."""
+def counted_rows(system: System, t: Floats, q: Floats, v: Floats) -> Floats:
+    """Return 1.0 for the rows of constraints that count at each state, (N, m)."""
     if not system.num_velocity_constraints:
-        return np.zeros(len(t), dtype=np.int64)
-    return (kept_rows(system, q, v, t) != 0.0).sum(axis=-1)
+        return np.zeros((len(t), 0))
+    return kept_rows(system, q, v, t)
 
 
 def _kind(name: str) -> str:
@@ -207,12 +210,13 @@ def _T(matrices: Floats) -> Floats:
     return np.swapaxes(matrices, -1, -2)
 
 
-def _correction(system: System, t: Floats, q: Floats, change: Floats, rank: Any) -> Point:
+def _correction(system: System, t: Floats, q: Floats, change: Floats, kept: Any) -> Point:
     """Return states at rest whose accelerations and multipliers stand for a correction."""
     none = np.zeros((len(t), system.num_velocity_constraints))
     given, still = prescribed(system), np.zeros(change.shape)
     change = np.where(given, 0.0, change)
-    point = Point(system, q, still, change, still, t, none, rank, given, False)
+    rank = np.count_nonzero(kept, axis=-1)
+    point = Point(system, q, still, change, still, t, none, rank, given, False, kept)
     missing = (system.mass_matrix(q) @ change[..., None])[..., 0]
     return attrs.evolve(point, multipliers=point.solution.multipliers(missing))
 

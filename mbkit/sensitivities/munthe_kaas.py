@@ -22,7 +22,7 @@ from mbkit.integrators import RungeKuttaMuntheKaas
 from mbkit.sensitivities.accelerations import Accelerations, States, contracted
 from mbkit.sensitivities.accepted_steps import AcceptedSteps
 from mbkit.sensitivities.charts import Charts, Differentials
-from mbkit.sensitivities.corrections import Corrections, independent_rows
+from mbkit.sensitivities.corrections import Corrections, counted_rows
 from mbkit.sensitivities.linear_steps import (
     Linearisation,
     LinearSteps,
@@ -161,13 +161,13 @@ class ExplicitSteps(LinearSteps):
             history.span[:, :1] + steps.method.tableau.c[: history.q.shape[1]] * history.span[:, 1:]
         )
         tau = np.repeat(self.tau, history.q.shape[1], axis=0)
-        rank = np.repeat(self.ranks[:-1], self.history.q.shape[1])
-        return Accelerations.at(steps.system, States(times.ravel(), q, v, vdot, tau), rank)
+        kept = np.repeat(self.kept, self.history.q.shape[1], axis=0)
+        return Accelerations.at(steps.system, States(times.ravel(), q, v, vdot, tau), kept)
 
     @functools.cached_property
-    def ranks(self) -> Any:
-        """Numbers of independent rows of constraints where steps begin and end."""
-        return independent_rows(self.steps.system, self.t, self.q, self.v)
+    def kept(self) -> Floats:
+        """Not zero for the rows of constraints that count in each step, (N, m)."""
+        return counted_rows(self.steps.system, self.t[:-1], self.q[:-1], self.v[:-1])
 
     @functools.cached_property
     def closing(self) -> Corrections | None:
@@ -176,7 +176,7 @@ class ExplicitSteps(LinearSteps):
             return None
         opened, t = (self.history.open_q, self.history.open_v), self.t[1:]
         closed = self.q[1:], self.v[1:]
-        return Corrections.at(self.steps.system, t, opened, closed, self.ranks[1:])
+        return Corrections.at(self.steps.system, t, opened, closed, self.kept)
 
     @functools.cached_property
     def differentials(self) -> tuple[list[Differentials], list[Differentials]]:

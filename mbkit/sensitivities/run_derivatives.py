@@ -127,7 +127,7 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
     Loops are closed at the start and after each step, which is differentiated as well: by "q" and
     "v" the derivatives are those along which loops stay closed, and by a parameter that opens loops
     those of the start that closes them again, nearest by kinetic energy. Where rows of constraints
-    depend on others the derivatives are exact up to the error of the method.
+    depend on others, those are left out that the run leaves out in the step.
 
     Events may stop the run or reset its state, as long as the same ones happen for inputs nearby.
     Their times move by the implicit function theorem, and the states after them accordingly. A

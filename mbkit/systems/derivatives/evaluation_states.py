@@ -71,6 +71,9 @@ class Point:
         Velocities whose accelerations are given.
     by_motion : bool
         Whether they are given by functions of time, with positions and velocities.
+    kept : ndarray, shape (N, m), optional
+        Not zero for the rows of constraints that count, where the others are left out: their
+        multipliers are zero. By default all count, as far as the rank says.
     """
 
     system: System
@@ -83,6 +86,7 @@ class Point:
     rank: Any
     given: Any
     by_motion: bool
+    kept: Any = None
 
     def chosen(self, good: Any) -> Self:
         """Return some of the states."""
@@ -124,7 +128,8 @@ class Point:
         """Return A (N, m, nv)."""
         if not self.constrained:
             return np.zeros((len(self.q), 0, self.system.nv))
-        return (system or self.system).constraint_jacobian(self.q, self.t if t is None else t)
+        A = (system or self.system).constraint_jacobian(self.q, self.t if t is None else t)
+        return A if self.kept is None else A * (self.kept != 0.0)[..., None]
 
     def equations(self, system: System, t: Floats) -> dict[str, Floats]:
         """Return e, r, A mu and vdot of another system, or at other times; names as in `Change`."""
