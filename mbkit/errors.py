@@ -194,7 +194,7 @@ class RedundantConstraintsWarning(UserWarning):
 
 
 class LockedMechanismWarning(UserWarning):
-    """A mechanism that its constraints leave no motion, whatever acts on it."""
+    """A mechanism that its constraints leave no motion, or none with its loops closed."""
 
 
 class SingularityWarning(UserWarning):

@@ -25,6 +25,7 @@ from mbkit.simulation.conservative import check_forces
 from mbkit.simulation.held_efforts import EffortsInSteps, Held, Stretch
 from mbkit.simulation.monitors.jumps import Jumps
 from mbkit.simulation.monitors.locked import check_velocity_kept, locked
+from mbkit.simulation.monitors.open_loops import OpenLoops
 from mbkit.simulation.monitors.passed_limits import PassedLimits
 from mbkit.simulation.monitors.stiffness import Stiffness
 from mbkit.simulation.named_start import Start
@@ -151,7 +152,9 @@ def prepare(
     watch = Watch(watched, system, workspace, momenta) if watched else None
     samples = Samples(problem, steps, momenta) if save_every > 1 else None  # rows may be few
     stiffness = Stiffness.of(system, integrator, problem, momenta, tau=force is not None)
-    looking = _jumps(drive, integrator), stiffness, PassedLimits(system, watched)
+    opens = system.num_position_constraints and integrator.keeps_constraints
+    loops = OpenLoops(system) if opens else None
+    looking = _jumps(drive, integrator), stiffness, PassedLimits(system, watched), loops
     monitors = tuple(each for each in looking if each is not None)
     course = Course(system, integrator, problem, watch, times, samples, found, held, monitors)
     return Prepared(
