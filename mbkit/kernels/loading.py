@@ -13,9 +13,8 @@ from typing import Any
 from mbkit.interrupts import HeldInterrupts
 
 with HeldInterrupts():  # Ctrl-C would leave numba half imported
-    from llvmlite import binding
     from numba.core.caching import FunctionCache
-    from numba.core.codegen import JITCodeLibrary
+    from numba.core.codegen import JITCodeLibrary, ll
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.runtime.nrt import rtsys
 
@@ -46,7 +45,7 @@ class _Library(JITCodeLibrary):
 
     def _get_module_for_linking(self) -> Any:
         if self._bitcode and self._shared_module is None:
-            self._shared_module = binding.parse_bitcode(self._bitcode)
+            self._shared_module = ll.parse_bitcode(self._bitcode)
             self._codegen._engine._load_defined_symbols(self._shared_module)
         return super()._get_module_for_linking()
 
