@@ -14,7 +14,7 @@ from mbkit.interrupts import HeldInterrupts
 
 with HeldInterrupts():  # Ctrl-C would leave numba half imported
     from numba.core.caching import FunctionCache
-    from numba.core.codegen import JITCodeLibrary, ll
+    from numba.core.codegen import JITCodeLibrary, ll  # type: ignore[attr-defined]
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.runtime.nrt import rtsys
 
