@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import mbkit as mb
 from benchmarks.mechanisms import MIXED, REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
 from benchmarks.timing import interleaved, sized
+from tests.closed_loops.mechanisms import CASES, Case
 from tests.trees import random_state
 
 STEP = 1e-3
@@ -17,6 +19,9 @@ STEPS = sized(500, 20)
 
 #: Most of the time of a run that its gradient may take.
 BAR = 6.0
+
+#: Closed mechanisms that are measured, whose loops joints close.
+CLOSED = ("four-bar", "3-four-bar", "Bricard", "Stewart platform")
 
 METHODS: dict[str, mb.Integrator] = {
     "RKMK4": mb.RungeKuttaMuntheKaas(),
@@ -27,7 +32,8 @@ METHODS: dict[str, mb.Integrator] = {
 def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     """Return times of gradients by all inertial parameters and the start, at most `BAR` runs.
 
-    And by the parameters of as many springs between bodies, of runs with these.
+    And by the parameters of as many springs between bodies, of runs with these; and of runs of
+    closed mechanisms.
     """
     rows = [
         _row(count, kinds, name)
@@ -36,6 +42,9 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
         for count in sizes
     ]
     rows += [_row(count, kinds, "RKMK4", count) for kinds in (REVOLUTE, MIXED) for count in sizes]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
+        rows += [_closed_row(case) for case in CASES if case.name in CLOSED]
     title = "Gradient of a run by all inertial parameters and its start, against the run"
     return Table(title, rows, peer="run")
 
@@ -52,13 +61,29 @@ def _row(count: int, kinds: tuple[str, ...], method: str, springs: int = 0) -> R
         )
     system = mechanism.assemble()
     state = random_state(np.random.default_rng(count), system, 0.1)
+    kind = "mixed" if len(kinds) > 1 else "revolute"
+    more = f", {springs} springs" if springs else ""
+    what = f"{count} bodies, {kind}, {method}{more}"
     of = ("bodies.", "forces.")
+    return _measured(what, system, (state.q, state.v), METHODS[method], of)
+
+
+def _closed_row(case: Case) -> Row:
+    system = case.system()
+    q, v = system.close_loops(system.reference_configuration(), case.velocity(system))
+    return _measured(f"{case.name}, RKMK4", system, (q, v), METHODS["RKMK4"], ("bodies.",))
+
+
+def _measured(
+    what: str, system: mb.System, start: Any, method: mb.Integrator, of: tuple[str, ...]
+) -> Row:
+    """Return the row of a system from a start (q, v), by parameters whose names begin so."""
+    q, v = start
     by = ["q", "v", *(name for name in system.parameters if name.startswith(of))]
 
     def taken() -> Any:
         return mb.simulate(
-            system, (0.0, STEPS * STEP), STEP, integrator=METHODS[method],
-            q=state.q, v=state.v, progress=False,
+            system, (0.0, STEPS * STEP), STEP, integrator=method, q=q, v=v, progress=False,
         )  # fmt: skip
 
     def loss(t: Any, q: Any, v: Any) -> Any:
@@ -66,10 +91,8 @@ def _row(count: int, kinds: tuple[str, ...], method: str, springs: int = 0) -> R
 
     run = taken()
     times = interleaved({"own": lambda: mb.gradient(run, loss, by), "peer": taken}, rounds=15)
-    kind = "mixed" if len(kinds) > 1 else "revolute"
-    more = f", {springs} springs" if springs else ""
     return Row(
-        f"{count} bodies, {kind}, {method}{more}",
+        what,
         times.best("own"),
         times.best("peer"),
         times.ratio("own", "peer"),

@@ -31,11 +31,19 @@ from mbkit.sensitivities.linear_steps import (
     shape_of_input,
     size_of,
 )
+from mbkit.sensitivities.loops import (
+    changes_no_loops,
+    loops_of,
+    still_workspace,
+    takes_one_pass,
+)
 from mbkit.sensitivities.springs import by_springs, called_forces, spring_parameters
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.failures import failure
+from mbkit.systems.derivatives.evaluation_states import Point
 from mbkit.systems.derivatives.parameter_changes import field_of_inertia
+from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Steps"]
 
@@ -64,6 +72,11 @@ class Steps(Linearisation):
     def projects(self) -> bool:
         """Whether steps are brought back to the constraints at their ends."""
         return bool(self.run.workspace.record[0]["project"])
+
+    @functools.cached_property
+    def still(self) -> Workspace:
+        """Memory of the mechanism without gravity and without forces."""
+        return still_workspace(self.system)
 
     def numbers(self, *, matrices: bool, evaluations: float) -> int:
         """See `Linearisation`; a tree without forces needs none of its matrices to go back."""
@@ -116,9 +129,10 @@ class Steps(Linearisation):
 
         problem, stages = self.problem, self.method.tableau.num_stages
         nq, nv, d = problem.nq, problem.nv, problem.ndx
+        m = 0 if self.method.adaptive else self.system.num_velocity_constraints
         sizes = [
-            (2,), (stages + 1, d), (stages, nq), (stages, nv), (stages, nv), (nq,), (nv,), (),
-            (nq,), (nv,),
+            (2,), (stages + 1, d), (stages, nq), (stages, nv), (stages, nv), (stages, m), (m,),
+            (nq,), (nv,), (), (nq,), (nv,),
         ]  # fmt: skip
         return History(*(np.empty((count, *size)) for size in sizes))
 
@@ -153,20 +167,36 @@ class ExplicitSteps(LinearSteps):
     tau: Floats  # (N, nv)
 
     @functools.cached_property
-    def accelerations(self) -> Accelerations:
-        """Of all stages."""
+    def states(self) -> States:
+        """All stages."""
         history, steps = self.history, self.steps
         q, v, vdot = (x.reshape((-1, x.shape[-1])) for x in (history.q, history.v, history.vdot))
         times = (
             history.span[:, :1] + steps.method.tableau.c[: history.q.shape[1]] * history.span[:, 1:]
         )
         tau = np.repeat(self.tau, history.q.shape[1], axis=0)
+        return States(times.ravel(), q, v, vdot, tau)
+
+    @functools.cached_property
+    def accelerations(self) -> Accelerations:
+        """Of all stages."""
         kept = np.repeat(self.kept, self.history.q.shape[1], axis=0)
-        return Accelerations.at(steps.system, States(times.ravel(), q, v, vdot, tau), kept)
+        return Accelerations.at(self.steps.system, self.states, kept)
+
+    @property
+    def _point(self) -> Point:
+        """All stages, for changes by inputs that change no rows of constraints."""
+        (t, q, v, vdot, tau), system = self.states, self.steps.system
+        multipliers = self.history.multipliers.reshape((len(t), -1))
+        rank = np.full(len(t), multipliers.shape[1])
+        given = np.zeros(system.nv, dtype=bool)
+        return Point(system, q, v, vdot, tau, t, multipliers, rank, given, False)
 
     @functools.cached_property
     def kept(self) -> Floats:
         """Not zero for the rows of constraints that count in each step, (N, m)."""
+        if self.history.kept.shape[1]:
+            return np.asarray(self.history.kept)
         return counted_rows(self.steps.system, self.t[:-1], self.q[:-1], self.v[:-1])
 
     @functools.cached_property
@@ -215,28 +245,31 @@ class ExplicitSteps(LinearSteps):
         """See `LinearSteps.reverse`; by one pass of a compiled loop."""
         from mbkit.kernels.sensitivities.adjoint import Linear, Method, reverse
 
-        steps, system, point = self.steps, self.steps.system, self.accelerations.point
-        tableau, closing = steps.method.tableau, self.closing
+        steps, system = self.steps, self.steps.system
+        one_pass = takes_one_pass(system, self.history.kept) and (
+            not system.num_velocity_constraints or changes_no_loops(system, names)
+        )
+        tableau, closing = steps.method.tableau, None if one_pass else self.closing
         stages, size = self.history.q.shape[1], steps.size
         method = Method(
             tableau.A[:stages, :stages].copy(), tableau.b[:stages].copy(), moving(system)
         )
         linear = Linear(
-            *self._by_state,
+            *self._by_state(one_pass),
             closing=np.zeros((0, size, size)) if closing is None else closing.matrices,
         )
+        pulled = spring_parameters(system, names) if one_pass else {}
         inertial = any(field_of_inertia(system, name) for name in names)
-        pulled = spring_parameters(system, names) if self.accelerations.of_tree else {}
-        found = self._adjoint(adjoint, seeds, inertial, bool(pulled))
+        found, _kept = self._adjoint(adjoint, seeds, one_pass, inertial, bool(pulled))
         workspace = steps.run.workspace
         status = reverse(workspace.address, method, self.history, linear, found)
         if status != 0:
             state = {"q": self.q[0], "v": self.v[0]}
             raise failure(system.evaluator, status, workspace, state)
-        if self.accelerations.of_tree:
-            none, sums = np.zeros((len(found.efforts), 0)), found.sums
+        if one_pass:
+            rows, sums = found.loops.rows, found.sums
             others = [name for name in names if name not in pulled]
-            by_others = contracted(point, found.efforts, none, others, sums.regressor[1:])
+            by_others = contracted(self._point, found.efforts, rows, others, sums.regressor[1:])
             return found.now, {**by_others, **by_springs(system, sums.springs, pulled)}
         total = dict(self.accelerations.contracted(found.efforts, names))
         if closing is not None:
@@ -245,28 +278,32 @@ class ExplicitSteps(LinearSteps):
                 total[name] = total[name] + part
         return found.now, total
 
-    @property
-    def _by_state(self) -> tuple[Floats, Floats]:
-        """The derivatives of accelerations by q and v; of a tree those of forces, negative."""
-        system, point = self.steps.system, self.accelerations.point
-        if not self.accelerations.of_tree:
+    def _by_state(self, one_pass: bool) -> tuple[Floats, Floats]:
+        """Return derivatives of accelerations by q and v, or what a pass leaves of those of e."""
+        system, states = self.steps.system, self.states
+        if not one_pass:
             by_q, by_v = self.accelerations.by_state
             return np.ascontiguousarray(by_q), np.ascontiguousarray(by_v)
         others = called_forces(system)
         if others:
-            by_q, by_v = others.force_derivatives(point.q, point.v, point.t)
+            by_q, by_v = others.force_derivatives(states.q, states.v, states.t)
             return -by_q, -by_v
         return np.zeros((0, system.nv, system.ndx)), np.zeros((0, system.nv, system.nv))
 
-    def _adjoint(self, end: Floats, seeds: Floats, inertial: bool, pulled: bool) -> Any:
-        """Return the arrays of the adjoint; with or without the regressor, and that of springs."""
+    def _adjoint(
+        self, end: Floats, seeds: Floats, one_pass: bool, inertial: bool, pulled: bool
+    ) -> Any:
+        """Return the arrays of the adjoint, with or without the regressor and that of springs.
+
+        And what they point to.
+        """
         from mbkit.kernels.sensitivities.adjoint import Adjoint
         from mbkit.kernels.sensitivities.weighted_dynamics import Sums
 
-        system, charts = self.steps.system, self.steps.charts
+        steps, system, charts = self.steps, self.steps.system, self.steps.charts
         count, stages = self.history.q.shape[:2]
         nv, ndx = system.nv, system.ndx
-        rows = len(system.arrays.bodies) if self.accelerations.of_tree else 0
+        rows = len(system.arrays.bodies) if one_pass else 0
         sums = Sums(
             twists=np.zeros((rows, 6)),
             momenta=np.zeros((rows, 6)),
@@ -276,7 +313,9 @@ class ExplicitSteps(LinearSteps):
             regressor=np.zeros((len(system.arrays.frames) if inertial else 0, 10)),
             springs=np.zeros((len(system.arrays.forces.springs) if pulled else 0, 9)),
         )
-        return Adjoint(
+        still = steps.still if one_pass and system.num_velocity_constraints else None
+        loops, kept = loops_of(system, still, steps.projects, sums, count * stages)
+        found = Adjoint(
             now=np.array(end, dtype=np.float64),
             seeds=np.ascontiguousarray(seeds),
             ends=np.empty((count, ndx + nv)),
@@ -285,9 +324,11 @@ class ExplicitSteps(LinearSteps):
             accelerations=np.empty((stages, nv)),
             memory=np.empty((4, ndx + nv)),
             sums=sums,
+            loops=loops,
             maps=np.empty(charts.numbers(rates=True)),
             chart=charts.memory,
         )
+        return found, kept
 
     def _carried(self, start: Floats, driven: Any) -> Floats:
         """Return where columns `start` (N, size, k) lead to, P dp being driven (N, s, nv, k)."""

@@ -93,3 +93,40 @@ def test_rows_that_depend_on_others_are_left_out_as_in_the_run():
     made = made[0] if isinstance(made, tuple) else made
     u = 3.0 * np.random.default_rng(1).normal(size=made.assemble().nv)
     Closed(made, u, h=2e-2).assert_same([], rtol=1e-11)
+
+
+def space_loop():
+    """Return a loop in space of five velocities, with a spring across it, and with a damper."""
+    mech = mb.Mechanism("space loop", gravity=(0.3, -0.2, -9.81))
+    coms = {"a": (0.1, 0.2, 0.3), "b": (0.4, 0.5, 0.3), "c": (0.9, 0.3, 0.2)}
+    a, b, c = (
+        mech.add_body(
+            mb.Body(name, mb.SpatialInertia.from_com(1.3, com, 0.02 * np.diag([1.0, 1.5, 2.0])))
+        )
+        for name, com in coms.items()
+    )
+    mech.add_joint(mb.RevoluteJoint("A", axis=(0, 1, 0.2), point=(0, 0, 0)), mech.world, a)
+    mech.add_joint(mb.SphericalJoint("B", point=(0.2, 0.4, 0.6)), a, b)
+    mech.add_joint(mb.UniversalJoint("C", point=(0.7, 0.5, 0.1)), b, c)
+    mech.add_joint(mb.UniversalJoint("D", point=(1.0, 0.1, 0.1)), mech.world, c)
+    ends = {"point_a": (0.1, 0.1, 0.3), "point_b": (0.9, 0.3, -0.2)}
+    mech.add_force(
+        mb.SpringDamper("spring", "a", "c", stiffness=30.0, rest_length=0.5, damping=0.4, **ends)
+    )
+    mech.add_force(mb.JointDamper("damper", "A", damping=0.1))
+    return mech
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", [None, mb.MinimumNorm()])
+def test_a_loop_closed_by_a_joint_whose_wrenches_change(solver):
+    """By all inputs that the adjoint takes along in one pass, against forward derivatives."""
+    system = space_loop().assemble(mb.RelativeCoordinates(loop_joints=("D",)))
+    system = system.with_constraint_solver(solver)
+    q, v = system.close_loops(
+        system.reference_configuration(), np.random.default_rng(4).normal(size=system.nv)
+    )
+    run = mb.simulate(system, (0.0, 0.05), 1e-2, q=q, v=v, tau=np.zeros(system.nv))
+    by = ["q", "v", "tau", "gravity", "bodies.b.mass", "bodies.c.com", "forces.spring.stiffness"]
+    by += ["forces.spring.point_b", "forces.damper.damping"]
+    assert_adjoint(run, mb.sensitivities(run, by=by))

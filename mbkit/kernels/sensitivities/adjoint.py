@@ -3,9 +3,18 @@
 from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import at, floats, helper, int64, kernel, matrix, stack, typed
+from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, stack, typed
 from mbkit.kernels.explicit.references import matrix_of, stack_of, vector_of
-from mbkit.kernels.sensitivities.charts import has_blocks, set_differentials
+from mbkit.kernels.sensitivities.back_through_charts import back_through_map, back_through_rates
+from mbkit.kernels.sensitivities.charts import set_differentials
+from mbkit.kernels.sensitivities.closed_steps import (
+    Loops,
+    back_through_closed_dynamics,
+    back_through_closing,
+    follow,
+    loops_of,
+)
+from mbkit.kernels.sensitivities.products import add_transposed
 from mbkit.kernels.sensitivities.recorded_steps import History, history_of
 from mbkit.kernels.sensitivities.weighted_dynamics import (
     State,
@@ -43,7 +52,8 @@ class Adjoint(NamedTuple):
     rates: matrix  # (s, d), of the rates of x
     accelerations: matrix  # (s, nv)
     memory: matrix  # (4, d + nv)
-    sums: typed(Sums)  # of a tree; no row: it is none
+    sums: typed(Sums)  # of one pass over the bodies; no row: matrices are given instead
+    loops: typed(Loops)  # that this pass takes along
     maps: floats  # of each joint: moved with q, with x; rates by x, q, v
     chart: matrix  # see `mbkit.kernels.sensitivities.charts`
 
@@ -63,73 +73,12 @@ def linear_of(linear):
 @helper
 def adjoint_of(adjoint):
     """The same adjoint."""
-    now, seeds, ends, efforts, rates, accelerations, memory, sums, maps, chart = adjoint
+    now, seeds, ends, efforts, rates, accelerations, memory, sums, loops, maps, chart = adjoint
     return Adjoint(
         vector_of(now), matrix_of(seeds), matrix_of(ends), matrix_of(efforts), matrix_of(rates),
-        matrix_of(accelerations), matrix_of(memory), sums_of(sums), vector_of(maps),
-        matrix_of(chart),
+        matrix_of(accelerations), matrix_of(memory), sums_of(sums), loops_of(loops),
+        vector_of(maps), matrix_of(chart),
     )  # fmt: skip
-
-
-@helper
-def add_transposed(A, x, out):
-    """out += A^T x."""
-    for i in range(A.shape[0]):
-        weight = x[i]
-        if weight != 0.0:
-            for j in range(A.shape[1]):
-                out[j] += weight * A[i, j]
-
-
-@helper
-def add_block(B, x, out, height, width):
-    """out += B^T x for a block B (height, width); all are pointers."""
-    for i in range(height):
-        weight = x[i]
-        for j in range(width):
-            out[j] += weight * B[i * width + j]
-
-
-@helper
-def back_through_map(model, maps, every, moved, start, step):
-    """From the adjoint of retract(q, x) to those of q, which is added, and of x."""
-    step[:] = 0.0
-    block = 0
-    for i in range(1, model.shape[0]):
-        row = model[i]
-        a = row.first_step
-        d = row.ndx
-        if has_blocks(row):
-            add_block(at(maps, block), at(moved, a), at(start, a), d, d)
-            add_block(at(maps, block + d * d), at(moved, a), at(step, a), d, d)
-            block += 2 * d * d
-            if every != 0:
-                block += 2 * d * d + d * row.num_velocities
-        else:
-            for k in range(a, a + d):
-                start[k] += moved[k]
-                step[k] = moved[k]
-
-
-@helper
-def back_through_rates(model, maps, rates, x, q, v):
-    """From the adjoint of the rates of x to those of x, q and v, which are added."""
-    block = 0
-    for i in range(1, model.shape[0]):
-        row = model[i]
-        a = row.first_step
-        d = row.ndx
-        n = row.first_velocity
-        if has_blocks(row):
-            block += 2 * d * d
-            add_block(at(maps, block), at(rates, a), at(x, a), d, d)
-            add_block(at(maps, block + d * d), at(rates, a), at(q, a), d, d)
-            block += 2 * d * d
-            add_block(at(maps, block), at(rates, a), at(v, n), d, row.num_velocities)
-            block += d * row.num_velocities
-        else:
-            for k in range(d):
-                v[n + k] += rates[a + k]
 
 
 @helper
@@ -149,6 +98,10 @@ def back_through_end(space, method, history, linear, adjoint, n):
         add_transposed(linear.closing[n], closed, end)
         for k in range(size):
             end[k] *= method.moving[k]
+    elif adjoint.loops.closes != 0:
+        status = back_through_closing(history, adjoint, n)
+        if status != OK:
+            return status
     x, q, v = history.x[n, count], history.open_q[n], history.open_v[n]
     status = set_differentials(space, x, q, v, 0, adjoint.chart, adjoint.maps)
     if status != OK:
@@ -168,8 +121,9 @@ def back_through_end(space, method, history, linear, adjoint, n):
 
 
 @helper
-def back_through_acceleration(space, state, linear, adjoint, row, i):
+def back_through_acceleration(space, state, linear, adjoint, rows, place):
     """The adjoints of q and v at a stage, from that of its accelerations."""
+    row, i = place
     d = adjoint.rates.shape[1]
     q = adjoint.memory[0, :d]
     v = adjoint.memory[1, : adjoint.accelerations.shape[1]]
@@ -178,7 +132,9 @@ def back_through_acceleration(space, state, linear, adjoint, row, i):
     q[:] = 0.0
     v[:] = 0.0
     status = OK
-    if adjoint.sums.twists.shape[0] != 0:
+    if adjoint.loops.still != 0:
+        status = back_through_closed_dynamics(space, state, adjoint, rows, place, (q, v))
+    elif adjoint.sums.twists.shape[0] != 0:
         status = back_through_dynamics(space, state, accelerations, efforts, adjoint.sums, q, v)
     else:
         assign(efforts, accelerations)
@@ -201,7 +157,8 @@ def back_through_stage(space, method, history, linear, adjoint, place):
     moved = adjoint.memory[3, :d]
     state = State(history.q[n, i], history.v[n, i], history.vdot[n, i])
     row = n * method.b.shape[0] + i
-    status = back_through_acceleration(space, state, linear, adjoint, row, i)
+    rows = history.multipliers[n, i], history.kept[n]
+    status = back_through_acceleration(space, state, linear, adjoint, rows, (row, i))
     if status == OK:
         x_i = history.x[n, i]
         status = set_differentials(space, x_i, state.q, state.v, 1, adjoint.chart, adjoint.maps)
@@ -234,7 +191,8 @@ def reverse(space, method, history, linear, adjoint):
         v_i = G_i^T l_i + V_i^T k_i,    q_i = F_i^T l_i + Q_i^T k_i,
         x_i = K_i^T k_i + E_i^T q_i,    q += C_i^T q_i,    v += v_i,
         k_j += h a_ij x_i,    l_j += h a_ij v_i   for j < i.
-    Of a tree F^T l and G^T l come from `mbkit.kernels.sensitivities.weighted_dynamics`.
+    Of a tree F^T l and G^T l come from `mbkit.kernels.sensitivities.weighted_dynamics`, of a tree
+    whose loops are closed by joints from `mbkit.kernels.sensitivities.closed_steps`.
     Source: Hager 2000; see `mbkit.sensitivities.munthe_kaas` for the steps.
     """
     method = method_of(method)
@@ -244,6 +202,8 @@ def reverse(space, method, history, linear, adjoint):
     now = adjoint.now
     for n in range(history.t.shape[0] - 1, -1, -1):
         assign(adjoint.ends[n], now)
+        if adjoint.loops.still != 0:
+            follow(adjoint.loops.still, history.kept[n])
         status = back_through_end(space, method, history, linear, adjoint, n)
         if status != OK:
             return status

@@ -16,7 +16,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.implicit.lu import factorise
 from mbkit.kernels.implicit.matrix import have_matrix
-from mbkit.kernels.sensitivities.adjoint import add_transposed
+from mbkit.kernels.sensitivities.products import add_transposed
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.generalized_alpha import alpha_of
 from mbkit.kernels.time_loops.implicit_steps import take_step

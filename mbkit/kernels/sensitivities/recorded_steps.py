@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, stack, typed
+from mbkit.kernels.compile import floats, floats_at, helper, int64, kernel, matrix, stack, typed
 from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.constraints.space import closure_of, kept_rows
 from mbkit.kernels.explicit.references import (
     matrix_of,
     scheme_of,
@@ -37,6 +38,8 @@ class History(NamedTuple):
     q: stack  # (N, s, nq)
     v: stack  # (N, s, nv)
     vdot: stack  # (N, s, nv)
+    multipliers: stack  # (N, s, m), or none: m = 0
+    kept: matrix  # (N, m), 1.0 for rows of constraints that count in a step
     open_q: matrix  # (N, nq), the end, before loops are closed there
     open_v: matrix  # (N, nv)
     t: floats  # (N,), when it ends
@@ -47,10 +50,11 @@ class History(NamedTuple):
 @helper
 def history_of(history):
     """The same history: see `mbkit.kernels.explicit.references`."""
-    span, x, q, v, vdot, open_q, open_v, t, end_q, end_v = history
+    span, x, q, v, vdot, multipliers, kept, open_q, open_v, t, end_q, end_v = history
     return History(
-        matrix_of(span), stack_of(x), stack_of(q), stack_of(v), stack_of(vdot), matrix_of(open_q),
-        matrix_of(open_v), vector_of(t), matrix_of(end_q), matrix_of(end_v),
+        matrix_of(span), stack_of(x), stack_of(q), stack_of(v), stack_of(vdot),
+        stack_of(multipliers), matrix_of(kept), matrix_of(open_q), matrix_of(open_v),
+        vector_of(t), matrix_of(end_q), matrix_of(end_v),
     )  # fmt: skip
 
 
@@ -61,6 +65,20 @@ def keep_stage(history, k, i, stages):
     assign(history.q[k, i], stages.q)
     assign(history.v[k, i], stages.v)
     assign(history.vdot[k, i], stages.vdot[i])
+
+
+@helper
+def keep_multipliers(space, history, k, i):
+    """Keep the multipliers of stage i of step k, which was evaluated last, and which rows count."""
+    m = history.kept.shape[1]
+    if m == 0:
+        return
+    closure = closure_of(space)
+    assign(history.multipliers[k, i], floats_at(closure.multipliers, m))
+    if i == 0:
+        kept = kept_rows(closure)
+        for r in range(m):
+            history.kept[k, r] = kept[r]
 
 
 @helper
@@ -111,6 +129,7 @@ def record(space, scheme, state, stages, grid, history):
             if code != OK:
                 return code
             keep_stage(history, n, i, stages)
+            keep_multipliers(space, history, n, i)
         code = keep_end(space, b, h, state, stages, history, n)
         if code == OK:
             code = settle(space, step.end, stages)

@@ -291,8 +291,21 @@ def back_through_dynamics(space, state, adjoints, weights, sums, by_q, by_v):
         return status
     set_own(model, scratch, state, sums)
     add_springs(space, sums)
-    for i in range(model.shape[0] - 1, 0, -1):
+    add_joints(space, state, weights, sums, (by_q, by_v))
+    add_inertias(space, sums)
+    return OK
+
+
+@helper
+def add_joints(space, state, weights, sums, out):
+    """Add y . dtau by q and v to `out`, a pair, from the terms of each body alone."""
+    by_q, by_v = out
+    for i in range(bodies(space).shape[0] - 1, 0, -1):
         add_joint(space, i, state, weights, sums, by_q, by_v)
+
+
+@helper
+def add_inertias(space, sums):
+    """Add y . dtau by inertial parameters, where it is wanted."""
     if sums.regressor.shape[0] != 0:
         add_weighted_regressor(space, sums.twists, sums.regressor)
-    return OK
