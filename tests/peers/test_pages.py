@@ -10,6 +10,7 @@ import subprocess
 import sys
 import urllib.parse
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -282,11 +283,16 @@ def test_requests_of_built_pages_are_seen_when_their_scripts_run(tmp_path):
     }
     for name, text in pages.items():
         (tmp_path / f"{name}.html").write_text(f"<!doctype html><title>{name}</title>{text}")
-    assert requests.faults(tmp_path, ["quiet.html"]) == []
-    (asked,) = requests.faults(tmp_path, ["asking.html"])
-    assert asked == "asking.html: asks for https://mbkit.invalid/count.gif"
-    (reached,) = requests.faults(tmp_path, ["reaching.html"])
-    assert reached == f"reaching.html: asks for {(tmp_path.parent / 'other.gif').as_uri()}"
-    (failed,) = requests.faults(tmp_path, ["failing.html"])
-    assert "missing is not defined" in failed
-    assert requests.faults(tmp_path, ["none.html"]) == ["none.html: no page is there"]
+    with ThreadPoolExecutor(1) as other:  # here the browser of other tests has its event loop
+
+        def faults(page):
+            return other.submit(requests.faults, tmp_path, [page]).result()
+
+        assert faults("quiet.html") == []
+        (asked,) = faults("asking.html")
+        assert asked == "asking.html: asks for https://mbkit.invalid/count.gif"
+        (reached,) = faults("reaching.html")
+        assert reached == f"reaching.html: asks for {(tmp_path.parent / 'other.gif').as_uri()}"
+        (failed,) = faults("failing.html")
+        assert "missing is not defined" in failed
+        assert faults("none.html") == ["none.html: no page is there"]
