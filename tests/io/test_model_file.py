@@ -164,6 +164,36 @@ def test_file_round_trip(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["model.toml"]
 
 
+#: What stands before the pieces of docs/model-file.md that are no whole model, by their order.
+HEADS = {
+    "expressions": "",
+    "a body from dimensions": "[parameters]\nL = 0.4\n",
+    "shapes": "[bodies.hand]\nmass = 1.0\nmoment_about_com = [0.1, 0.1, 0.1]\n",
+    "motions": "[parameters]\namplitude = 0.1\nfrequency = 2.0\n[bodies.cart]\n[bodies.arm]\n",
+}
+
+
+@pytest.mark.parametrize("which", HEADS)
+def test_pieces_of_models_in_the_documentation_are_read(which, tmp_path):
+    """docs/model-file.md: what each says is in the mechanism."""
+    page = pathlib.Path(__file__).parents[2] / "docs" / "model-file.md"
+    pieces = page.read_text(encoding="utf-8").split("```toml\n")[2:]
+    assert len(pieces) == len(HEADS)
+    piece = pieces[list(HEADS).index(which)].split("```")[0]
+    path = tmp_path / "model.toml"
+    path.write_text(f'mbkit_model = 1\nname = "piece"\n{HEADS[which]}{piece}')
+    mech = load_model(path)
+    bodies = mech.bodies
+    if which == "expressions":
+        assert bodies["rod"].inertia.mass == pytest.approx(2700.0 * np.pi * 0.01**2 * 0.4)
+    elif which == "a body from dimensions":
+        assert bodies["rod"].radius == 0.01
+    elif which == "shapes":
+        assert [type(each).__name__ for each in bodies["hand"].shapes] == ["BoxShape", "MeshShape"]
+    else:
+        assert {name for name, each in mech.joints.items() if each.motion} == {"rail", "crank"}
+
+
 def test_the_example_of_the_documentation_is_as_it_says():
     """docs/model-file.md: read, compared with the same in Python, assembled."""
     page = pathlib.Path(__file__).parents[2] / "docs" / "model-file.md"

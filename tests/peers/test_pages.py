@@ -14,8 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import mbkit as mb
+from mbkit.cli.main import main
 from tests.viz.test_scene import PLACE, C, four_bar
 from tests.viz.test_sliders import driven_four_bar
 from tools.pages import requests
@@ -270,6 +272,22 @@ def test_mbkit_view_serves_a_page_until_ctrl_c(kind, tmp_path):
         finally:
             viewing.send_signal(signal.SIGINT)
         assert viewing.wait(20) == 0
+
+
+def test_the_command_makes_the_film_of_a_saved_run(browser, tmp_path):
+    """``mbkit animate RUN -o FILE``: of a result file alone."""
+    with pytest.warns(mb.RedundantConstraintsWarning):
+        run = mb.simulate(four_bar(), (0.0, 0.5), 0.01, progress=False)
+    run.save(tmp_path / "run.nc")
+    film = tmp_path / "film.html"
+    command = ["animate", str(tmp_path / "run.nc"), "-o", str(film)]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    with opened(browser, film.as_uri()) as (page, _):
+        assert page.title() == "four-bar"
+        slider = page.locator("[role=slider]").last
+        slider.wait_for(state="attached", timeout=PATIENCE)
+        assert float(slider.get_attribute("aria-valuemax")) == pytest.approx(0.5, abs=1e-2)
 
 
 def test_requests_of_built_pages_are_seen_when_their_scripts_run(tmp_path):
