@@ -152,8 +152,7 @@ def prepare(
     watch = Watch(watched, system, workspace, momenta) if watched else None
     samples = Samples(problem, steps, momenta) if save_every > 1 else None  # rows may be few
     stiffness = Stiffness.of(system, integrator, problem, momenta, tau=force is not None)
-    opens = system.num_position_constraints and integrator.keeps_constraints
-    loops = OpenLoops(system) if opens else None
+    loops = OpenLoops.of(system, integrator)
     looking = _jumps(drive, integrator), stiffness, PassedLimits(system, watched), loops
     monitors = tuple(each for each in looking if each is not None)
     course = Course(system, integrator, problem, watch, times, samples, found, held, monitors)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import LockedMechanismWarning, MbkitError
-from mbkit.integrators.integrator import Rows
+from mbkit.integrators.integrator import Integrator, Rows
 from mbkit.simulation.monitors.monitor import Monitor
 from mbkit.systems import System
 from mbkit.systems.rank import RANK
@@ -28,6 +28,12 @@ class OpenLoops(Monitor):
 
     BEGINS = "Loops open as the mechanism moves"
     CATEGORY = LockedMechanismWarning
+
+    @classmethod
+    def of(cls, system: System, integrator: Integrator) -> OpenLoops | None:
+        """Return the monitor of a run; None where there are no loops, or each step closes them."""
+        opens = system.num_position_constraints and integrator.keeps_constraints
+        return cls(system) if opens else None
 
     def __init__(self, system: System) -> None:
         super().__init__()

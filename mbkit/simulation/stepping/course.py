@@ -63,14 +63,12 @@ class Course:
     ended_by: str = ""
     error: BaseException | None = None  # what code in Python has raised, after the status FAILED
     _advance: Advance = attrs.field(init=False)
-    _compiled: bool = attrs.field(init=False)
     _within: WithinStep = attrs.field(init=False)
     _lookout: Lookout = attrs.field(init=False)
     _large_steps: LargeSteps | None = attrs.field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
         self._advance = self._prepared()
-        self._compiled = isinstance(self._advance, Guarded) and self._advance.is_compiled
         self._lookout = Lookout(self.system)
         steps_alike = self.integrator.local_steps and not self.integrator.adaptive
         if steps_alike and not self.problem.momenta:
@@ -123,7 +121,7 @@ class Course:
     @property
     def is_compiled(self) -> bool:
         """Whether a compiled loop takes all steps."""
-        return self._compiled
+        return isinstance(self._advance, Guarded) and self._advance.is_compiled
 
     @property
     def in_lanes(self) -> Any:
@@ -218,7 +216,7 @@ class Course:
 
     def _advanced(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         """Take steps; those of an integrator in Python may raise, and are then taken back."""
-        kept = {} if self._compiled else self._kept()
+        kept = {} if self.is_compiled else self._kept()
         try:
             return self._advance(first, steps, rows)
         except Exception as error:

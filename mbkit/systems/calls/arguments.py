@@ -250,8 +250,6 @@ def _described(out: Any) -> str:
 
 
 def _numbers(name: str, argument: Any) -> Any:
-    if argument.__class__ is np.ndarray and is_ready(argument):
-        return argument
     reason = ""
     try:
         array = np.asarray(argument)
@@ -263,11 +261,18 @@ def _numbers(name: str, argument: Any) -> Any:
         reason = "it is masked; fill or leave out what is"
     if reason:
         raise ShapeError(f"Argument '{name}' must be an array of real numbers; {reason}.")
-    return array if is_ready(array) else np.require(array, np.float64, ["C", "W"])
+    return as_kernels_take(array)
 
 
-def is_ready(array: Any) -> bool:
-    """Return whether kernels take an array as it is: they want it writeable, even to read it."""
+def as_kernels_take(array: Any) -> Any:
+    """Return numbers as kernels take them, writeable even to be read; the same array if it is."""
     flags = array.flags
-    ready: bool = flags.c_contiguous and flags.writeable and flags.aligned
-    return ready and array.dtype == np.float64 and array.__class__ is np.ndarray
+    if (
+        array.__class__ is np.ndarray
+        and array.dtype == np.float64
+        and flags.c_contiguous
+        and flags.writeable
+        and flags.aligned
+    ):
+        return array  # np.require looks for a microsecond
+    return np.require(array, np.float64, ["C", "W"])

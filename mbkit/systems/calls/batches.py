@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbkit.memory import check_memory
-from mbkit.systems.calls.arguments import check_on_error, common_axes, is_ready
+from mbkit.systems.calls.arguments import as_kernels_take, check_on_error, common_axes
 from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.calls.lanes import BatchInLanes, batch_in_lanes
 
@@ -162,8 +162,7 @@ def _samples(
         samples = 1 if shapes[name] == (1,) * len(shapes[name]) else count  # 1: one for all
         if samples == count and array.shape != leading + item:
             array = np.broadcast_to(array, leading + item)
-        array = array.reshape((samples, math.prod(item)))
-        return array if is_ready(array) else np.require(array, np.float64, ["C", "W"])
+        return as_kernels_take(array.reshape((samples, math.prod(item))))
 
     vectors = tuple(rows(name) for name in (*what.arguments, "wrenches"))
     return Samples(what, leading, count, vectors)

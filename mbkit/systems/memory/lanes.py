@@ -285,10 +285,10 @@ class LanesWorkspace:
 
     def room(self, which: int, size: int) -> int:
         """Return the address of room for the lanes of a vector of that size at least."""
-        from mbkit.kernels.compile import array_address
-
         known, address, kept = self._vectors.get(which, (-1, 0, None))
         if known < size:
+            from mbkit.kernels.compile import array_address
+
             kept = lines(size * self._width)
             address = array_address(kept)
             self._vectors[which] = size, address, kept
