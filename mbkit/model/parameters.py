@@ -102,7 +102,7 @@ def _is_number(value: Any) -> bool:
     return array.dtype.kind == "f" or (isinstance(value, (int, np.integer)) and value is not True)
 
 
-def unknown_parameter(name: str, known: Iterable[str]) -> str:
+def unknown_parameter(name: object, known: Iterable[str]) -> str:
     """Return the end of a message about a parameter that a system does not have.
 
     A name of one word may be of the table [parameters] of the model file, whose numbers the
@@ -114,7 +114,7 @@ def unknown_parameter(name: str, known: Iterable[str]) -> str:
     "did you mean 'bodies.rod.mass'?"
     """
     told = suggestion(name, known)
-    if not name.isidentifier():
+    if not (isinstance(name, str) and name.isidentifier()):
         return told
     return (
         f"{told} Parameters of a model file are given when it is read: "
