@@ -14,7 +14,8 @@ ROWS = (
     "t", "q", "v", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy",
 )  # fmt: skip
 
-COUNT = 21  # two groups of eight, and one that is not full
+#: Groups of eight or four runs, and one that is not full, but has the two that are taken together.
+COUNT = 22
 
 pytestmark = pytest.mark.compiled  # without machine code there are no lanes
 
