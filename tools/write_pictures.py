@@ -1,4 +1,4 @@
-"""Write the pictures of the README and of docs/pictures.md into docs/images.
+"""Write the pictures of README.md, docs/results.md and docs/pictures.md into docs/images.
 
     python tools/write_pictures.py [FOLDER]
 
@@ -50,7 +50,7 @@ def linkage() -> mb.Mechanism:
 
 
 def pendulum() -> mb.Result:
-    """Return the run of the README."""
+    """Return the run of README.md."""
     rod = mb.SpatialInertia.cylinder(mass=1.0, radius=0.02, length=1.0)
     mech = mb.Mechanism("double pendulum")
     upper = mech.add_body(mb.Body("upper", rod, translation((0, 0, -0.5))))
