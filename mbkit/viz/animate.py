@@ -113,6 +113,7 @@ def film_of(
         the world and about the origin of the frame; arrows likewise. [N m], [N]
     layers : mapping of str to bool, optional
         What is shown, of `mbkit.viz.scene.LAYERS`: ``{"frames": True, "joint names": False}``.
+        Names of more than eight joints are not, unless they are asked for.
     size : (int, int), default (720, 480)
         Width and height of images; of no meaning for pages. [pixels]
     system : System, optional

@@ -17,14 +17,12 @@ from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.arrows import Wrenches, arrows_of, given_wrenches, reactions
 from mbkit.viz.film import Arrow, Trace
 from mbkit.viz.joint_sliders import Posture, last_time, sliders_of
-from mbkit.viz.scene import LAYERS, Scene
+from mbkit.viz.scene import Scene
 from mbkit.viz.trails import Trails
 from mbkit.viz.viser_stage import T_END, Stage, server_at, silence
 
 #: Steps of sliders are powers of ten, at most this part of their range.
 _FINE = 1e-3
-#: Joints whose names are seen at first; those of more would hide small bodies.
-_NAMED = 8
 #: How much more is in view than the mechanism at first.
 _ROOM = 1.5
 
@@ -59,9 +57,7 @@ class LivePage:
         self.posture = Posture(system, q, sliders_of(system, scene.size))
         self._start = q.copy()
         self._server = server_at(host, port)
-        count = sum(label.layer == "joint names" for label in scene.labels)
-        self._layers = LAYERS | {"joint names": count <= _NAMED}
-        self._stage = Stage(self._server, scene, q, self._layers, room=_ROOM)
+        self._stage = Stage(self._server, scene, q, scene.layers, room=_ROOM)
         self._trails = Trails(system, traces, 0.06 * scene.glyph)
         self._has_reactions, self._wrenches = False, dict(wrenches or {})
         self._wanted: dict[int | None, float] = {}
@@ -162,7 +158,7 @@ class LivePage:
         with gui.add_folder("Show"):
             reactions = gui.add_checkbox("reactions from rest", False)
             reactions.on_update(self._on_reactions)
-            for layer, shown in self._layers.items():
+            for layer, shown in self._stage.scene.layers.items():
                 box = gui.add_checkbox(layer, shown)
                 box.on_update(functools.partial(self._on_layer, layer))
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from mbkit.errors import UsageError
 from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.film import Film
-from mbkit.viz.scene import LAYERS, Camera, Scene
+from mbkit.viz.scene import Camera, Scene
 
 __all__ = ["Stage"]
 
@@ -43,7 +43,7 @@ class Stage:
         self._camera = camera
         self._width, self._height = (_FINER * pixels for pixels in film.size)
         self._mujoco, make_context = _mujoco_and_graphics()
-        layers = {**LAYERS, **film.layers}
+        layers = film.scene.layers | film.layers
         self._shown = [part.mesh is not None and layers[part.layer] for part in film.scene.parts]
         self._bare = [
             k for k, part in enumerate(film.scene.parts) if part.mesh is None and layers[part.layer]

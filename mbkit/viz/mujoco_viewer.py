@@ -13,7 +13,6 @@ from mbkit.viz.film import Film
 from mbkit.viz.image_files import WRITERS, check_installed
 from mbkit.viz.image_labels import draw_labels
 from mbkit.viz.mujoco_stage import Stage
-from mbkit.viz.scene import LAYERS
 from mbkit.viz.viewer import Viewer
 
 __all__ = ["MujocoViewer", "images"]
@@ -40,7 +39,7 @@ def images(film: Film, rows: Iterable[int]) -> Iterator[Any]:
 
     scene, size = film.scene, film.size
     camera = scene.camera(film.q, aspect=size[0] / size[1])
-    layers = {**LAYERS, **film.layers}
+    layers = scene.layers | film.layers
     labels = tuple(label for label in scene.labels if layers[label.layer])
     taken: dict[int, int] = {}
     rows = list(rows)

@@ -44,7 +44,7 @@ def phase_portraits(runs: Mapping[str, Result], joints: Any, *, of_pyplot: bool)
             run, look = all_runs[number], looks[number]
             axes.plot(run.q[:, column], run.v[:, rate], **look)
             axes.plot(run.q[:1, column], run.v[:1, rate], "o", color=look["color"], markersize=5.0)
-            units = (run.position_units or ("rad or m",) * run.q.shape[1])[column]
+            units = (run.position_units or ("rad or m",) * run.q.shape[1])[column] or "1"
             axes.set_xlabel(f"{verbatim(label)} [{units}]")
             rates = (run.velocity_units[rate : rate + 1] or ("",))[0] or "rad/s or m/s"
             axes.set_ylabel(f"velocity of {verbatim(label)} [{rates}]")

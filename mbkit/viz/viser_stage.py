@@ -14,7 +14,7 @@ import numpy.typing as npt
 from mbkit.errors import UsageError
 from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.film import Arrow
-from mbkit.viz.scene import LAYERS, Camera, Scene
+from mbkit.viz.scene import Camera, Scene
 from mbkit.viz.scene.meshes import cone, cylinder, pose_along
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Stage:
         server.scene.world_axes.visible = False
         self._groups = {
             layer: server.scene.add_frame(f"/{layer}", show_axes=False, visible=shown)
-            for layer, shown in (LAYERS | dict(layers)).items()
+            for layer, shown in (scene.layers | dict(layers)).items()
         }
         self._nodes = [self._part(part) for part in scene.parts]
         self._labels = [self._label(label) for label in scene.labels]
@@ -196,7 +196,8 @@ class Stage:
 def rises(scene: Scene, q: FloatArray, camera: Camera) -> FloatArray:
     """Return by how much labels stand above their points, so that none is over another. [m].
 
-    At one configuration (nq,), seen from where the camera is at first; layers by themselves.
+    At one configuration (nq,), seen from where the camera is at first. Names of bodies make room
+    for those of joints, which stand alike whether bodies have theirs.
     """
     points = scene.points(scene.labels, q)
     ahead = (camera.target - camera.position) / np.linalg.norm(camera.target - camera.position)
@@ -208,11 +209,10 @@ def rises(scene: Scene, q: FloatArray, camera: Camera) -> FloatArray:
     scale = 0.5 / math.tan(0.5 * camera.field_of_view) / depth
     x, y = way @ right * scale, way @ np.cross(right, ahead) * scale
     found = np.zeros(len(points))
-    taken: dict[str, list[tuple[float, float, float]]] = {}
-    for k in np.argsort(y):
+    boxes: list[tuple[float, float, float]] = []
+    for k in sorted(range(len(y)), key=lambda k: (scene.labels[k].layer != "joint names", y[k])):
         label = scene.labels[k]
         half = 0.5 * _LETTER * (len(label.text) + 1)
-        boxes = taken.setdefault(label.layer, [])
         height = y[k] + 0.4 * scene.glyph * scale[k]
         while any(
             abs(x[k] - other) < half + width and abs(height - there) < _LINE

@@ -113,6 +113,23 @@ def test_names_traces_arrows_and_frames_are_drawn(tmp_path, system):
         assert (drawn(tmp_path, film)[0] != bare).any()
 
 
+def test_names_of_many_joints_are_drawn_if_they_are_asked_for(tmp_path):
+    """A chain of nine: without a word its picture is that without names."""
+    mech, before = mb.Mechanism("chain"), "world"
+    for k in range(9):
+        link = mb.Body(f"link{k}", mb.SpatialInertia.sphere(1.0, radius=0.1))
+        joint = mb.RevoluteJoint(f"joint{k}", (0, 1, 0), (0.2 * k, 0, 0))
+        mech.add_joint(joint, before, mech.add_body(link))
+        before = link.name
+    chain = mech.assemble()
+    plain, without, named = (
+        drawn(tmp_path, picture(chain, np.zeros(9), layers=layers))[0]
+        for layers in ({}, {"joint names": False}, {"joint names": True})
+    )
+    np.testing.assert_array_equal(plain, without)
+    assert (named != without).any()
+
+
 def test_traces_grow_with_the_film(tmp_path, system, run):
     rows = [0, 20, 40]
     points = run.q[rows] * 0.0 @ np.zeros((2, 3)) + [[0.1, 0, -0.2], [0.3, 0, -0.3], [0.5, 0, -0.2]]

@@ -45,7 +45,7 @@ LONG = (
 
 #: Pages whose code needs packages beyond the extra `test`: tests/peers/test_page_code.py runs them.
 WITH_PEERS = (
-    "docs/fmu.md", "docs/pictures.md", "docs/tutorials/first-closed-mechanism.md",
+    "docs/fmu.md", "docs/mjcf.md", "docs/pictures.md", "docs/tutorials/first-closed-mechanism.md",
     "docs/coming-from-other-programs.md", "docs/symbolic.md",
 )  # fmt: skip
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 
+import attrs
 import numpy as np
 import pytest
 
 import mbkit as mb
 from mbkit.viz.image_labels import draw_labels
-from mbkit.viz.scene import Camera, scene_of
+from mbkit.viz.scene import LAYERS, Camera, scene_of
+from mbkit.viz.viser_stage import rises
 
 
 def swing(points, axis=(0, 1, 0), gravity=(0, 0, -9.81)):
@@ -75,6 +77,32 @@ def test_labels_keep_clear_of_each_other_and_of_the_edges():
     draw_labels(again, [f"joint{k}" for k in range(12)], points, taken)
     assert taken == places
     np.testing.assert_array_equal(np.asarray(again), before)
+
+
+def test_names_of_bodies_make_room_for_those_of_joints():
+    """Bodies whose frames are at joints: on pages no name covers another, and joints' stay."""
+    system = swing([(0.02 * k, 0, 0) for k in range(5)])
+    scene = scene_of(system)
+    q = np.zeros(system.nq)
+    camera = scene.camera(q)
+    labels = [label for label in scene.labels if label.layer in ("joint names", "body names")]
+    assert len(labels) == len(scene.labels) == 8
+    heights = rises(scene, q, camera)
+    alone = attrs.evolve(scene, labels=tuple(x for x in labels if x.layer == "joint names"))
+    is_joint = [label.layer == "joint names" for label in scene.labels]
+    np.testing.assert_array_equal(heights[is_joint], rises(alone, q, camera))
+    points = scene.points(scene.labels, q) + heights[:, None] * scene.up
+    places = camera.project(points, (1000, 1000))
+    for k, j in itertools.combinations(range(8), 2):
+        across, above = np.abs(places[k] - places[j])
+        letters = len(scene.labels[k].text) + len(scene.labels[j].text)
+        assert above > 25.0 or across > 5.0 * letters
+
+
+@pytest.mark.parametrize("count", [8, 9])
+def test_names_of_more_than_eight_joints_are_not_shown_at_first(count):
+    scene = scene_of(swing([(0.2 * k, 0, 0) for k in range(count + 1)]))
+    assert scene.layers == LAYERS | {"joint names": count == 8}
 
 
 def test_axes_of_a_camera_are_a_right_handed_frame():

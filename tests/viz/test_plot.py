@@ -260,6 +260,8 @@ def test_phase_portraits(tmp_path):
         "joint0 [rad]", "velocity of joint0 [rad/s]",
     )  # fmt: skip
     assert len(mb.plot([run, run], tmp_path / "phase.png", phase="joint1").axes[0].lines) == 4
+    without = make_result(position_units=("", "m", "rad")).plot(phase="joint0")
+    assert without.axes[0].get_xlabel() == "joint0 [1]"
     ball = make_result(
         columns=3, joint_names=("ball",), position_names=[f"ball[{k}]" for k in range(4)],
         q=np.zeros((50, 4)), velocity_names=[f"ball[{k}]" for k in range(3)],

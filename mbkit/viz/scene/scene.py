@@ -24,6 +24,9 @@ LAYERS = {
     "inertia ellipsoids": False, "frames": False, "body names": False,
 }  # fmt: skip
 
+#: Joints whose names are seen at first; those of more would hide small bodies.
+_NAMED = 8
+
 #: Of the height of a picture. [rad]
 FIELD_OF_VIEW = 0.7
 
@@ -158,6 +161,12 @@ class Scene:
         size = float(np.linalg.norm(self.system.gravity))
         up = -self.system.gravity / size if size else np.array([0.0, 0.0, 1.0])
         return up + 0.0
+
+    @property
+    def layers(self) -> dict[str, bool]:
+        """What is shown at first, by layer: `LAYERS`, without the names of many joints."""
+        count = sum(label.layer == "joint names" for label in self.labels)
+        return LAYERS | {"joint names": count <= _NAMED}
 
     def poses(self, q: ArrayLike) -> FloatArray:
         """Return the poses of all parts in the world.
