@@ -13,6 +13,7 @@ from mbkit.integrators.charts import other_charts
 from mbkit.integrators.composition import COMMUTATOR_FREE4, COMPOSITIONS, Composition
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
+from mbkit.integrators.step_memory import Record
 from mbkit.integrators.tableaus import CROUCH_GROSSMAN3, Tableau
 
 if TYPE_CHECKING:
@@ -157,7 +158,6 @@ def _prepare(composition: Composition, problem: Problem) -> Advance:
 def _in_lanes(problem: Problem, products: Any) -> StepInLanes:
     """Return how several runs take these steps side by side."""
     from mbkit.integrators.compiled import StepInLanes
-    from mbkit.integrators.step_memory import Record
     from mbkit.kernels.time_loops.exponentials import METHOD, step_in_lanes
     from mbkit.kernels.time_loops.in_lanes import size_of_stages
 

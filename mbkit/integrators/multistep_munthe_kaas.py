@@ -13,6 +13,8 @@ from mbkit.errors import UsageError
 from mbkit.integrators.checks import whole
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import EVALUATIONS, Advance, Integrator, Problem
+from mbkit.integrators.munthe_kaas import scheme_in_lanes
+from mbkit.integrators.step_memory import Record
 from mbkit.integrators.tableaus import DORMAND_PRINCE5, RK4, Tableau
 
 if TYPE_CHECKING:
@@ -137,8 +139,6 @@ class MultistepMuntheKaas(Integrator):
 def _in_lanes(problem: Problem, beta: Any, scheme: Any) -> StepInLanes:
     """Return how several runs take these steps side by side."""
     from mbkit.integrators.compiled import StepInLanes
-    from mbkit.integrators.munthe_kaas import scheme_in_lanes
-    from mbkit.integrators.step_memory import Record
     from mbkit.kernels.time_loops.in_lanes import size_of_stages
     from mbkit.kernels.time_loops.multistep_munthe_kaas import METHOD, step_in_lanes
 

@@ -12,11 +12,11 @@ from mbkit.integrators.charts import angular_entries
 from mbkit.integrators.checks import as_number, has_tolerance, whole
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
+from mbkit.integrators.step_memory import Record
 from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
 
 if TYPE_CHECKING:
     from mbkit.integrators.compiled import StepInLanes
-    from mbkit.integrators.step_memory import Record
 
 __all__ = ["RungeKuttaMuntheKaas"]
 
@@ -190,7 +190,6 @@ def _in_lanes(problem: Problem, scheme: Any) -> StepInLanes:
 
 def scheme_in_lanes(scheme: Any) -> Record:
     """Return the record of a scheme for steps in lanes."""
-    from mbkit.integrators.step_memory import Record
     from mbkit.kernels.time_loops.munthe_kaas import METHOD
 
     count, series = scheme.b.size, scheme.series

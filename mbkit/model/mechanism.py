@@ -15,6 +15,7 @@ from mbkit.joints import Joint, PrescribedJoint, check_joint_definition
 from mbkit.joints.prescribed import parted
 from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
+from mbkit.model.document import to_toml
 from mbkit.model.graph import add_edge
 from mbkit.model.limit_stops import limit_stops
 from mbkit.parts.body import Body, check_body
@@ -390,6 +391,4 @@ class Mechanism(Contents):
         gravity = [0.0, 0.0, 0.0]
         <BLANKLINE>
         """
-        from mbkit.model.document import to_toml
-
         return to_toml(self)

@@ -13,6 +13,7 @@ from mbkit.errors import ShapeError
 from mbkit.results.columns import columns_of, velocity_units
 from mbkit.results.event_log import EventLog
 from mbkit.results.facts import as_html, as_text
+from mbkit.results.labelled import to_dataset
 from mbkit.results.summary import result_facts
 from mbkit.results.tidy import columns_of_result, to_frame
 from mbkit.results.values import Floats, names, plain, read_only, read_only_arrays, writable
@@ -300,8 +301,6 @@ class Result:
         --------
         ``run.to_xarray().q.sel(position="elbow").plot()`` draws one joint over time.
         """
-        from mbkit.results.labelled import to_dataset
-
         return to_dataset(self)
 
     def to_dataframe(self) -> DataFrame:

@@ -19,7 +19,9 @@ from mbkit.errors import (
     several,
     suggestion,
 )
+from mbkit.io.model_file import parse_model
 from mbkit.results.palette import COLOURS
+from mbkit.simulation.long_runs.resume import strategies
 from mbkit.spatial.arrays import FloatArray, frozen_number
 from mbkit.viz.arrows import arrows_of, given_wrenches, reactions_of_run
 from mbkit.viz.film import SIZE, Film, Trace, frames_of
@@ -227,9 +229,7 @@ def system_of(run: Result) -> System:
 
     UsageError if the file does not give it, as with joints of one's own.
     """
-    from mbkit.io import parse_model
     from mbkit.plugins.registry import registry
-    from mbkit.simulation.long_runs.resume import strategies
 
     simulated = getattr(run.origin, "arguments", {}).get("system")
     if simulated is not None:

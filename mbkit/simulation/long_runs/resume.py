@@ -19,6 +19,7 @@ from mbkit.errors import (
     UsageError,
     check_kind,
 )
+from mbkit.integrators.description import from_description as integrator_of
 from mbkit.io.model_file import parse_model
 from mbkit.io.results.run_directory import RunDirectory
 from mbkit.io.results.run_result import open_run
@@ -29,8 +30,10 @@ from mbkit.simulation.long_runs.long_run import go_on, recorder_for
 from mbkit.simulation.long_runs.recording import new_buffer
 from mbkit.simulation.outputs import Outputs, outputs_again
 from mbkit.simulation.preparation import prepare, versions
+from mbkit.simulation.stabilisation import from_description as stabilisation_of
 from mbkit.simulation.stepping.failed_step import explain
-from mbkit.solvers import described, from_description
+from mbkit.solvers import described
+from mbkit.solvers import from_description as solver_of
 from mbkit.systems import System
 
 if TYPE_CHECKING:
@@ -159,8 +162,6 @@ def _prepared(
     events: tuple[Event, ...],
     integrator: Integrator | None,
 ) -> Prepared:
-    from mbkit.simulation.stabilisation import from_description
-
     text = directory.read_model(manifest)
     options = manifest["options"]
     if manifest.get("events") and not events:
@@ -189,7 +190,7 @@ def _prepared(
         system, integrator, span, options["h"], q=None, v=None, continued=True,
         tau=tau, forces=forces, events=events, save_every=options["save_every"] or 1,
         save_at=_save_at(directory, options),
-        stabilisation=from_description(options.get("stabilisation", {"kind": "Projection"})),
+        stabilisation=stabilisation_of(options.get("stabilisation", {"kind": "Projection"})),
         constraint_solver=_solver(system, options),
     )  # fmt: skip
     return attrs.evolve(run, outputs=recorded)
@@ -200,7 +201,7 @@ def _solver(system: System, options: Mapping[str, Any]) -> ConstraintSolver | No
     about = options.get("constraint_solver")
     if about is None:
         return None
-    solver = from_description(about)
+    solver = solver_of(about)
     own = system.constraint_solver
     if solver is None and (own is None or described(own) != about):
         raise UsageError(
@@ -280,9 +281,7 @@ def strategies(options: Mapping[str, Any], representation: Any) -> list[Any]:
 
 
 def _integrator(directory: RunDirectory, about: Mapping[str, Any]) -> Integrator:
-    from mbkit.integrators.description import from_description
-
-    integrator = from_description(about)
+    integrator = integrator_of(about)
     if integrator is None:
         raise UsageError(
             f"The run in '{directory.path}' has the integrator '{about['class']}', which no file "

@@ -17,6 +17,7 @@ from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.joints.motions.screw_sum import ScrewSum
 from mbkit.kernels.layout import SCREW, SCREW_IN_OWN_FRAME
+from mbkit.kernels.taylor import layout
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
@@ -51,8 +52,6 @@ class JointPieces:
     @classmethod
     def of(cls, bodies: Any, joints: Sequence[Joint | None]) -> JointPieces:
         """Return the pieces of the rows of a model and their joints."""
-        from mbkit.kernels.taylor import layout
-
         counts, pieces = [], []
         for row, joint in zip(bodies, joints, strict=True):
             constant = row["constant"] and not (row["reversed"] and row["num_velocities"] > 1)
@@ -76,10 +75,8 @@ class JointPieces:
 
     def num_given(self, count: int) -> int:
         """Return how many numbers all given joints have, for series of `count` terms."""
-        from mbkit.kernels.taylor.layout import GIVEN_POSE
-
         sizes = (each.velocities.stop - each.velocities.start for each in self.given)
-        return sum(GIVEN_POSE + 6 * count * size for size in sizes)
+        return sum(layout.GIVEN_POSE + 6 * count * size for size in sizes)
 
     def plan(self, representation: int, count: int, body: int = 0) -> int:
         """Return the address of a PLAN for series of `count` terms."""
@@ -93,7 +90,6 @@ class JointPieces:
     def _made(self, representation: int, count: int, body: int) -> tuple[Any, ...]:
         """Return the address of a PLAN, and what is behind it."""
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.taylor import layout
 
         table = self.table.copy()
         place = 0
@@ -156,7 +152,6 @@ def _of_motion(motion: Motion, K: FloatArray) -> Iterator[_Piece]:
 def _fill(entry: Any, piece: _Piece, q: int, v: int) -> list[Any]:
     """Write a row of the table; return what it points to."""
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.taylor import layout
 
     entry["kind"] = getattr(layout, piece.kind)
     entry["first_position"], entry["first_velocity"] = q, v

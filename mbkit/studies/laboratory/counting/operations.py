@@ -17,6 +17,7 @@ from mbkit.coordinates import RelativeCoordinates
 from mbkit.errors import MbkitError, UsageError, check_choice, check_kind, several
 from mbkit.io.model_file import parse_model
 from mbkit.model import Mechanism
+from mbkit.studies.laboratory.counting.counted import Counted, counting
 from mbkit.studies.laboratory.counting.uncompiled import answer_of
 from mbkit.studies.laboratory.factors import representations_of
 from mbkit.studies.laboratory.table import Table
@@ -110,7 +111,6 @@ def counts_of(
 
 def _counted(text: str, given: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a model; kernels are run by Python here."""
-    from mbkit.studies.laboratory.counting.counted import Counted, counting
     from mbkit.studies.laboratory.counting.number_types import OtherNumbers
 
     system = parse_model(text).assemble(RelativeCoordinates(body_frames=given["body_frames"]))

@@ -22,6 +22,7 @@ from mbkit.io.model_file import parse_model
 from mbkit.simulation.preparation import prepare
 from mbkit.simulation.stabilisation import PROJECTION
 from mbkit.studies.laboratory.cases import Case
+from mbkit.studies.laboratory.counting.counted import Counted, counting_places
 from mbkit.studies.laboratory.counting.places import ALGORITHMS, Place, place_of
 from mbkit.studies.laboratory.counting.uncompiled import answer_of
 from mbkit.studies.laboratory.reference import Setting
@@ -57,7 +58,6 @@ class _Steps:
 
         On average; kernels are run by Python here. "bodies" are how many there are.
         """
-        from mbkit.studies.laboratory.counting.counted import Counted, counting_places
         from mbkit.studies.laboratory.counting.twins import Twins
 
         base = parse_model(self.base).assemble()
