@@ -115,6 +115,34 @@ class PinocchioRobot:
         found[np.ix_(self.order, self.order)] = upper + np.triu(upper, 1).T
         return found
 
+    def inverse_dynamics_derivatives(self, q: Any, v: Any, vdot: Any) -> tuple[Any, ...]:
+        """Return d tau by d q, along steps, and by d v."""
+        given = self.positions(q), v[self.order], vdot[self.order]
+        found = pin.computeRNEADerivatives(self.model, self.data, *given)
+        return tuple(map(self._matrix_back, found[:2]))
+
+    def forward_dynamics_derivatives(self, q: Any, v: Any, tau: Any) -> tuple[Any, ...]:
+        """Return d vdot by d q, along steps, by d v and by d tau."""
+        given = self.positions(q), v[self.order], tau[self.order]
+        found = pin.computeABADerivatives(self.model, self.data, *given)
+        return tuple(map(self._matrix_back, found))
+
+    def _matrix_back(self, matrix: Any) -> Any:
+        found = np.empty_like(matrix)
+        found[np.ix_(self.order, self.order)] = matrix
+        return found
+
+    def jacobian_rates(self, q: Any, v: Any) -> Any:
+        """Return the rates of the body-fixed Jacobians of all bodies, (bodies + 1, 6, nv)."""
+        given = self.model, self.data, self.positions(q), v[self.order]
+        pin.computeJointJacobiansTimeVariation(*given)
+        pin.updateFramePlacements(self.model, self.data)
+        found = np.zeros((len(self.frames), 6, self.system.nv))
+        for J, frame in zip(found[1:], self.frames[1:], strict=True):
+            own = pin.getFrameJacobianTimeVariation(self.model, self.data, frame, pin.LOCAL)
+            J[:, self.order] = own[SWAP]
+        return found
+
     def inverse_dynamics_second_derivatives(self, q: Any, v: Any, vdot: Any) -> tuple[Any, ...]:
         """Return d2 tau by dq dq, dv dv and dq dv, by differences of the first derivatives.
 

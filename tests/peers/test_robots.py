@@ -244,6 +244,34 @@ def test_coriolis_matrix(case):
         assert difference <= TOLERANCE * max(size, np.abs(found).max())
 
 
+def test_derivatives_of_inverse_and_forward_dynamics(case):
+    """Those of accelerations as far as the mass matrix lets them be known, as below."""
+    system, twin, state = case
+    if isinstance(system.representation, mb.BodyFixed):  # they do not depend on them
+        q, v = state.q, state.v
+        found = system.inverse_dynamics_derivatives(q, v, state.vdot)
+        expected = twin.inverse_dynamics_derivatives(q, v, state.vdot)
+        size = np.abs(system.inverse_dynamics(q, v, state.vdot)).max()
+        for each, other in zip(found, expected, strict=True):
+            assert np.abs(each - other).max() <= 1e-10 * max(size, np.abs(other).max())
+        grown = max(1e-10, np.finfo(float).eps * np.linalg.cond(twin.mass_matrix(q)))
+        found = system.forward_dynamics_derivatives(q, v, state.tau)
+        expected = twin.forward_dynamics_derivatives(q, v, state.tau)
+        for each, other in zip(found, expected, strict=True):
+            assert np.abs(each - other).max() <= grown * np.abs(other).max()
+
+
+def test_rates_of_jacobians(case):
+    """The body-fixed ones of all links; zero where nothing before a link turns."""
+    system, twin, state = case
+    if isinstance(system.representation, mb.BodyFixed):  # those of the others are conversions
+        names = system.body_names[1:]
+        found = np.array([system.jacobian_rate(b, state.q, state.v) for b in names])
+        expected = twin.jacobian_rates(state.q, state.v)[1:]
+        size = np.abs(twin.jacobians(state.q, "body_fixed")).max() * np.abs(state.v).max()
+        assert np.abs(found - expected).max() <= TOLERANCE * max(size, np.abs(expected).max())
+
+
 def test_second_derivatives_of_inverse_dynamics(case):
     """Against differences of Pinocchio's first derivatives."""
     system, twin, state = case
