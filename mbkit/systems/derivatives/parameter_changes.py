@@ -1,7 +1,8 @@
 """Changes of the equations of motion by parameters of a model.
 
-Efforts are linear in the ten inertial parameters of a body (its regressor), and in gravity. All
-other parameters are differentiated by differences of eighth order, of systems with other numbers.
+Efforts are linear in the ten inertial parameters of a body (its regressor), and in gravity; places
+of joints move as configurations do. All other parameters are differentiated by differences of
+eighth order, of systems with other numbers.
 """
 
 from __future__ import annotations
@@ -94,12 +95,13 @@ def change_by_parameter(point: Point, name: str) -> Change:
         return Change(_gravity(point))
     if kind == "forces":
         return Change(_of_forces(point, name))
-    whole = kind == "bodies" and _is_given(point.system, body) and not _spread(point.system)
-    # the length by which rows of free joints are scaled depends on centres of mass
-    if whole and not (field == "com" and point.constrained):
-        inertial = inertial_changes(point.system, point.regressor, {name: (body, field)})
-        return Change(inertial[name] - _fields(point, name))
-    return _by_differences(point, name)
+    if kind != "bodies" or not _is_given(point.system, body) or _spread(point.system):
+        return _by_differences(point, name)
+    inertial = inertial_changes(point.system, point.regressor, {name: (body, field)})
+    change = Change(inertial[name] - _fields(point, name))
+    if field == "com" and point.constrained:  # the length by which rows are scaled depends on it
+        return _with_length(point.system, name, change, _by_length(point))
+    return change
 
 
 def _of_forces(point: Point, name: str) -> Floats:
@@ -227,9 +229,20 @@ def _padded(x: Floats, size: int) -> Floats:
 
 
 def _by_length(point: Point) -> Change:
-    """By the length that scales rows of constraints, in parts of it."""
-    blueprint, length = point.system._blueprint, point.system.arrays.closure.length
-    return differences(point, lambda e: (blueprint.with_length(length * np.exp(e)), point.t), 1.0)
+    """By the length L that scales rows of constraints, in parts of it.
+
+    A row of the wrench (t, f) of a loop joint is scaled by s, s^-2 = |t|^2 / L^2 + |f|^2, so that
+    ds / s = a dL / L with a = (s |t| / L)^2, which s at half the length tells.
+    """
+    system, length = point.system, point.system.arrays.closure.length
+    A = system.constraint_jacobian(point.q, point.t)
+    other = system._blueprint.with_length(0.5 * length).constraint_jacobian(point.q, point.t)
+    here, there = (np.sum(each**2, axis=-1) for each in (A, other))
+    # s(L)^2 / s(L/2)^2 = 1 + 3 a
+    a = (np.divide(here, there, out=np.ones_like(here), where=there > 0.0) - 1.0) / 3.0
+    efforts = -np.einsum("nmv,nm->nv", A, a * point.multipliers)
+    turned = a * np.einsum("nmv,nv->nm", A, point.mu)
+    return Change(efforts[..., None], np.zeros_like(a)[..., None], turned[..., None])
 
 
 def _with_length(system: System, name: str, change: Change, scale: Change) -> Change:

@@ -1,0 +1,133 @@
+"""Evaluations of a system on complex numbers: derivatives by complex steps.
+
+f(x + i h) = f(x) + i h f'(x) + O(h^2): with h = 1e-30 the imaginary part is the derivative to
+rounding, without a difference. Kernels run once on traced numbers, which leave a tape, and the tape
+is computed with complex numbers, for all steps at once. Comparisons are of real parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import mbkit as mb
+from mbkit.bridges.evaluations import read_evaluation
+from mbkit.bridges.replay import ARITHMETIC, replay
+from mbkit.differentiation.rules import ELEMENTARY, differentiate
+from mbkit.tracing.parameters import read_parameters
+from mbkit.tracing.trace import Trace
+
+STEP = 1e-30
+
+
+def _where(sign: str, a: Any, b: Any, x: Any, y: Any) -> Any:
+    a, b = np.real(a), np.real(b)
+    return np.where(a < b if sign == "<" else a <= b, x, y)
+
+
+def _arctan2(y: Any, x: Any) -> Any:
+    turned = x.real * y.imag - y.real * x.imag
+    return np.arctan2(y.real, x.real) + 1j * turned / (x.real**2 + y.real**2)
+
+
+OPERATIONS = {
+    **ARITHMETIC,
+    **{name: getattr(np, name) for name in ELEMENTARY if hasattr(np, name)},
+    "pow": lambda x, n: x ** np.real(n),
+    "arctan2": _arctan2,
+    "where": _where,
+}
+
+
+class ComplexEvaluation:
+    """An evaluation of a system, with parameters free, for complex numbers.
+
+    Attributes
+    ----------
+    system : System
+        Of which.
+    names : tuple of str
+        The vectors that it depends on.
+    """
+
+    def __init__(self, system: mb.System, name: str, parameters: Sequence[str] = ()) -> None:
+        self.system = system
+        asked, _ = read_evaluation("complex steps", system, name, None)
+        self._free = read_parameters("complex steps", system, parameters)
+        self._trace = Trace("complex steps", system, self._free, smooth=True)
+        self.names = asked.arguments
+        self._vectors = self._trace.vectors(self.names)
+        self._compute = asked.compute
+        self._result = self._computed()
+
+    def _computed(self) -> Any:
+        extra = {n: x for n, x in self._vectors.items() if n in ("tau", "vdot")}
+        return self._compute(self._trace, **extra)
+
+    def __call__(self, given: Mapping[str, Any], moves: Mapping[str, Any], t: Any = 0.0) -> Any:
+        """Return value and derivatives, (*shape), (moves, *shape).
+
+        Each of `moves`, arrays (moves, size), is what an input moves by, in each of the moves.
+        """
+        inputs: dict[Any, Any] = {self._trace.t: t + 1j * STEP * np.asarray(moves.get("t", 0.0))}
+        traced = [(name, self._vectors[name], given[name]) for name in self.names]
+        for each, symbols in zip(self._free, self._trace.parameters, strict=True):
+            traced.append((each.label, symbols, each.values))
+        for name, symbols, values in traced:
+            steps = np.asarray(moves.get(name, np.zeros(len(symbols))))
+            for k, (symbol, value) in enumerate(zip(symbols, values, strict=True)):
+                inputs[symbol] = value + 1j * STEP * steps[..., k]
+        flat = [*self._result.ravel()]
+        found = replay("complex steps", flat, inputs, OPERATIONS, complex)
+        every = np.stack(np.broadcast_arrays(*found), axis=-1)
+        every = every.reshape((*every.shape[:-1], *self._result.shape))
+        value = every.real[(0,) * (every.ndim - self._result.ndim)]
+        return value, every.imag / STEP
+
+    def second(self, given: Mapping[str, Any], moves: Mapping[str, Any]) -> Any:
+        """Return the second derivatives (moves, *shape) of f along q(e), v + e w by e at e = 0.
+
+        q(e) is `System.retract` of e x, with x and w the moves of q and v. The first derivative is
+        written on the tape, the second one is its complex step.
+        """
+        from mbkit.kernels.configuration import retract
+
+        trace, system = self._trace, self.system
+        x = trace.tape.inputs("x", [0.0] * system.ndx)
+        start = trace.q
+        trace.q = trace.call(retract, system.nq, x)
+        traced = {"x": x, **{n: s for n, s in self._vectors.items() if n != "q"}}
+        result = self._computed()
+        trace.q = start
+        speeds = {n: trace.tape.inputs(f"{n} rate", [0.0] * len(traced[n])) for n in ("x", "v")}
+        seeds = {a: b for n in ("x", "v") for a, b in zip(traced[n], speeds[n], strict=True)}
+        rates = differentiate([*result.ravel()], seeds)
+        inputs: dict[Any, Any] = {trace.t: 0.0j, **dict(zip(trace.q, given["q"], strict=True))}
+        for name in ("x", "v"):
+            steps, at = np.asarray(moves[{"x": "q"}.get(name, name)]), given.get(name)
+            for k, (symbol, speed) in enumerate(zip(traced[name], speeds[name], strict=True)):
+                inputs[symbol] = (0.0 if at is None else at[k]) + 1j * STEP * steps[:, k]
+                inputs[speed] = steps[:, k] + 0.0j
+        for name in set(traced) - {"x", "v"}:
+            inputs |= dict(zip(traced[name], given[name], strict=True))
+        found = replay("complex steps", rates, inputs, OPERATIONS, complex)
+        every = np.stack(np.broadcast_arrays(*found), axis=-1)
+        return every.imag.reshape((-1, *result.shape)) / STEP
+
+    def by(self, given: Mapping[str, Any], name: str, t: float = 0.0) -> Any:
+        """Return the derivatives by one input; the index of its entries is the last one.
+
+        By q along steps of `System.retract`.
+        """
+        return np.moveaxis(self(given, {name: self._steps(given, name)}, t)[1], 0, -1)
+
+    def _steps(self, given: Mapping[str, Any], name: str) -> Any:
+        if name == "t":
+            return np.ones(1)
+        if name == "q":
+            return self.system.position_rates(given["q"], np.eye(self.system.ndx))
+        if name in self.names:
+            return np.eye(len(given[name]))
+        return np.eye(next(len(each.values) for each in self._free if each.label == name))
