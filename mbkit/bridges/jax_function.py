@@ -24,11 +24,11 @@ def jax_function(system: System, evaluation: str) -> Any:
     Parameters
     ----------
     system : System
-        A tree, without prescribed joints.
+        Without prescribed joints; a tree for "inverse_dynamics" and "bias_force".
     evaluation : str
         "forward_dynamics", of (q, v, tau, t=0.0); "inverse_dynamics", of (q, v, vdot, t=0.0); or
         "bias_force", of (q, v). The mechanism's forces are included in the first two,
-        ``M vdot + b = tau + f(t, q, v)``.
+        ``M vdot + b = tau + f(t, q, v)``, and those of its constraints in "forward_dynamics".
 
     Returns
     -------
@@ -39,8 +39,8 @@ def jax_function(system: System, evaluation: str) -> Any:
     ------
     UsageError
         If JAX computes with float32 (``jax.config.update("jax_enable_x64", True)``), when this
-        function or what it returns is called; if the system has constraints or prescribed joints;
-        for second derivatives, when they are asked for.
+        function or what it returns is called; if the system has prescribed joints, or constraints
+        where it must be a tree; for second derivatives, when they are asked for.
 
     Notes
     -----
@@ -48,6 +48,9 @@ def jax_function(system: System, evaluation: str) -> Any:
     for what these say of joints whose motion subspace changes; those of forces are
     `System.force_derivatives`, and by time differences of fourth order. With respect to a unit
     quaternion they are along its sphere. Second derivatives: `casadi_function`.
+
+    Of mechanisms with constraints they are those of `System.derivatives`. Where rows of constraints
+    depend on others, these are derivatives along changes that keep the loops closed.
 
     Examples
     --------
@@ -62,11 +65,12 @@ def jax_function(system: System, evaluation: str) -> Any:
     Array([[-9.81]], dtype=float64)
     """
     what = "jax_function"
-    check_system(what, system, dynamic=True)
     check_choice(f"{what}: evaluation", evaluation, tuple(_KINDS))
+    check_system(what, system, dynamic=True, of_trees=evaluation != "forward_dynamics")
     jax = imported(what, "jax")
     _check_precision(jax)
-    compute = _KINDS[evaluation](system)
+    kind = _KINDS[evaluation]
+    compute = (_Constrained if system.arrays.closure else kind)(system)
     names = ("q", "v") if evaluation == "bias_force" else ("q", "v", _THIRD[evaluation])
     made = _function(jax, compute, f"{what}: {evaluation}", system.nv)
     sizes = dict(zip(names, (system.nq, system.nv, system.nv), strict=False))
@@ -210,6 +214,16 @@ class _Forward(_Dynamics):
         d_q, d_v, inverse = self.system.forward_dynamics_derivatives(q, v, tau, t=t)
         d_t = (inverse @ self.force_rate(t, q, v)[..., None])[..., 0]
         return d_t, self.by_positions(q, d_q), d_v, inverse
+
+
+class _Constrained(_Forward):
+    """Forward dynamics with constraints."""
+
+    def jacobians(self, t: Any, q: Any, v: Any, tau: Any) -> Any:
+        t, q, v, tau = map(np.asarray, (t, q, v, tau))
+        by = ("t", "q", "v", "tau")
+        found = self.system.derivatives("forward_dynamics", q, v, tau, by=by, t=t)
+        return found["t"], self.by_positions(q, found["q"]), found["v"], found["tau"]
 
 
 class _Inverse(_Dynamics):

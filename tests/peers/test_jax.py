@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from examples.closed_loops import four_bar, spatial_slider_crank
 from tests.trees import random_mechanism, random_state
 
 jax = pytest.importorskip("jax")
@@ -77,6 +78,51 @@ def test_batches_are_one_call_each(system):
     gradient = jax.grad(lambda q, v, x: (function(q, v, x) ** 2).sum())
     found = jax.jit(jax.vmap(gradient, in_axes=(0, None, None)))(q, v[0], x[0])
     assert np.allclose(found[2], gradient(q[2], v[0], x[0]), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+@pytest.mark.parametrize("example", [four_bar, spatial_slider_crank])
+def test_closed_mechanisms(example):
+    """Along motions that keep loops closed, with and without redundant rows; batches."""
+    rng = np.random.default_rng(5)
+    mechanism = example.build()
+    first = next(iter(mechanism.joints))
+    mechanism.add_force(mb.ForceFunction("push", lambda t, q, v: np.sin(t) * v, joints=first))
+    closed = mechanism.assemble()
+    function = mb.jax_function(closed, "forward_dynamics")
+    q = closed.close_loops(closed.reference_configuration())
+    tau, du = rng.normal(size=(2, closed.nv))
+
+    def allowed(q):
+        A = closed.constraint_jacobian(q)
+        return np.eye(closed.nv) - np.linalg.pinv(A, rcond=1e-9) @ A
+
+    w, y = rng.normal(size=(2, closed.nv))
+    dx, h = allowed(q) @ w, 1e-3
+
+    def state(e):
+        near = closed.close_loops(closed.retract(q, e * dx))
+        return near, allowed(near) @ y
+
+    rate, speeds, places = 0.0, 0.0, 0.0
+    steps = h * np.array([-2, -1, 1, 2])
+    for e, weight in zip(steps, np.array([1, -8, 8, -1]) / (12 * h), strict=True):
+        near, v = state(e)
+        vdot = closed.forward_dynamics(near, v, tau + e * du, t=0.3 + e)
+        rate, speeds = rate + weight * vdot, speeds + weight * v
+        places = places + weight * closed.difference(q, near)
+    v = state(0.0)[1]
+    assert np.array_equal(function(q, v, tau, 0.3), closed.forward_dynamics(q, v, tau, t=0.3))
+    tangents = closed.position_rates(q, places), speeds, du, 1.0
+    found = jax.jit(lambda *x: jax.jvp(function, x, tangents)[1])(q, v, tau, 0.3)
+    assert np.abs(found - rate).max() < 1e-7 * np.abs(rate).max()
+    many = jax.vmap(jax.jacrev(function, argnums=2), in_axes=(None, 0, None))
+    rows = many(q, np.array([v, 2.0 * v]), tau)
+    own = closed.derivatives("forward_dynamics", q, v, tau, by="tau")["tau"]
+    assert np.allclose(rows, own, rtol=1e-10)  # whatever the velocity is
+    for name in ("inverse_dynamics", "bias_force"):
+        with pytest.raises(mb.UsageError, match="is of trees"):
+            mb.jax_function(closed, name)
 
 
 def test_refusals(system):
