@@ -1,0 +1,168 @@
+"""Derivatives of runs of a closed mechanism by generalized-alpha, against complex steps.
+
+The method is written here anew with complex numbers, from the equations in its docstring; the
+derivatives of its end are imaginary parts, exact to rounding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import qr
+
+import mbkit as mb
+from tests.constraints.closed_mechanisms import assembled, four_bar
+from tests.systems.complex_steps import STEP, ComplexEvaluation
+
+pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+
+H, STEPS, RHO, RESTITUTION = 0.01, 2, 0.8, 0.5
+MASS, STIFFNESS = "bodies.rod 2.mass", "forces.spring.stiffness"
+
+
+def linkage():
+    """Return a four-bar with a spring and a damper, and a state that is closed."""
+    mech = four_bar()
+    mech.add_force(mb.JointSpring("spring", "A", stiffness=8.0, rest=0.25))
+    mech.add_force(mb.JointDamper("damper", "B", damping=0.3))
+    system = assembled(mech, "D")
+    q = system.close_loops(np.array([0.3, 0.0, 0.0]))
+    return system, q, system.close_loops(q, [6.0, 0.0, 0.0])[1]
+
+
+class Alpha:
+    """The method for a mechanism whose positions add, with complex numbers."""
+
+    NAMES = ("mass_matrix", "bias_force", "generalized_forces", "constraint_jacobian",
+             "constraint_residual", "forward_dynamics")  # fmt: skip
+
+    def __init__(self, system, q, formulation):
+        free = (MASS, STIFFNESS)
+        self.system, self.stabilised = system, formulation == "stabilized_index2"
+        self.own = {
+            n: ComplexEvaluation(system, n, () if n.startswith("constraint") else free)
+            for n in self.NAMES
+        }
+        A = system.constraint_jacobian(q)
+        rank = np.linalg.matrix_rank(A, tol=1e-9)
+        self.rows = np.sort(qr(A.T, mode="r", pivoting=True)[1][:rank])
+        self.c = mb.AlphaCoefficients.from_rho_inf(RHO)
+        self.moves = {}
+
+    def at(self, name, **given):
+        """Return what an evaluation is for complex numbers."""
+        moves = {} if name.startswith("constraint") else self.moves
+        value, rate = self.own[name]({"tau": np.zeros(self.system.nv), **given}, moves)
+        return value + 1j * STEP * rate.reshape(value.shape)
+
+    def residual(self, x, state, A_start, h):
+        """Return equations of motion and constraints at the end, and the state there."""
+        q, v, a, vdot, c = *state, self.c
+        n, m = len(q), len(self.rows)
+        next_vdot, force, eta = x[:n], x[n : n + m], x[n + m :]
+        next_a = (1.0 - c.alpha_f) * next_vdot + c.alpha_f * vdot - c.alpha_m * a
+        next_a = next_a / (1.0 - c.alpha_m)
+        moved = v + h * ((0.5 - c.beta) * a + c.beta * next_a)
+        if self.stabilised:
+            moved = moved - A_start.T @ eta
+        q, v = q + h * moved, v + h * ((1.0 - c.gamma) * a + c.gamma * next_a)
+        A = self.at("constraint_jacobian", q=q)[self.rows]
+        balance = self.at("mass_matrix", q=q) @ next_vdot + self.at("bias_force", q=q, v=v)
+        balance = balance - self.at("generalized_forces", q=q, v=v) - A.T @ force
+        parts = [balance, self.at("constraint_residual", q=q)[self.rows] / h]
+        parts += [A @ v] if self.stabilised else []
+        return np.concatenate(parts), (q, v, next_a, next_vdot)
+
+    def step(self, state, h=H):
+        """Solve for the end of a step, by Newton's method with differences of the real part."""
+        A_start = self.at("constraint_jacobian", q=state[0])[self.rows]
+        x = np.zeros(len(state[0]) + (1 + self.stabilised) * len(self.rows), dtype=complex)
+        x[: len(state[0])] = state[3]
+        for _ in range(5):
+            here = self.residual(x, state, A_start, h)[0]
+            columns = [
+                (self.residual(x + 1e-6 * e, state, A_start, h)[0] - here).real / 1e-6
+                for e in np.eye(len(x))
+            ]
+            x = x - np.linalg.solve(np.transpose(columns), here)
+        return self.residual(x, state, A_start, h)[1]
+
+    def begin(self, q, v):
+        """Return the state of the method at a start, as steps to events begin too."""
+        vdot = self.at("forward_dynamics", q=q, v=v)
+        return q, v, vdot, vdot
+
+    def impact(self, state, level):
+        """Return the time in a step at which the crank hits its stop, and the state after it."""
+        h = 0.5 * H + 0j
+        for _ in range(6):  # Newton's method, with the velocity there
+            q, v, *_ = self.step(state, h)
+            h = h - (q[0] - level) / v[0]
+        q, v, *_ = self.step(state, h)
+        push = self.at("forward_dynamics", q=q, v=v, tau=np.eye(len(q))[0])
+        push = push - self.at("forward_dynamics", q=q, v=v)
+        return h, self.begin(q, v - (1.0 + RESTITUTION) * v[0] / push[0] * push)
+
+    def end(self, q, v, level=None, **moves):
+        """Return q and v at the end of the run, with what inputs move by as imaginary parts.
+
+        With a level the crank hits a stop there in the second step; the time of it stands first.
+        """
+        self.moves = {name: np.asarray([x]) for name, x in moves.items()}
+        state, h, time = self.step(self.begin(q, v)), H, []
+        if level is not None:
+            hit, state = self.impact(self.begin(*state[:2]), level)
+            h, time = H - hit, [H + hit]
+        return np.concatenate([time, *self.step(state, h)[:2]])
+
+
+def closed_motion(system, q, v):
+    """Return how q and v move where the loop stays closed, along its one freedom."""
+    A = ComplexEvaluation(system, "constraint_jacobian")
+    value = A({"q": q}, {})[0]
+    x = np.linalg.svd(value)[2][-1]
+    turned = A({"q": q}, {"q": x})[1].reshape(value.shape)
+    return x, -np.linalg.pinv(value, rcond=1e-9) @ (turned @ v)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("formulation", "stopped"),
+    [("stabilized_index2", False), ("stabilized_index2", True), ("index3", False)],
+)
+def test_generalized_alpha_of_a_closed_mechanism(formulation, stopped):
+    """Two steps, without an event and with an impact in the second one."""
+    system, q, v = linkage()
+    method = mb.GeneralizedAlpha(RHO, formulation=formulation, start="plain", tolerance=1e-13)
+    options = {"q": q, "v": v, "integrator": method}
+    run, level = mb.simulate(system, (0.0, STEPS * H), H, **options), None
+    if stopped:
+        level = float(run.q[1:, 0].mean())
+        stop = mb.Event("stop", mb.JointPosition("A", level=level), direction="rising",
+                        reset=mb.Impact(RESTITUTION), tolerance=0.0)  # fmt: skip
+        run = mb.simulate(system, (0.0, STEPS * H), H, events=[stop], **options)
+    alpha = Alpha(system, q, formulation)
+
+    def end(q, v, **moves):
+        return alpha.end(q + 0j, v + 0j, level, **moves)
+
+    times = run.events.t if stopped else []
+    assert np.abs(end(q, v).real - np.concatenate([times, run.q[-1], run.v[-1]])).max() < 1e-11
+    x, w = closed_motion(system, q, v)
+    found = mb.sensitivities(run, by=["q", "v", MASS, STIFFNESS])
+
+    def own(name, along):
+        parts = [found.q[name][-1], found.v[name][-1]]
+        parts = [found.events[name][-1][None], *parts] if stopped else parts
+        return np.concatenate([np.tensordot(part, along, np.ndim(along)) for part in parts])
+
+    cases = {
+        "positions": (end(q + 1j * STEP * x, v + 1j * STEP * w), own("q", x) + own("v", w)),
+        "velocities": (end(q, v + 1j * STEP * x), own("v", x)),
+        MASS: (end(q, v, **{MASS: 1.0}), own(MASS, 1.0)),
+        STIFFNESS: (end(q, v, **{STIFFNESS: 1.0}), own(STIFFNESS, 1.0)),
+    }
+    for name, (moved, derivative) in cases.items():
+        exact = moved.imag / STEP
+        assert np.abs(derivative - exact).max() < 1e-10 * np.abs(exact).max(), name
