@@ -61,6 +61,37 @@ def test_results_carry_it(repository):
     assert study.run().options["notes"]["uncommitted_changes"] is True
 
 
+@pytest.mark.parametrize("kind", ["compare", "ensemble", "sweep"])
+def test_studies_of_the_laboratory_carry_it_from_any_folder(
+    repository, tmp_path_factory, monkeypatch, kind
+):
+    """In manifest and report, whatever folder they are started in, that of another project too."""
+    table = {
+        "compare": 'repeats = 0\nh = [0.1, 0.05]\nintegrators = ["rkmk2"]',
+        "ensemble": 'samples = 2\noutputs = ["end"]\nvary = {"initial.q.shoulder" = [0.1, 0.2]}',
+        "sweep": 'vary = {"initial.q.shoulder" = [0.1]}',
+    }[kind]
+    study = repository / "swing.toml"
+    study.write_text(f"{study.read_text()}\n[{kind}]\n{table}\n")
+    git("commit", "-q", "-a", "-m", "two", folder=repository)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    git("init", "-q", folder=elsewhere)
+    (elsewhere / "a").touch()
+    git("add", "-A", folder=elsewhere)
+    git("commit", "-q", "-m", "another", folder=elsewhere)
+    monkeypatch.chdir(elsewhere)
+    place = elsewhere / "found"
+    if kind == "sweep":
+        mb.studies.sweep(study, directory=place)
+    else:
+        mb.load_study(study).findings(place)
+    about = mb.studies.load_findings(place).about
+    assert about["commit"] == git("rev-parse", "HEAD", folder=repository)
+    assert about["uncommitted_changes"] is False
+    assert about["commit"] in (place / "report.html").read_text()
+    assert mb.load_study(study).text() == (place / "study.toml").read_text()
+
+
 def test_without_repository_commit_or_git_there_is_none(tmp_path, monkeypatch):
     assert commit_of(tmp_path) == {}
     git("init", "-q", folder=tmp_path)

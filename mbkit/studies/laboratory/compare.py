@@ -271,7 +271,7 @@ def completed(
     others = _others(cases, setting.base)
     keys = [digest([base, _identity(case, others)]) for case in cases]
     about["cases"] = keys
-    place = None if directory is None else StudyDirectory(directory)
+    place = None if directory is None else StudyDirectory.of(directory)
     if place is not None:
         place.open(about)
         place.write("model.toml", setting.base.model_text)

@@ -18,6 +18,7 @@ from mbkit.io.replacement import replacement
 from mbkit.simulation.long_runs.identity import environment, fingerprints_of_code
 from mbkit.simulation.preparation import versions
 from mbkit.studies.commit import commit_of
+from mbkit.studies.study import Study
 from mbkit.systems import System
 
 __all__ = ["StudyDirectory", "code_of", "digest"]
@@ -49,9 +50,23 @@ class StudyDirectory:
     ----------
     path : path
         The directory.
+    study : Study or None
+        The study file that asked for it.
     """
 
     path: pathlib.Path = attrs.field(converter=pathlib.Path)
+    study: Study | None = None
+
+    @classmethod
+    def of(cls, given: str | os.PathLike[str], what: Any = None) -> StudyDirectory:
+        """Return the directory that was given; where `what` is run is a study, it is that one's."""
+        if isinstance(given, cls):
+            return given
+        return cls(given, what if isinstance(what, Study) else None)
+
+    def __fspath__(self) -> str:
+        """Return the path, as functions take it."""
+        return os.fspath(self.path)
 
     def open(self, about: Mapping[str, Any]) -> None:
         """Make the directory with a manifest, or go on with the one that is there.
@@ -67,7 +82,7 @@ class StudyDirectory:
         UsageError
             If there is another study, or something else, in the directory.
         """
-        ours: dict[str, Any] = {"mbkit_study": FORMAT, **about, **_circumstances()}
+        ours: dict[str, Any] = {"mbkit_study": FORMAT, **about, **_circumstances(self.study)}
         if (self.path / MANIFEST).exists():
             there = self.manifest()
             for name in ("kind", "setting", "environment"):
@@ -85,6 +100,8 @@ class StudyDirectory:
             )
         (self.path / CASES).mkdir(parents=True, exist_ok=True)
         self.write(MANIFEST, json.dumps(ours, indent=1) + "\n")
+        if self.study is not None:
+            self.write("study.toml", self.study.text())
 
     def manifest(self) -> dict[str, Any]:
         """Return the manifest; ResultFileError if there is none."""
@@ -135,15 +152,16 @@ class StudyDirectory:
         return found
 
 
-def _circumstances() -> dict[str, Any]:
-    """Return where and by what a study is run."""
+def _circumstances(study: Study | None) -> dict[str, Any]:
+    """Return where and by what a study is run; the commit is its project's, or this folder's."""
+    notes = commit_of(pathlib.Path.cwd()) if study is None else study.notes()
     return {
         "environment": environment(versions()),
         "machine": {
             "system": f"{platform.system()} {platform.machine()}", "cores": os.cpu_count(),
             "processor": _processor(), "python": platform.python_version(),
         },
-        **commit_of(pathlib.Path.cwd()),
+        **{name: each for name, each in notes.items() if name not in ("study", "settings")},
     }  # fmt: skip
 
 

@@ -30,10 +30,8 @@ def findings_of(
             f"Study '{study.name}' has none of the tables {', '.join(KINDS)}, and is one run: take "
             "its method run."
         )
-    found = _RUN[study.kind](study, directory=directory, progress=progress)
-    if directory is not None:
-        StudyDirectory(directory).write("study.toml", study.text())
-    return found
+    place = None if directory is None else StudyDirectory(directory, study)
+    return _RUN[study.kind](study, directory=place, progress=progress)
 
 
 def _compared(function: Callable[..., Findings]) -> Callable[..., Findings]:

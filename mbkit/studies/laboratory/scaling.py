@@ -128,7 +128,7 @@ def scaling(
         "kind": "scaling", "setting": setting, "factors": dict.fromkeys(FACTORS, ""),
         "cases": keys, "units": UNITS, "mechanism": next(iter(mechanisms.values())).name,
     }  # fmt: skip
-    place = None if directory is None else StudyDirectory(directory)
+    place = None if directory is None else StudyDirectory.of(directory)
     if place is not None:
         place.open(about)
     rows = run_tasks(

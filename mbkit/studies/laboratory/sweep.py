@@ -126,12 +126,10 @@ def sweep(
         "kind": "sweep", "setting": setting, "factors": dict.fromkeys(names, ""), "cases": keys,
         "units": units_with(runs.system, points[0], asked), "mechanism": runs.system.name,
     }  # fmt: skip
-    place = None if directory is None else StudyDirectory(directory)
+    place = None if directory is None else StudyDirectory.of(directory, what)
     if place is not None:
         place.open(about)
         place.write("model.toml", runs.system.model_text)
-        if isinstance(what, Study):
-            place.write("study.toml", what.text())
         if retry:
             _forget_failures(place, keys)
     tasks = dict(zip(keys, points, strict=True))

@@ -192,7 +192,7 @@ class _Asked:
     outputs: Outputs
     runs: Runs
     seed: int
-    directory: Any
+    directory: StudyDirectory | None
     how: _Options
 
     @classmethod
@@ -220,7 +220,8 @@ class _Asked:
         ends = [{name: float(each.ppf(u)) for name, each in vary.items()} for u in (0.05, 0.95)]
         runs = runs_of(what, *times, vary, ends, options).recording(outputs.recorded)
         how = {"progress": progress, "executor": executor, "time_limit": given["time_limit"]}
-        return cls(kind, vary, outputs, runs, seed, directory, how)
+        place = None if directory is None else StudyDirectory.of(directory, what)
+        return cls(kind, vary, outputs, runs, seed, place, how)
 
     def at(self, levels: Any) -> dict[str, float]:
         """Return the numbers at quantiles, one for each that varies."""
@@ -236,7 +237,7 @@ class _Asked:
             "kind": self.kind, "setting": setting, "factors": dict.fromkeys(self.vary, ""),
             "cases": keys, "units": units, "mechanism": self.runs.system.name,
         }  # fmt: skip
-        place = None if self.directory is None else StudyDirectory(self.directory)
+        place = self.directory
         if place is not None:
             place.open(about)
             place.write("model.toml", self.runs.system.model_text)
