@@ -124,7 +124,7 @@ def _as_assembled(mechanism: Mechanism, coordinates: str) -> tuple[Parts, Topolo
 
 
 def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
-    """Return the same in absolute coordinates, and what is cut or lent."""
+    """Return the same in absolute coordinates, and what is cut or transferred."""
     import mbkit as mb
 
     whole = Parts.of(mechanism)
@@ -136,10 +136,10 @@ def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
             f"{listed(kept)} {'keeps its' if len(kept) == 1 else 'keep their'} coordinates, by a "
             f"part of a body{'' if len(kept) == 1 else ' each'}."
         )
-    receivers = sorted(bodies.lent.receivers)
+    receivers = sorted(bodies.transfers.receivers)
     if receivers:
         notes.append(
-            f"without a moment of inertia about all axes, and lent some by neighbours: "
+            f"without a moment of inertia about all axes, which neighbours transfer to them: "
             f"{listed(receivers)}."
         )
     return division.parts, topology, " ".join(notes)

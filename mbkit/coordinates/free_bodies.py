@@ -81,7 +81,7 @@ class FreeBodies:
     groups: RigidGroups  # which bodies move as one
     names: Mapping[str, str]  # the free joint of each body or group of fixed bodies
     hanging: tuple[Hanging, ...]  # parts of bodies, in the order of their joints
-    lent: InertiaTransfers  # inertia transfers from neighbours to thin rods
+    transfers: InertiaTransfers  # inertia transfers from neighbours to thin rods
 
     @classmethod
     def of(
@@ -95,11 +95,11 @@ class FreeBodies:
         `kept` says which joints keep their coordinates, and why.
         """
         groups = RigidGroups.of(parts)
-        lent = InertiaTransfers.of(parts, groups)
-        whole = with_transfers(parts, lent.inertia_transfers(parts, groups).values())
+        transfers = InertiaTransfers.of(parts, groups)
+        whole = with_transfers(parts, transfers.inertia_transfers(parts, groups).values())
         hanging = tuple(_hanging(whole, groups, joint, why) for joint, why in kept.items())
         names = {root: free_name(root, parts) for root in groups.members if root != WORLD}
-        made = cls(make_joint, groups, names, hanging, lent)
+        made = cls(make_joint, groups, names, hanging, transfers)
         made.check_names(parts)
         return made
 
@@ -139,7 +139,7 @@ class FreeBodies:
         A free joint for each body comes first, then the joints of the mechanism, those that keep
         their coordinates with the parts that hang on them, then their welds.
         """
-        inertia_transfers = self.lent.inertia_transfers(whole, self.groups)
+        inertia_transfers = self.transfers.inertia_transfers(whole, self.groups)
         split_bodies = {each.name: SplitBody(each.whole, each.origin) for each in self.hanging}
         parts = self._divided(with_transfers(whole, inertia_transfers.values()), split_bodies)
         return Division(
@@ -203,8 +203,8 @@ class FreeBodies:
 
     def check(self, division: Division, topology: Topology) -> None:
         """Raise InertiaError unless each body, with what is fixed to it, resists every motion."""
-        lent = with_transfers(division.whole, division.inertia_transfers.values())
-        for root, inertia in group_inertias(lent, self.groups):
+        after = with_transfers(division.whole, division.inertia_transfers.values())
+        for root, inertia in group_inertias(after, self.groups):
             if inertia.mass == 0.0:
                 raise InertiaError(
                     f"Body {root!r} has no mass: in absolute coordinates each body moves by "
@@ -223,23 +223,24 @@ class FreeBodies:
             "in absolute coordinates each body moves by itself, and needs moments of inertia about "
             "all axes"
         )
-        borrowed = [
+        received = [
             transfer
             for transfer in division.inertia_transfers.values()
             if transfer.receiver == root
         ]
-        if resists(dict(group_inertias(with_transfers(whole, borrowed), self.groups))[root]):
+        if resists(dict(group_inertias(with_transfers(whole, received), self.groups))[root]):
             return (
-                f"Body {root!r} would have to lend a neighbour, which can turn about its centre of "
-                f"mass without moving any inertia, more than it has: {rule}. Those of {root!r} are "
-                f"{shown} kg m^2. Give the neighbour a moment, or take mbkit.RelativeCoordinates()."
+                f"Body {root!r} would have to transfer to a neighbour, which can turn about its "
+                f"centre of mass without moving any inertia, more than it has: {rule}. Those of "
+                f"{root!r} are {shown} kg m^2. Give the neighbour a moment, or take "
+                f"mbkit.RelativeCoordinates()."
             )
-        joint = self.lent.transferring_joint(whole, self.groups, root)
+        joint = self.transfers.transferring_joint(whole, self.groups, root)
         reason = (
-            "no joints of one axis lead to the world that could lend it some"
+            "no joints of one axis lead to the world that could transfer moments to it"
             if joint is None
-            else f"joint {joint!r} can lend it moments across the axis of its turns alone, and "
-            f"not about that axis"
+            else f"joint {joint!r} can transfer moments to it across the axis of its turns alone, "
+            f"and not about that axis"
         )
         return (
             f"Body {root!r} can turn about its centre of mass without moving any inertia, and "

@@ -80,7 +80,7 @@ class InertiaTransfers:
         )
         if not lacking:
             return cls()
-        lending = {
+        transferring = {
             name: edge
             for name, edge in parts.joints.items()
             if groups.root[edge.predecessor] != groups.root[edge.successor]
@@ -93,11 +93,11 @@ class InertiaTransfers:
                 predecessor=groups.root[edge.predecessor],
                 successor=groups.root[edge.successor],
             )
-            for name, edge in lending.items()
+            for name, edge in transferring.items()
         }
         steps = []
         for name, towards, beyond in spanning_steps(between, (WORLD,)):
-            edge = lending[name]
+            edge = transferring[name]
             ends = edge.predecessor, edge.successor
             if between[name].predecessor != towards:
                 ends = edge.successor, edge.predecessor
@@ -112,19 +112,19 @@ class InertiaTransfers:
         parameters are included.
         """
         inertias = dict(group_inertias(parts, groups))
-        lent = self._of_now(parts, groups, inertias)
+        current = self._of_now(parts, groups, inertias)
         found: Mapping[str, InertiaTransfer] = MappingProxyType({})
-        for share in _SHARES if lent.receivers else ():
-            found = lent._by_joint(parts, inertias, share)
+        for share in _SHARES if current.receivers else ():
+            found = current._by_joint(parts, inertias, share)
             left = with_transfers(parts, found.values())
             if all(resists(inertia) for _, inertia in group_inertias(left, groups)):
                 return found
-        return lent._by_joint(parts, inertias, 1.0) if found else found
+        return current._by_joint(parts, inertias, 1.0) if found else found
 
     def transferring_joint(self, parts: Parts, groups: RigidGroups, root: str) -> str | None:
         """Return the joint of the transfer to a body; None if there is none."""
-        lent = self._of_now(parts, groups, dict(group_inertias(parts, groups)))
-        return next((joint for joint, _, _, _, beyond in lent.steps if beyond == root), None)
+        current = self._of_now(parts, groups, dict(group_inertias(parts, groups)))
+        return next((joint for joint, _, _, _, beyond in current.steps if beyond == root), None)
 
     def _of_now(
         self, parts: Parts, groups: RigidGroups, inertias: Mapping[str, SpatialInertia]

@@ -35,7 +35,7 @@ class RungeKuttaMuntheKaas(Integrator):
 
     With `rtol` or `atol` the method chooses its steps. The `h` of `simulate` is then the distance
     of the points on which states are saved and events looked for; between two of them it takes
-    steps of its own size, at most h, the last of which ends on the second. The error of a step is
+    adaptive steps, at most of h, the last of which ends on the second. The error of a step is
     estimated in the algebra, by ``h sum (b_i - b_embedded_i) k_i`` of configuration and velocity
     alike, and its root mean square in units of ``atol + rtol size`` is kept below one. The size is
     that of a velocity, and of a coordinate where they add; for joints on groups, such as spherical

@@ -150,7 +150,7 @@ def _remedy(options: Mapping[str, Any]) -> str:
             f"{steps}, which takes energy from motions that are faster than they are: of these its "
             f"numbers are wrong, and of others inexact. Use a smaller h; {look}"
         )
-    further = "" if name == "RATTLie" else ", rtol for steps of its own size"
+    further = "" if name == "RATTLie" else ", rtol for adaptive steps"
     return (
         f"{steps}, {wrong}. Use a smaller h{further}, or mbkit.GeneralizedAlpha() where parts are "
         f"stiff; {look}"

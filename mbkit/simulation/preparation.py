@@ -30,7 +30,6 @@ from mbkit.simulation.monitors.passed_limits import PassedLimits
 from mbkit.simulation.monitors.stiffness import Stiffness
 from mbkit.simulation.named_start import Start
 from mbkit.simulation.options import options_of
-from mbkit.simulation.own_steps import check_own_steps, default_integrator
 from mbkit.simulation.python_force import WHAT, PythonForce, check_takes_states
 from mbkit.simulation.samples import Samples
 from mbkit.simulation.stabilisation import (
@@ -41,6 +40,7 @@ from mbkit.simulation.stabilisation import (
     described,
 )
 from mbkit.simulation.start import check_finite, initial_state, number_of_steps, saving_interval
+from mbkit.simulation.step_sizes import check_step_size, default_integrator
 from mbkit.simulation.stepping.course import Course
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.simulation.stepping.watch import Watch, checked_events
@@ -331,7 +331,7 @@ def checked_parts(system: System, integrator: Integrator | None, h: float | None
             f"The integrator must be an mbkit.Integrator, got {integrator!r}; for example "
             f"mbkit.RungeKuttaMuntheKaas(tableau=mbkit.tableaus.RK4)."
         )
-    check_own_steps(integrator, h)
+    check_step_size(integrator, h)
     return integrator
 
 

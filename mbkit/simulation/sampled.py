@@ -17,8 +17,8 @@ from mbkit.integrators.checks import as_number
 from mbkit.integrators.integrator import Problem
 from mbkit.lie.arrays import as_floats
 from mbkit.simulation.held_efforts import EffortsInSteps, Held, Stretch
-from mbkit.simulation.own_steps import INTERVALS
 from mbkit.simulation.python_force import check_takes_states
+from mbkit.simulation.step_sizes import INTERVALS
 from mbkit.spatial.arrays import EQUAL, frozen_array, shown
 from mbkit.systems.momentum_form import MomentaInLoops
 

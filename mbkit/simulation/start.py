@@ -12,7 +12,7 @@ from mbkit.errors import NotFiniteError, UsageError, several, suggestion
 from mbkit.integrators.integrator import Rows
 from mbkit.memory import NoMemoryError, check_memory
 from mbkit.simulation.named_start import Start, start_of
-from mbkit.simulation.own_steps import INTERVALS
+from mbkit.simulation.step_sizes import INTERVALS
 from mbkit.systems import System
 
 __all__ = [

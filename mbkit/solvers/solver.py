@@ -54,7 +54,7 @@ class SolverKernels:
         Brings the efforts of given multipliers into u of every velocity; by the response of the
         tree if left out.
     nested : SolverKernels, optional
-        What is called instead where loops hang on loops and closing each at its base is cheaper;
+        What is called instead where loops are nested and closing each at its base is cheaper;
         left out, the strategy has all rows on their whole way to the world.
     """
 

@@ -24,8 +24,8 @@ from mbkit.plugins import registry
 from mbkit.representations import Representation
 from mbkit.simulation.named_start import start_of
 from mbkit.simulation.outputs import checked_outputs
-from mbkit.simulation.own_steps import check_own_steps, default_integrator
 from mbkit.simulation.start import SAVED, checked_saving, number_of_steps, saving_interval
+from mbkit.simulation.step_sizes import check_step_size, default_integrator
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.spatial import FloatArray
 from mbkit.studies.changes import STUDY_KEYS, entry_of, flattened, with_entries
@@ -186,7 +186,7 @@ def _integrator(table: Mapping[str, Any], h: float | None, faults: Faults) -> In
             made = kind()
     with faults.at("h"):
         if made is not None:
-            check_own_steps(made, h)
+            check_step_size(made, h)
     return cast("Integrator | None", made)
 
 

@@ -69,7 +69,7 @@ def test_no_more_is_lent_than_a_lender_has(joint):
 
 
 def test_a_rod_may_become_thin_by_other_numbers():
-    """What it lacks is then lent to it, as to one that is thin from the beginning."""
+    """What it lacks is then transferred to it, as to one that is thin from the beginning."""
     joint = mb.CylindricalJoint("slide", (1, 1, 0))
     relative = thin_on_a_small_body(joint, (0.1, 0.1, 0.1)).assemble()
     mech = thin_on_a_small_body(joint, (0.1, 0.1, 0.1))
@@ -85,7 +85,7 @@ def test_a_lender_with_next_to_nothing_is_named():
     """With its own moments, and not as one that has none."""
     mech = thin_on_a_small_body(mb.TranslationalJoint("slide"), (0.0, 1e3, 1e3))
     with pytest.raises(
-        mb.InertiaError, match=r"'small' would have to lend.*are 0.072, 0.072, 0.07"
+        mb.InertiaError, match=r"'small' would have to transfer.*are 0.072, 0.072, 0.07"
     ):
         mech.assemble(mb.AbsoluteCoordinates())
 

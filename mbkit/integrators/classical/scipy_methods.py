@@ -140,8 +140,8 @@ def _implicit_step(rates: Rates, y: Any, h: float) -> Any:
     raise ConvergenceError(
         f"Radau's method does not solve the equations of a step of h = {h:.9g} s: its Newton "
         f"iteration, with the derivative at the beginning of the step, leaves more than "
-        f"{NEWTON[-1]:g} after six times. Use a smaller h, or rtol and atol, with which it takes "
-        f"steps of its own size."
+        f"{NEWTON[-1]:g} after six times. Use a smaller h, or rtol and atol, for "
+        "adaptive steps."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mbkit.errors import UsageError
 from mbkit.io.model_file import parse_model
-from mbkit.simulation.own_steps import INTERVALS
+from mbkit.simulation.step_sizes import INTERVALS
 from mbkit.studies.laboratory.compare import compare
 from mbkit.studies.laboratory.convergence import convergence, work_precision
 from mbkit.studies.laboratory.directory import StudyDirectory

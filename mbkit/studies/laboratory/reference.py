@@ -268,7 +268,7 @@ def reference_of(setting: Setting, given: Any = None) -> Reference:
 
 
 def _computed(setting: Setting, method: Integrator) -> Reference:
-    """Return a reference by a method with steps of its own size, and its errors by another."""
+    """Return a reference by an adaptive method, and its errors by another."""
     if not method.adaptive:
         raise UsageError(
             f"reference: {method!r} takes steps of one size; give it a tolerance, such as "

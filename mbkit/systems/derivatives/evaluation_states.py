@@ -209,7 +209,7 @@ class Solution:
         return found
 
     def multipliers(self, missing: Floats) -> Floats:
-        """Return the least multipliers that make up for efforts (N, nv) of the free velocities."""
+        """Return the minimum-norm multipliers for efforts (N, nv) of the free velocities."""
         b = np.linalg.solve(self.L, missing[:, ~self.point.given, None])
         return (self.U @ (self.inverse[..., None] * (_T(self.V) @ b)))[..., 0]
 

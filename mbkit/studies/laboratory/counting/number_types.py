@@ -73,9 +73,11 @@ class OtherNumbers:
         frames["R"] = orthonormal(frames["R"])
         for row in bodies:
             if row["own_frame"]:
-                seat = convert(floats_at(row["own_frame"], OWN_FRAME_SIZE), number)
-                seat[:OWN_FRAME_P] = orthonormal(seat[:OWN_FRAME_P].reshape((3, 3))).ravel()
-                row["own_frame"] = self._address(seat)
+                own_frame = convert(floats_at(row["own_frame"], OWN_FRAME_SIZE), number)
+                own_frame[:OWN_FRAME_P] = orthonormal(
+                    own_frame[:OWN_FRAME_P].reshape((3, 3))
+                ).ravel()
+                row["own_frame"] = self._address(own_frame)
         arrays = attrs.evolve(system.arrays, bodies=bodies, frames=frames)
         self.workspace = Workspace(arrays, system.evaluator)
         scratch = convert(self.workspace.scratch, number)

@@ -6,7 +6,7 @@ from mbkit.errors import UsageError
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
 from mbkit.integrators.tableaus import DORMAND_PRINCE5
 
-__all__ = ["INTERVALS", "RTOL", "check_own_steps", "default_integrator"]
+__all__ = ["INTERVALS", "RTOL", "check_step_size", "default_integrator"]
 
 #: Relative and absolute tolerance of a step where none is given: energies of smooth motions then
 #: drift by some 1e-6 of themselves over hundreds of periods. [rad, m, rad/s, m/s]
@@ -23,7 +23,7 @@ def default_integrator(h: float | None) -> Integrator:
     return RungeKuttaMuntheKaas(DORMAND_PRINCE5, rtol=RTOL)
 
 
-def check_own_steps(integrator: Integrator, h: float | None) -> None:
+def check_step_size(integrator: Integrator, h: float | None) -> None:
     """Raise UsageError where neither the run nor its integrator says how large steps are."""
     if h is not None or integrator.adaptive:
         return
