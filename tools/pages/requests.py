@@ -26,7 +26,7 @@ OPENED = (
 )  # fmt: skip
 
 
-#: Pages of one kind that are opened: they share their scripts, and each takes half a second or more.
+#: Pages of one kind that are opened: they share their scripts, and each takes half a second.
 MOST = 8
 
 
