@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import re
 
 import fmpy
 import numpy as np
@@ -136,11 +135,3 @@ def test_what_a_file_does_not_hold_is_refused(tmp_path):
         mb.export_fmu(system, path, version="1.0")
     mb.export_fmu(system.with_parameters({"bodies.upper.mass": 5.0}), path)
     assert path.exists()
-
-
-def test_page(tmp_path, monkeypatch):
-    """The page on FMUs runs as it is written."""
-    monkeypatch.chdir(tmp_path)
-    page = (pathlib.Path(__file__).parents[2] / "docs" / "fmu.md").read_text()
-    (block,) = re.findall(r"^```text\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
-    exec(compile(block, "fmu.md", "exec"), {})  # noqa: S102 - a page of our own

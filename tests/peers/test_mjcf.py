@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
-import re
 import warnings
 
 import mujoco
@@ -178,15 +176,6 @@ def test_frames_and_meshes():
     turn = mb.spatial.rotation((1, 0, 0), 0.2) @ mb.spatial.rotation((0, 0, 1), 0.1)
     expected = (tip @ turn @ np.array([0.2, 0.1, 0.3, 1.0]))[:3]
     assert np.abs(found - expected).max(axis=1).min() < 1e-6
-
-
-def test_page(tmp_path, monkeypatch):
-    """The page on MJCF runs as it is written."""
-    monkeypatch.chdir(tmp_path)
-    page = (pathlib.Path(__file__).parents[2] / "docs" / "mjcf.md").read_text()
-    blocks = re.findall(r"^```text\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
-    assert blocks
-    exec(compile("\n".join(blocks), "mjcf.md", "exec"), {})  # noqa: S102 - a page of our own
 
 
 def test_geoms_of_the_world_are_its_shapes(tmp_path):
