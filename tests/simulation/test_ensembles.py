@@ -3,6 +3,7 @@
 import pickle
 import signal
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -190,6 +191,27 @@ def test_what_single_runs_warn_of_is_told_once_and_kept_by_sample():
     with pytest.warns(mb.EnergyBalanceWarning):
         alone = mb.simulate(system, **options, q=q[2], v=v[2], progress=False)
     assert runs[2].warnings == alone.warnings == runs.warnings[2,]
+
+
+def test_threads_leave_the_filters_of_warnings_alone(monkeypatch):
+    """They are those of the process: threads that change them by turns may leave them changed."""
+    system = double_pendulum().assemble()
+    q, v = starts(system, 8)
+    by = []
+
+    class Noted(warnings.catch_warnings):
+        def __enter__(self):
+            by.append(threading.current_thread())
+            return super().__enter__()
+
+    monkeypatch.setattr(warnings, "catch_warnings", Noted)
+    before = list(warnings.filters)
+    masses = {"bodies.upper.mass": np.linspace(1.0, 2.0, 8)}
+    place = {"joints.elbow.S_pred": np.array([system.parameters["joints.elbow.S_pred"]] * 8)}
+    for parameters in ({}, masses, masses | place):  # those of a joint make systems of their own
+        mb.simulate(system, (0.0, 0.1), 0.01, q=q, v=v, parameters=parameters, progress=False)
+    assert set(by) == {threading.main_thread()}
+    assert warnings.filters == before
 
 
 @pytest.mark.compiled

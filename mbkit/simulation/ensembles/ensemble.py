@@ -215,9 +215,7 @@ def _in_threads(
 
     def begun(number: int, worker: Worker | None) -> Worker:
         if worker is None or (members.parameters and not members.are_alike):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                worker = Worker(common.prepared(number, alone=True), plan, gathered)
+            worker = Worker(common.prepared(number, alone=True), plan, gathered)
         elif members.parameters:
             worker.exchange(members.system_of(number))
         q, v = starts.states(number)
@@ -240,13 +238,17 @@ def _in_threads(
     size, m = block_size(first, plan), first.problem.multipliers.size
     for begin in range(0, members.count, size):
         block = Block(begin, min(begin + size, members.count), gathered, plan, m)
-        try:
-            if lanes is None:
-                take_runs(block, begun, display)
-            else:
-                take_runs(block, begun, display, group, lanes.width)
-        except KeyboardInterrupt:
-            gathered.interrupted = True
+        # What a preparation warns of was told by the first one. Filters are those of the process:
+        # threads that set and restore them by turns may leave them set.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                if lanes is None:
+                    take_runs(block, begun, display)
+                else:
+                    take_runs(block, begun, display, group, lanes.width)
+            except KeyboardInterrupt:
+                gathered.interrupted = True
         finish(block, plan, gathered, run_of)
         if gathered.interrupted:
             return
