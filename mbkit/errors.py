@@ -222,7 +222,7 @@ class StiffnessWarning(UserWarning):
 
 
 class LimitsNotAppliedWarning(UserWarning):
-    """A joint passes a limit of its position, which is data that no equation has."""
+    """A joint passes a limit of its position, velocity or effort: data that no equation has."""
 
 
 class NoEquilibriumWarning(UserWarning):

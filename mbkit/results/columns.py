@@ -1,4 +1,4 @@
-"""Columns of positions and velocities by the names of joints, and the units of velocities."""
+"""Columns of positions and velocities by the names of joints; units of velocities and efforts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from mbkit.errors import NameUnknownError, no_coordinates, suggestion
 
-__all__ = ["OF_BODIES", "OF_FORCES", "OF_JOINTS", "columns_of", "velocity_units"]
+__all__ = ["OF_BODIES", "OF_FORCES", "OF_JOINTS", "columns_of", "effort_units", "velocity_units"]
 
 #: Quantities of joints, of forces and of bodies that `simulate` records where it is asked for them.
 OF_JOINTS = ("reaction", "effort")
@@ -96,6 +96,20 @@ def velocity_units(
         counts[_joint(label)] = counts.get(_joint(label), 0) + 1
     rates = {joint: _rates(by_joint.get(joint, []), count) for joint, count in counts.items()}
     return [rates[_joint(label)].pop(0) for label in velocity_names]
+
+
+def effort_units(
+    position_names: Sequence[str], units: Sequence[str], velocity_names: Sequence[str]
+) -> list[str]:
+    """Return the units of efforts, by those of velocities: empty texts where they have none.
+
+    Examples
+    --------
+    >>> effort_units(["rail", "hinge"], ["m", "rad"], ["rail", "hinge"])
+    ['N', 'N m']
+    """
+    rates = velocity_units(position_names, units, velocity_names)
+    return [{"rad/s": "N m", "m/s": "N"}.get(rate, "") for rate in rates]
 
 
 def _joint(label: str) -> str:

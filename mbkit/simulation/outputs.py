@@ -18,7 +18,7 @@ from mbkit.errors import (
 )
 from mbkit.integrators.integrator import Rows
 from mbkit.representations import Hybrid
-from mbkit.results.columns import OF_JOINTS, velocity_units
+from mbkit.results.columns import OF_JOINTS, effort_units
 from mbkit.simulation.force_outputs import FORCES, check_force_output, entries_of, force_named
 from mbkit.simulation.multipliers import efforts_of
 
@@ -47,7 +47,6 @@ _UNITS = {
     "twist": _TURNING + ("m/s",) * 3, "reaction": _WRENCH, "power": ("W",),
     "potential_energy": ("J",),
 }  # fmt: skip
-_EFFORTS = {"rad/s": "N m", "m/s": "N"}
 _HYBRID = Hybrid()
 
 
@@ -110,11 +109,9 @@ class Output:
         if self.kind != "effort":
             return _UNITS.get(self.kind, ())
         names = system.position_names, system.position_units, system.velocity_names
-        every = np.array(velocity_units(*names), dtype=object)
-        rates = every[
-            system.velocity_slice(self.name) if force is None else entries_of(system, force)
-        ]
-        return tuple(_EFFORTS.get(rate, "") for rate in rates)
+        every = np.array(effort_units(*names), dtype=object)
+        own = system.velocity_slice(self.name) if force is None else entries_of(system, force)
+        return tuple(every[own])
 
     def _called(self, function: Callable[[float, Any, Any], Any], rows: Rows) -> Any:
         found = [

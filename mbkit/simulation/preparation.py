@@ -25,8 +25,8 @@ from mbkit.simulation.conservative import check_forces
 from mbkit.simulation.held_efforts import EffortsInSteps, Held, Stretch
 from mbkit.simulation.monitors.jumps import Jumps
 from mbkit.simulation.monitors.locked import check_velocity_kept, locked
+from mbkit.simulation.monitors.of_limits import OfLimits
 from mbkit.simulation.monitors.open_loops import OpenLoops
-from mbkit.simulation.monitors.passed_limits import PassedLimits
 from mbkit.simulation.monitors.stiffness import Stiffness
 from mbkit.simulation.named_start import Start
 from mbkit.simulation.options import options_of
@@ -153,7 +153,9 @@ def prepare(
     samples = Samples(problem, steps, momenta) if save_every > 1 else None  # rows may be few
     stiffness = Stiffness.of(system, integrator, problem, momenta, tau=force is not None)
     loops = OpenLoops.of(system, integrator)
-    looking = _jumps(drive, integrator), stiffness, PassedLimits(system, watched), loops
+    limits = OfLimits.of(system, watched, momenta)
+    _hear_efforts(limits, problem.t0, force if held is None else held, workspace)
+    looking = _jumps(drive, integrator), stiffness, *limits, loops
     monitors = tuple(each for each in looking if each is not None)
     course = Course(system, integrator, problem, watch, times, samples, found, held, monitors)
     return Prepared(
@@ -313,6 +315,18 @@ def _jumps(drive: Drive | None, integrator: Integrator) -> Jumps | None:
     jumps = Jumps(drive.motions, adaptive=integrator.adaptive)
     drive.listener = jumps.hear
     return jumps
+
+
+def _hear_efforts(
+    limits: OfLimits, t0: float, source: PythonForce | Held | None, workspace: Workspace
+) -> None:
+    """Let the efforts of a run be looked at, as the equations of motion ask for them."""
+    if isinstance(source, PythonForce):
+        source.listener = limits.efforts.hear
+    elif source is not None:
+        limits.efforts.held = source
+    else:
+        limits.efforts.hear(t0, workspace.tau)
 
 
 def checked_parts(system: System, integrator: Integrator | None, h: float | None) -> Integrator:

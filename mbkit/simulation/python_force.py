@@ -45,6 +45,7 @@ class PythonForce:
         start = layout.FORCE_VECTORS
         self.function = function
         self.error: BaseException | None = None
+        self.listener: Callable[[float, Any], None] | None = None  # hears t and tau
         self.memory = np.zeros(start + nq + 2 * nv)
         self.memory[layout.FORCE_CALLBACK] = callback_address("evaluate")
         self.memory[layout.FORCE_NUM_POSITIONS] = nq
@@ -74,3 +75,5 @@ class PythonForce:
                 f"entry a velocity; got shape {tau.shape}."
             )
         self._tau[:] = tau
+        if self.listener is not None:
+            self.listener(float(self._t[0]), self._tau)

@@ -163,7 +163,9 @@ def simulate(
         Once, if a prescribed motion jumps, has a kink, or is faster than the steps; likewise.
     LimitsNotAppliedWarning
         Once, if a joint passes a limit of its position, has no `LimitStop`, and no event watches
-        it; likewise. `Mechanism.add_limit_stops` adds stops.
+        it; likewise. `Mechanism.add_limit_stops` adds stops. Once too if a joint is faster at a
+        saved state than the limit of its velocity, unless an event watches the velocity, and once
+        if `tau` of a joint is greater than the limit of its effort.
     LockedMechanismWarning
         If the constraints leave no motion at the start; it names the loops that hold the mechanism,
         and stands in the result's ``warnings``.

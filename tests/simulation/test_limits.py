@@ -82,6 +82,95 @@ def test_runs_of_ensembles_and_continued_runs_say_it_once(tmp_path):
         assert [*mb.resume(tmp_path / "run", progress=False).warnings] == [text]
 
 
+def test_the_first_velocity_above_its_limit_is_named_once(tmp_path):
+    """A body falls freely, at 3 m/s after 3/9.81 s; in ensembles and directories likewise."""
+    system = slide(mb.JointLimits(velocity=3.0)).assemble()
+    run, (text,) = told(system)
+    assert run.warnings == (text,)
+    assert text.startswith("Limits of velocities are not applied: at t = 0.306 s")
+    assert "the velocity of 'fall' is -3.00186 m/s, its limit 3 m/s." in text
+    assert not told(system, v=[2.9])[1]  # up first, and down at 2.986 m/s in the end
+    _, both = told(slide(mb.JointLimits(-1.0, 5.0, velocity=3.0)).assemble())
+    assert [each.partition(":")[0] for each in sorted(both)] == [
+        "Limits are not applied", "Limits of velocities are not applied",
+    ]  # fmt: skip
+    runs, (of_all,) = told(system, v=[[0.0], [2.9]])
+    assert runs[0].warnings == run.warnings
+    assert runs[1].warnings == ()
+    assert text in of_all
+    kept, (again,) = told(system, output=tmp_path / "run")
+    assert again == text
+    assert [*mb.resume(tmp_path / "run", progress=False).warnings] == [*kept.warnings]
+
+
+def test_velocities_of_runs_in_momenta_are_compared_and_not_momenta():
+    """A body of 2 kg has twice its velocity as its momentum."""
+    method = mb.RungeKuttaMuntheKaas()
+    for most, expected in ((3.0, True), (6.0, False)):  # it falls at 5.9 m/s in the end
+        form = mb.MomentumForm(slide(mb.JointLimits(velocity=most)).assemble())
+        run, texts = told(form, integrator=method)
+        assert bool(texts) is expected
+        assert not texts or "'fall' is -3.00186 m/s" in texts[0]
+        assert run.warnings == tuple(texts)
+
+
+def test_nothing_is_said_of_velocities_that_are_given_or_watched():
+    fast = mb.JointLimits(velocity=3.0)
+    given = mb.PrismaticJoint("fall").prescribe(lambda t: -5.0 * t)
+    event = mb.Event("fast", mb.JointVelocity("fall", level=-3.0))
+    cases = [
+        (slide(fast, joint=given), {}),
+        (slide(fast), {"events": [event]}),
+        (slide(mb.JointLimits(velocity=6.0)), {}),
+    ]
+    for each, options in cases:
+        run, texts = told(each.assemble(), **options)
+        assert not texts
+        assert run.warnings == ()
+
+
+def test_the_first_effort_above_its_limit_is_named_once(tmp_path):
+    """However efforts are given: numbers, functions, controllers, rows, several of them."""
+    system = slide(mb.JointLimits(effort=20.0)).assemble()
+    begins = "Limits of efforts are not applied: at t = "
+    rising = mb.PiecewiseEfforts([[1.0], [25.0], [-30.0]], t_span=SPAN)
+    cases = [
+        ([25.0], "0 s", "25"),
+        (lambda t, q, v: [50.0 * t], "0.4005 s", "20.025"),  # a stage of the classical method
+        (mb.Sampled(lambda t, q, v: [50.0 * t], period=0.1), "0.501 s", "25"),
+        (rising, "0.2 s", "25"),
+    ]
+    for tau, time, effort in cases:
+        run, (text,) = told(system, tau=tau)
+        assert text.startswith(f"{begins}{time} the effort tau of 'fall' is {effort} N, its limit")
+        assert run.warnings == (text,)
+    for tau in ([-20.0], lambda t, q, v: [20.0], mb.Sampled(lambda t, q, v: [-20.0], 0.1)):
+        assert not told(system, tau=tau)[1]
+    runs, (of_all,) = told(system, tau=[[20.0], [-25.0]])
+    assert (runs[0].warnings, len(runs[1].warnings)) == ((), 1)
+    assert runs[1].warnings[0] in of_all
+    kept, (text,) = told(system, tau=[25.0], output=tmp_path / "run")
+    assert [*mb.resume(tmp_path / "run", progress=False).warnings] == [*kept.warnings] == [text]
+
+
+def test_efforts_of_steps_that_are_taken_back_do_not_count():
+    """Of the step from 0.39 s to 0.42 s only 5 ms are left, before the effort is 20 N at 0.4 s."""
+    system = slide(mb.JointLimits(effort=20.0)).assemble()
+    asked = []
+
+    def tau(t, q, v):
+        asked.append(50.0 * t)
+        return [asked[-1]]
+
+    t = 0.395  # q'' = 50 t / 2 - 9.81
+    level = 25.0 * t**3 / 6.0 - 9.81 * t**2 / 2.0
+    event = mb.Event("there", mb.JointPosition("fall", level=level), terminal=True)
+    run, texts = told(system, 0.03, tau=tau, events=[event])
+    assert np.isclose(run.t[-1], t, rtol=1e-9)
+    assert max(asked) > 20.0
+    assert not texts
+
+
 def test_stops_of_limits_hold_what_falls_on_them():
     """As deep as the energy of the fall, in closed form, on a spring of 25 Hz."""
     mech = slide()

@@ -17,7 +17,7 @@ from mbkit.simulation.ensembles.in_threads import Block, Plan
 from mbkit.simulation.in_memory import balance_finding
 from mbkit.simulation.monitors.large_steps import LargeSteps
 from mbkit.simulation.monitors.lookout import Lookout
-from mbkit.simulation.monitors.passed_limits import PassedLimits
+from mbkit.simulation.monitors.of_limits import OfLimits
 from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.outputs import evaluated
 from mbkit.simulation.preparation import Prepared
@@ -121,27 +121,29 @@ def _put_outputs(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) ->
 
 
 def _look(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
-    """Look for singular joints and for large steps, where there are joints that have them."""
+    """Look for singular joints, large steps and limits, where there are joints that have them."""
     run = run_of(int(numbers[0]))
     method, h = run.integrator, run.problem.h
     alike = method.local_steps and not method.adaptive
-    limits = PassedLimits(run.system, run.course.events)
+    limits = OfLimits.of(run.system, run.course.events)
     may_be_large = alike and LargeSteps(run.system, h).watches
-    if not (Lookout(run.system).watches or limits.watches or may_be_large):
+    if not (Lookout(run.system).watches or limits.watch or may_be_large):
         return
     for k, number in enumerate(numbers.tolist()):
-        own = slice(0, int(gathered.lengths[number]))
-        system = run_of(number).system
+        own = Rows(*(part[k, : int(gathered.lengths[number])] for part in rows))
+        run = run_of(number)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            Lookout(system).look(rows.t[k, own], rows.q[k, own])
+            Lookout(run.system).look(own.t, own.q)
             if alike:
-                LargeSteps(system, h).look(rows.t[k, own], rows.v[k, own])
-            limits = PassedLimits(system, run.course.events)
-            limits.look_at(rows.t[k, own], rows.q[k, own])
-            limits.tell()
-        if limits.finding:
-            gathered.warnings[number] = (*gathered.warnings.get(number, ()), limits.finding)
+                LargeSteps(run.system, h).look(own.t, own.v)
+            limits = OfLimits.of(run.system, run.course.events)
+            limits.efforts.hear(run.problem.t0, run.workspace.tau)
+            for monitor in limits:
+                monitor.look(own, own.t[-1], own.q[-1])
+                monitor.tell()
+        if found := tuple(each.finding for each in limits if each.finding):
+            gathered.warnings[number] = (*gathered.warnings.get(number, ()), *found)
         gathered.told += [(number, each.message) for each in told]
 
 
