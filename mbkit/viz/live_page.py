@@ -55,7 +55,7 @@ class LivePage:
         system = scene.system
         self._t_end = last_time(system, t_end)
         self.posture = Posture(system, q, sliders_of(system, scene.size))
-        self._start = q.copy()
+        self._start, self._seen = q.copy(), q.copy()
         self._server = server_at(host, port)
         self._stage = Stage(self._server, scene, q, scene.layers, room=_ROOM)
         self._trails = Trails(system, traces, 0.06 * scene.glyph)
@@ -213,6 +213,8 @@ class LivePage:
     def _show(self) -> None:
         """Move the parts and the sliders to the configuration."""
         self._stage.place(self.posture.q)
+        self._stage.follow(self._seen, self.posture.q)
+        self._seen = self.posture.q.copy()
         values = [*self.posture.values(), *([] if self._time is None else [self.posture.t])]
         sliders = [*self._sliders, *([] if self._time is None else [self._time])]
         for slider, value in zip(sliders, values, strict=True):

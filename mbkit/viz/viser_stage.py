@@ -58,6 +58,13 @@ def quaternions(R: FloatArray) -> npt.NDArray[np.float64]:
     return np.asarray(SO3.from_matrix(R).wxyz, dtype=np.float64)
 
 
+def _rotation(wxyz: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the rotation (3, 3) of a unit quaternion, the real part first."""
+    from viser.transforms import SO3
+
+    return np.asarray(SO3(wxyz).as_matrix(), dtype=np.float64)
+
+
 @final
 class Stage:
     """The nodes of a scene on a server, moved by `place`.
@@ -171,6 +178,25 @@ class Stage:
                 self._place_arrows(frame)
         self._last = turns[frame], points[frame], labels[frame]
 
+    def follow(self, before: FloatArray, q: FloatArray) -> None:
+        """Let cameras go along with a move from one configuration (nq,) to another.
+
+        Those whose picture it leaves: who has turned to a part of the mechanism keeps that in view.
+        """
+        for client in self.server.get_clients().values():
+            view = client.camera
+            if view.update_timestamp == 0.0:  # it has not said yet where it looks from
+                continue
+            up = -_rotation(view.wxyz)[:, 1]
+            camera = Camera(view.position, view.look_at, up, view.fov)
+            aspect = view.image_width / view.image_height
+            if self.scene.is_in_view(camera, before, aspect=aspect) and not self.scene.is_in_view(
+                camera, q, aspect=aspect
+            ):
+                camera = self.scene.stepped_back(camera, q, aspect=aspect)
+                with client.atomic():
+                    view.position, view.look_at = camera.position, camera.target
+
     def _set_view(self, q: FloatArray, room: float) -> Camera:
         """Point the camera at all configurations (..., nq), and lay a ground below them."""
         scene, up = self.scene, self.scene.up
@@ -184,10 +210,9 @@ class Stage:
         centre, radius = scene.bounds(q)
         cell = _round_length(0.5 * radius)
         ground = pose_along(up, centre - 1.02 * scene.reach(q, -up) * up)
-        side = 2.0 * cell * math.ceil(3.0 * radius / cell)
         self.server.scene.add_grid(
-            "/grid", side, side, cell_size=cell, section_size=cell,
-            cell_color=(215, 215, 220), section_color=(215, 215, 220),
+            "/grid", infinite_grid=True, fade_distance=4.0 * distance, cell_size=cell,
+            section_size=cell, cell_color=(215, 215, 220), section_color=(215, 215, 220),
             wxyz=quaternions(ground[:3, :3]), position=ground[:3, 3],
         )  # fmt: skip
         return camera

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import pathlib
 import re
 import signal
@@ -24,6 +25,7 @@ from tools.pages import requests
 
 pytest.importorskip("viser")
 sync_api = pytest.importorskip("playwright.sync_api")
+Image = pytest.importorskip("PIL.Image")
 
 CHROMIUM = pathlib.Path("/usr/bin/chromium")
 #: WebGL in software: there is no graphics card where tests run.
@@ -193,6 +195,38 @@ def test_the_time_of_a_drive_has_a_slider_below_the_messages(browser):
     finally:
         live.close()
     assert live._repr_html_() == "<p>&lt;LivePage of &#x27;four-bar&#x27;: closed&gt;</p>"
+
+
+def test_the_live_page_follows_a_trolley_along_its_rail(browser):
+    """Its blue box stays in the picture; who looks elsewhere is left alone."""
+    mech = mb.Mechanism("crane", gravity=(0, 0, -9.81))
+    box = mb.SpatialInertia.box(10.0, size=(0.4, 0.3, 0.2))
+    trolley = mb.Body("trolley", box, shapes=[mb.BoxShape((0.4, 0.3, 0.2), color=(0, 0, 1))])
+    rail = mb.PrismaticJoint("rail", axis=(1, 0, 0))
+    mech.add_joint(rail, mech.world, mech.add_body(trolley), limits=mb.JointLimits(-6.0, 6.0))
+    live = mb.viz.show(mech.assemble(), port=0)
+
+    def blue(page):
+        image = np.asarray(Image.open(io.BytesIO(page.locator("canvas").first.screenshot())))
+        return float(((image[..., 2] > 150) & (image[..., 0] < 60)).mean())
+
+    try:
+        with opened(browser, live.url) as (page, _):
+            page.locator("[role=slider]").first.wait_for(state="attached", timeout=PATIENCE)
+            assert until(page, lambda: blue(page) > 0.01)
+            start = blue(page)
+            for x in (0.1, 2.0, 6.0, -6.0):
+                live.move(0, x)
+                assert until(page, lambda: abs(blue(page) - start) < 0.1 * start)
+            (client,) = live._stage.server.get_clients().values()
+            client.camera.look_at = (-6.0, 0.0, 9.0)
+            assert until(page, lambda: blue(page) == 0.0)
+            here = client.camera.position
+            live.move(0, 5.0)
+            page.wait_for_timeout(500)
+            np.testing.assert_allclose(client.camera.position, here)
+    finally:
+        live.close()
 
 
 @pytest.mark.parametrize("count", [8, 9])

@@ -169,3 +169,27 @@ def test_a_closed_planar_loop_is_planar_in_any_coordinates():
     for coordinates in (mb.RelativeCoordinates(), mb.AbsoluteCoordinates()):
         ahead = scene_of(mech.assemble(coordinates)).camera().axes[0]
         np.testing.assert_allclose(ahead, (0, 1, 0), atol=1e-9)
+
+
+def test_a_camera_steps_back_for_what_has_left_its_picture():
+    """It looks the same way, no nearer; from straight above too."""
+    system = swing([(0, 0, 0), (0.3, 0, 0.2), (0.5, -0.1, 1.0)])
+    scene = scene_of(system)
+    rest, away = np.zeros(2), np.array([1.1, 0.0])  # upright, and far to the right
+    for direction, up in (
+        ((0, -1, 0), (0, 0, 1)),
+        ((0, 0, 1), (0, 1, 0)),
+        ((-1, -4, 1), (0, 0, 1)),
+    ):
+        away_from = 1.8 * np.array(direction) / np.linalg.norm(direction)
+        middle = np.array([0.0, 0.0, 0.5])
+        start = Camera(middle + away_from, middle, up)
+        assert scene.is_in_view(start, rest, aspect=1.2)
+        assert not scene.is_in_view(start, away, aspect=1.2)
+        camera = scene.stepped_back(start, away, aspect=1.2)
+        assert scene.is_in_view(camera, away, aspect=1.2)
+        np.testing.assert_allclose(camera.axes, start.axes, atol=1e-12)
+        far = [np.linalg.norm(each.position - each.target) for each in (start, camera)]
+        assert far[1] >= far[0] * (1.0 - 1e-12)
+    behind = attrs.evolve(camera, target=2.0 * camera.position - camera.target)
+    assert not scene.is_in_view(behind, away)

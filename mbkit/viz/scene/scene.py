@@ -252,6 +252,28 @@ class Scene:
             direction = normal + 0.12 * np.cross(up, normal) + 0.2 * up
         return _fitted(points, direction / np.linalg.norm(direction), up, aspect)
 
+    def is_in_view(self, camera: Camera, q: ArrayLike, *, aspect: float = 1.5) -> bool:
+        """Return whether a camera has bodies and joints in its picture, at all configurations."""
+        places = camera.project(self._extent(q).reshape(-1, 3), (1, 1))
+        places[:, 0] = 0.5 + (places[:, 0] - 0.5) / aspect  # of a picture as wide as high
+        return bool(((places >= 0.0) & (places <= 1.0)).all())
+
+    def stepped_back(self, camera: Camera, q: ArrayLike, *, aspect: float = 1.5) -> Camera:
+        """Return a camera that looks the same way, no nearer, and has all configurations in view.
+
+        Parameters
+        ----------
+        camera : Camera
+            As it looks now.
+        q, aspect
+            As in `camera`.
+        """
+        ahead, _, up = camera.axes
+        found = _fitted(self._extent(q).reshape(-1, 3), -ahead, up, aspect)
+        nearest = np.linalg.norm(camera.position - camera.target)
+        distance = max(float(nearest), float(np.linalg.norm(found.position - found.target)))
+        return attrs.evolve(camera, position=found.target - distance * ahead, target=found.target)
+
     def _extent(
         self, q: ArrayLike | None, layers: tuple[str, ...] = ("bodies", "joints")
     ) -> FloatArray:
