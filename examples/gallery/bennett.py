@@ -47,4 +47,4 @@ run = mb.simulate(system, (0.0, 2.0), 1e-3, v={"hinge 1": 3.0}, progress=False)
 assert np.ptp(run["hinge 1"]) > 1.0
 first, last = (system.diagnose(q).mobility for q in (run.q[0], run.q[-1]))
 assert first == last == 1
-run.animate("bennett.gif", frame_rate=8, size=(480, 360), layers={"joint names": False})
+run.animate("bennett.gif", frame_rate=8, size=(480, 360))

@@ -19,4 +19,4 @@ for k in range(links):
     before = f"link {k}"
 run = mb.simulate(mech.assemble(), (0.0, 1.5), 5e-4, v={"ball 0": (0, 0, 2.0)}, progress=False)
 assert abs(run.energy_drift).max() < 1e-6
-run.animate("chain.gif", frame_rate=8, size=(480, 360), layers={"joint names": False})
+run.animate("chain.gif", frame_rate=8, size=(480, 360))

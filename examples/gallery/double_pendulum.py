@@ -26,5 +26,4 @@ run.animate(
     traces="tip",
     frame_rate=8,
     size=(480, 360),
-    layers={"joint names": False},
 )

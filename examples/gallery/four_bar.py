@@ -39,4 +39,4 @@ crank = np.pi / 2 + run["A"]
 rocker = np.arctan2(C[2], C[0] - d) + run["D"]
 tip = np.array([d + c * np.cos(rocker) - a * np.cos(crank), c * np.sin(rocker) - a * np.sin(crank)])
 assert np.allclose(np.hypot(*tip), b, atol=1e-9)
-run.animate("four_bar.gif", frame_rate=8, size=(480, 360), layers={"joint names": False})
+run.animate("four_bar.gif", frame_rate=8, size=(480, 360))

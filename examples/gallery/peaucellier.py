@@ -56,6 +56,4 @@ run = mb.simulate(system, (0.0, 1.0), 2e-3, progress=False)
 tip = system.poses(run.q)[:, system.body_index("TA"), :3, 3]
 assert np.allclose(tip[:, 0], T[0], atol=1e-8)
 assert np.ptp(tip[:, 2]) > 0.3
-run.animate(
-    "peaucellier.gif", traces="TA", frame_rate=8, size=(480, 360), layers={"joint names": False}
-)
+run.animate("peaucellier.gif", traces="TA", frame_rate=8, size=(480, 360))

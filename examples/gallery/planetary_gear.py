@@ -30,4 +30,4 @@ run = mb.simulate(mech.assemble(), (0.0, 2.0), 1e-3, progress=False)
 turned = run["carrier"][-1]
 assert turned > 0.1
 assert np.isclose((turned + run["sun"][-1]) / turned, 1 + ring / sun)
-run.animate("planetary_gear.gif", frame_rate=8, size=(480, 360), layers={"joint names": False})
+run.animate("planetary_gear.gif", frame_rate=8, size=(480, 360))

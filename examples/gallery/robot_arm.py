@@ -32,6 +32,4 @@ def controller(t, q, v):
 run = mb.simulate(system, (0.0, 2.0), 1e-3, q=[0, 0], v=[2, 0], tau=controller, progress=False)
 error = np.cos(2 * run.t) - run["elbow"]
 assert np.allclose(error, np.exp(-10 * run.t) * (1 + 10 * run.t), atol=1e-6)
-run.animate(
-    "robot_arm.gif", traces="hand", frame_rate=8, size=(480, 360), layers={"joint names": False}
-)
+run.animate("robot_arm.gif", traces="hand", frame_rate=8, size=(480, 360))

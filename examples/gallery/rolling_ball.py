@@ -22,4 +22,4 @@ system = mech.assemble()
 run = mb.simulate(system, (0.0, 1.5), 1e-3, progress=False)
 x = system.poses(run.q)[:, system.body_index("ball"), 0, 3]
 assert np.allclose(x, 5 / 7 * 9.81 * np.sin(slope) * run.t**2 / 2, atol=1e-9)
-run.animate("rolling_ball.gif", frame_rate=8, size=(480, 360), layers={"joint names": False})
+run.animate("rolling_ball.gif", frame_rate=8, size=(480, 360))

@@ -24,4 +24,4 @@ run = mb.simulate(mech.assemble(), (0.0, 1.5), 1e-3, progress=False)
 moment = nut.inertia.matrix()[2, 2]
 exact = -9.81 / (1 + moment / (2.0 * lead**2)) * run.t**2 / 2
 assert np.allclose(lead * run["thread"], exact, atol=1e-9)
-run.animate("screw_jack.gif", frame_rate=8, size=(480, 360), layers={"joint names": False})
+run.animate("screw_jack.gif", frame_rate=8, size=(480, 360))

@@ -36,4 +36,4 @@ run = mb.simulate(mech.assemble(), (0.0, 1.0), 1e-3, progress=False)
 angle = 2 * np.pi * run.t
 exact = r * np.cos(angle) + np.sqrt(rod**2 - (r * np.sin(angle)) ** 2) - (r + rod)
 assert np.allclose(run["guide"], exact, atol=1e-8)
-run.animate("slider_crank.gif", frame_rate=8, size=(480, 360), layers={"joint names": False})
+run.animate("slider_crank.gif", frame_rate=8, size=(480, 360))

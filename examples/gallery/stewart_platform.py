@@ -35,4 +35,4 @@ run = mb.simulate(system, (0.0, 1.0), 2e-3, progress=False)
 height = system.poses(run.q)[:, system.body_index("platform"), 2, 3]
 legs = length + 0.15 * np.sin(2 * np.pi * run.t)
 assert np.allclose(height, np.sqrt(legs**2 - length**2 + 1.0), atol=1e-7)
-run.animate("stewart_platform.gif", frame_rate=8, size=(480, 360), layers={"joint names": False})
+run.animate("stewart_platform.gif", frame_rate=8, size=(480, 360))

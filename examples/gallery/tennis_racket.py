@@ -19,4 +19,4 @@ R = system.poses(run.q)[:, 1, :3, :3]
 momentum = np.einsum("kij,j,kj->ki", R, np.diag(system.mass_matrix(run.q[0])), run.v)
 assert np.allclose(momentum, momentum[0], atol=1e-8)
 assert run.v[:, 1].min() < -9.9  # it has turned over
-run.animate("tennis_racket.gif", frame_rate=8, size=(480, 360), layers={"joint names": False})
+run.animate("tennis_racket.gif", frame_rate=8, size=(480, 360))

@@ -28,4 +28,4 @@ run = mb.simulate(mech.assemble(), (0.0, 1.0), 1e-3, progress=False)
 turn = 2 * np.pi * run.t
 exact = np.unwrap(np.arctan2(np.sin(turn), np.cos(turn) * np.cos(bend)))
 assert np.allclose(run["bearing"], exact, atol=1e-8)
-run.animate("universal_joint.gif", frame_rate=8, size=(480, 360), layers={"joint names": False})
+run.animate("universal_joint.gif", frame_rate=8, size=(480, 360))

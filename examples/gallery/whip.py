@@ -35,5 +35,4 @@ run.animate(
     speed=0.3,
     frame_rate=8,
     size=(480, 360),
-    layers={"joint names": False},
 )

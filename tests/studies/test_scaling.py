@@ -10,7 +10,8 @@ import pytest
 
 import mbkit as mb
 from benchmarks.mechanisms import benchmark_tree
-from mbkit.studies import operations, scaling
+from mbkit.studies import Table, operations, scaling
+from mbkit.studies.laboratory.plots import curves
 
 
 def chain(size: int) -> mb.Mechanism:
@@ -87,3 +88,20 @@ def test_bad_input_is_refused_by_name(change: dict[str, Any], message: str) -> N
     given: dict[str, Any] = {"make": chain, "sizes": [1]} | change
     with pytest.raises(mb.UsageError, match=message):
         scaling(**given)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ticks"), [([2, 4, 8, 16, 32, 64], [2, 4, 8, 16, 32, 64]), ([4593231, 9186462], None)]
+)
+def test_few_sizes_are_the_ticks_of_their_axis(sizes: list[int], ticks: list[int] | None) -> None:
+    """Labels of powers of ten, and of what is between them, would overlap within two decades."""
+    pytest.importorskip("matplotlib")
+    rows = [{"algorithm": "mass_matrix", "size": n, "bodies": n, "work": n**2} for n in sizes]
+    table = Table(rows, {"bodies": "", "work": ""})
+    figure = curves(table, "bodies", "work", step="size")
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    found = axes.get_xticks()
+    labels = [each.get_text() for each in axes.get_xticklabels()]
+    assert (labels == [str(n) for n in sizes]) is (ticks is not None)
+    assert ticks is None or found.tolist() == ticks

@@ -79,6 +79,29 @@ def test_labels_keep_clear_of_each_other_and_of_the_edges():
     np.testing.assert_array_equal(np.asarray(again), before)
 
 
+def test_labels_keep_clear_of_bodies():
+    """Five rods, 60 degrees apart, leave one side of a point free: its name stands there."""
+    from PIL import Image, ImageDraw
+
+    middle = np.array([200.0, 150.0])
+    for gap in range(0, 360, 60):
+        image = Image.new("RGB", (400, 300), "white")
+        pen = ImageDraw.Draw(image)
+        for angle in {*range(0, 360, 60)} - {gap}:
+            way = 90.0 * np.array([np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))])
+            pen.line([*middle, *(middle + way)], fill=(0, 120, 60), width=12)
+        before = np.asarray(image).astype(int)
+        taken: dict[int, int] = {}
+        draw_labels(image, ["C"], middle[None], taken)
+        written = (np.abs(np.asarray(image).astype(int) - before) > 30).any(axis=2)
+        assert written.any()
+        over = written & (before < 200).any(axis=2)
+        assert over.sum() <= 0.02 * written.sum()
+    full = Image.new("RGB", (400, 300), (0, 120, 60))
+    draw_labels(full, ["C"], middle[None], taken)
+    assert (np.asarray(full) != (0, 120, 60)).any()
+
+
 def test_names_of_bodies_make_room_for_those_of_joints():
     """Bodies whose frames are at joints: on pages no name covers another, and joints' stay."""
     system = swing([(0.02 * k, 0, 0) for k in range(5)])

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["curves", "curves_over", "svg"]
 
+#: How many whole numbers have all a label on an axis, the largest of them, and how many times the
+#: one before each is at least.
+_FEW, _SHORT, _APART = 10, 9999.0, 1.2
+
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 
 #: Which factor is told by colour, by marker, by line: the first of these that are varied.
@@ -50,6 +54,7 @@ def curves(table: Table, x: str, y: str, *, title: str = "", step: str = "h") ->
         )  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("log")
+    _tick_few(axes, table[x])
     axes.set_xlabel(table.heads([x])[0].replace("_", " "))
     axes.set_ylabel(table.heads([y])[0].replace("_", " "))
     axes.set_title(title, fontsize="medium")
@@ -104,6 +109,18 @@ def curves_over(table: Table, x: str, y: str, by: str = "") -> Figure:
         title = table.heads([by])[0]
         figure.legend(loc="outside right upper", fontsize="x-small", frameon=False, title=title)
     return figure
+
+
+def _tick_few(axes: Any, numbers: Any) -> None:
+    """Put ticks of the x axis, which is logarithmic, where few whole numbers are, and only there.
+
+    Their labels would overlap otherwise where these are within two decades.
+    """
+    few = np.unique(numbers[np.isfinite(numbers)])
+    is_short = 1 < few.size <= _FEW and few[0] > 0.0 and few[-1] <= _SHORT
+    if is_short and (few == np.round(few)).all() and (few[1:] >= _APART * few[:-1]).all():
+        axes.set_xticks(few, [f"{number:.0f}" for number in few])
+        axes.set_xticks([], minor=True)
 
 
 def _figure(width: float, height: float) -> Figure:
