@@ -198,7 +198,7 @@ class LockedMechanismWarning(UserWarning):
 
 
 class SingularityWarning(UserWarning):
-    """A joint comes near a configuration where its coordinates, or itself, are singular."""
+    """A joint comes near a singular configuration, or a closed mechanism starts at one."""
 
 
 class DistanceWarning(UserWarning):

@@ -122,6 +122,7 @@ def compare(
       mbkit compare bars.toml --q motor=1 --loop-joints knee,ankle --integrators rkmk4,rkmk5
     """
     from mbkit import studies
+    from mbkit.studies.laboratory.directory import StudyDirectory
     from mbkit.studies.laboratory.tasks import executor_of
 
     given: dict[str, Any] = {
@@ -129,17 +130,37 @@ def compare(
     }
     if loop_joints is not None:
         given["loop_joints"] = [cut.split("+") for cut in _choices(loop_joints, alone=())]
-    start = {"q": numbers_of(positions, "--q"), "v": numbers_of(velocities, "--v")}
-    given |= {name: values for name, values in start.items() if values}
+    both = {"q": numbers_of(positions, "--q"), "v": numbers_of(velocities, "--v")}
+    start: dict[str, Any] = {name: values for name, values in both.items() if values}
+    given |= {"repeats": repeats, "samples": samples, "operations": operations}
     h = [_step(each) for each in steps.split(",")]
+    where = {
+        "executor": executor, "workers": workers, "scheduler": scheduler, "time_limit": time_limit
+    }  # fmt: skip
+    asked = {**given, "h": h, "reference": reference and str(reference.absolute()), **where}
+    place = output and StudyDirectory(output, text=_as_study(model.name, t_end, start, asked))
     mechanism = load(model, floating=floating, mimic=mimic)
     with compiling_announced():
         found = studies.compare(
-            mechanism, (0.0, t_end), h, repeats=repeats, samples=samples, reference=reference,
-            operations=operations, directory=output, progress=True, time_limit=time_limit,
-            executor=executor_of(executor, workers=workers, scheduler=scheduler), **given,
+            mechanism, (0.0, t_end), h, reference=reference, directory=place, progress=True,
+            executor=executor_of(executor, workers=workers, scheduler=scheduler),
+            time_limit=time_limit, **given, **start,
         )  # fmt: skip
     tell_findings(found)
+
+
+def _as_study(model: str, t_end: float, start: dict[str, Any], asked: dict[str, Any]) -> str:
+    """Return the study file that asks for the same, beside the model in the directory."""
+    from mbkit.model.toml_text import render
+
+    table = {name: each for name, each in asked.items() if each is not None}
+    document: dict[str, Any] = {
+        "mbkit_study": 1, "about": f"A comparison of {model}", "model": "model.toml",
+        "t_span": [0.0, t_end],
+    }  # fmt: skip
+    if start:
+        document["initial"] = start
+    return render({**document, "compare": table})
 
 
 def _step(text: str) -> float:

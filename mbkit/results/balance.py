@@ -101,10 +101,13 @@ class EnergyWatch:
         """Whether the balance missed too much, by all that has moved."""
         return bool(self.missing > self._allowed(self.kinetic, self.moving, self._potential))
 
-    def finding(self, options: Mapping[str, Any], told: Iterable[str] = ()) -> str:
+    def finding(
+        self, options: Mapping[str, Any], told: Iterable[str] = (), reason: str = ""
+    ) -> str:
         """Return what to say of a run with a result's options, "" where the balance is kept.
 
-        `told` is what else was found: a prescribed motion that jumps is reason enough.
+        `told` is what else was found: a prescribed motion that jumps is reason enough. So is a
+        `reason` that is known.
         """
         if not self.exceeds:
             return ""
@@ -117,7 +120,7 @@ class EnergyWatch:
         what = "peak kinetic energy" if is_kinetic else "largest energy that moved"
         share = self.missing / largest if largest > 0.0 else np.inf
         driven = any(text.startswith("The prescribed motion") for text in told)
-        remedy = _OF_MOTION if driven else _remedy(options)
+        remedy = reason or (_OF_MOTION if driven else _remedy(options))
         said = f"{100.0 * share:.3g} %" if share < 10.0 else f"{share:.3g} times"
         return (
             f"The balance of energies misses up to {self.missing:.3g} J, {when}: at "

@@ -13,6 +13,7 @@ from mbkit.results.balance import EnergyWatch, in_order
 from mbkit.simulation.energies import energies
 from mbkit.simulation.momenta import with_velocities
 from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
+from mbkit.simulation.monitors.singular_start import BEGINS, SingularPosture
 from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.origin import Origin
 from mbkit.simulation.outputs import check_at_start, evaluated
@@ -130,4 +131,8 @@ def balance_finding(
     if watch.exceeds:  # forces are asked once more for that alone
         watch = EnergyWatch(least_energy(run.system, run.problem.t0, run.start[0]))
         watch.look(*rows)
-    return watch.finding(options, run.course.findings)
+    reason = ""
+    if watch.exceeds:
+        posture = SingularPosture.of(run.system, run.problem.t0, run.start[0])
+        reason = "" if posture is None else f"{BEGINS}: {posture}"
+    return watch.finding(options, run.course.findings, reason)

@@ -27,6 +27,7 @@ from mbkit.simulation.monitors.jumps import Jumps
 from mbkit.simulation.monitors.locked import check_velocity_kept, locked
 from mbkit.simulation.monitors.of_limits import OfLimits
 from mbkit.simulation.monitors.open_loops import OpenLoops
+from mbkit.simulation.monitors.singular_start import SingularStart, evaluate_start
 from mbkit.simulation.monitors.stiffness import Stiffness
 from mbkit.simulation.named_start import Start
 from mbkit.simulation.options import options_of
@@ -141,7 +142,8 @@ def prepare(
     momenta = momentum_runs.install(system, workspace, problem, force) if in_momenta else None
     stretch = Stretch(t_span, steps, problem, workspace.tau, momenta)
     held = tau.held(stretch) if isinstance(tau, EffortsInSteps) else None
-    found = () if continued else _close(system, problem, workspace, t_span)
+    is_closed = system.num_velocity_constraints and not continued
+    found, singular = _close(system, problem, workspace, t_span) if is_closed else ((), None)
     if system.num_velocity_constraints and not integrator.keeps_constraints:
         workspace.stabilise(**_law(stabilisation))
     options = options_of(
@@ -155,7 +157,7 @@ def prepare(
     loops = OpenLoops.of(system, integrator)
     limits = OfLimits.of(system, watched, momenta)
     _hear_efforts(limits, problem.t0, force if held is None else held, workspace)
-    looking = _jumps(drive, integrator), stiffness, *limits, loops
+    looking = _jumps(drive, integrator), stiffness, *limits, loops, singular
     monitors = tuple(each for each in looking if each is not None)
     course = Course(system, integrator, problem, watch, times, samples, found, held, monitors)
     return Prepared(
@@ -255,28 +257,26 @@ def _law(stabilisation: Stabilisation) -> dict[str, Any]:
 
 def _close(
     system: System, problem: Problem, workspace: Workspace, t_span: tuple[float, float]
-) -> tuple[str, ...]:
+) -> tuple[tuple[str, ...], SingularStart]:
     """Remove what is left of the constraints in the initial state, and evaluate it once.
 
-    Return what it warns of that the result shall say.
+    Return what it warns of that the result shall say, and what sees whether it is singular.
     """
-    if not system.num_velocity_constraints:
-        return ()
     given = problem.v.copy()
     status = problem.close(problem.t0, problem.q, problem.v)
     if status != 0:
         raise failure(system.evaluator, status, workspace, {"q": problem.q, "v": problem.v})
     problem.q_stage[:], problem.v_stage[:] = problem.q, problem.v
     check_velocity_kept(system, problem.q, given, problem.v, problem.t0)
-    system.solve_dynamics(problem.q, problem.v, t=problem.t0)  # which warns
+    evaluate_start(system, problem.t0, problem.q, problem.v)
     assert workspace.closure is not None
-    text = locked(
-        system, t_span, problem.q, workspace.closure.kept[: system.num_velocity_constraints]
-    )
+    kept = workspace.closure.kept[: system.num_velocity_constraints]
+    singular = SingularStart(system, problem.t0, problem.q, int(np.count_nonzero(kept)))
+    text = locked(system, t_span, problem.q, kept)
     if not text:
-        return ()
+        return (), singular
     warnings.warn(text, LockedMechanismWarning, stacklevel=4)
-    return (text,)
+    return (text,), singular
 
 
 def _output_times(

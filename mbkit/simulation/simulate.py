@@ -175,7 +175,8 @@ def simulate(
         Once, if a body in absolute coordinates turns by more than half of the range of its local
         coordinates in a step.
     SingularityWarning
-        Once a joint, if it comes near a singular configuration; see docs/joints.md.
+        Once a joint, if it comes near a singular configuration; see docs/joints.md. Once, if loops
+        are singular at the start, where branches of the motion meet; see docs/closed-loops.md.
 
     Examples
     --------

@@ -40,6 +40,22 @@ def test_options_are_those_of_python(model: pathlib.Path) -> None:
     assert [line[4].strip() for line in lines[2:]] == [f"{x:.3g}" for x in found.table["error"]]
 
 
+def test_the_directory_of_a_command_has_a_study_file_that_repeats_it(
+    model: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """To the last bit, from its own model: the one that was given may be gone."""
+    given = (
+        "--v", "tip=1,0.4,5", "--t-end", 0.1, "--h", "0.02,0.01", "--samples", 5, "--repeats", 0,
+        "--body-frames", "user,com", "--integrators", "rkmk4,bliedf3",
+    )  # fmt: skip
+    done = mbkit("compare", model, *given, "-o", tmp_path / "first")
+    assert done.exit_code == 0, done.output
+    model.unlink()
+    found = mb.load_study(tmp_path / "first" / "study.toml").findings()
+    assert len(found.failed) == 0
+    assert found.table.csv() == (tmp_path / "first" / "cases.csv").read_text()
+
+
 def test_cases_run_where_options_or_the_table_say(model: pathlib.Path) -> None:
     """Errors are those of one case after the other, and times are not measured."""
     given = "compare", model, "--v", "tip=1,0.4,5", "--t-end", 0.1, "--h", "0.02,0.01"

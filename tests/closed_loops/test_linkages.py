@@ -90,6 +90,7 @@ def test_a_prescribed_crank_goes_through_the_change_points():
     assert np.abs(efforts - inertia * np.array([1.0, 0.0, 0.0])).max() < 1e-10
 
 
+@pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")  # it starts there
 @each_representation
 def test_the_crank_may_start_at_a_change_point(representation):
     """All rods in one line: the velocity says how it goes on, and costs of the order 4 it leaves 2.

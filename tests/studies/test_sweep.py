@@ -19,6 +19,7 @@ from mbkit.studies import load_findings, sweep
 from mbkit.studies.changes import parsed_values
 from mbkit.studies.laboratory.plots import curves_over
 from mbkit.studies.laboratory.report import page
+from tests.constraints.closed_mechanisms import four_bar
 from tests.studies.test_variation import HEIGHT, drop
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -53,6 +54,29 @@ def test_a_point_of_a_study_is_what_run_computes(study_folder: pathlib.Path) -> 
         assert row["evaluations"] == run.options["counts"]["evaluations"]
     loaded = mb.load_study(study, {"h": 0.05})  # changes that it was loaded with stay
     assert sweep(loaded, vary={"save_every": [1, 2]}).table["steps"].tolist() == [20, 20]
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+def test_joints_that_the_start_names_stay_where_they_are_put_in_all_points() -> None:
+    """Lengths vary, and the others close the loops: as in a run of the point alone."""
+    start: dict[str, Any] = {"q": {"A": 0.5}, "v": {"D": 2.0}}
+    outputs = {
+        f"{kind}.{k}": lambda run, kind=kind, k=k: getattr(run, kind)[0, k]
+        for kind in "qv"
+        for k in range(3)
+    }
+    vary = {"joints.D.point[0]": [0.9, 0.95], "bodies.rod 1.mass": [1.0, 2.0]}
+    found = sweep(four_bar(), (0.0, 0.01), 1e-3, vary=vary, outputs=outputs, **start).table
+    assert set(found["status"]) == {"completed"}
+    for row in found:
+        values = {"joints.D.point": [row["joints.D.point[0]"], 0.0, 0.0],
+                  "bodies.rod 1.mass": row["bodies.rod 1.mass"]}  # fmt: skip
+        system = four_bar().assemble().with_parameters(values)
+        run = mb.simulate(system, (0.0, 0.01), 1e-3, **start)
+        assert row["q.0"] == 0.5
+        assert row["v.2"] == pytest.approx(2.0, rel=1e-14)
+        assert [row[f"q.{k}"] for k in range(3)] == pytest.approx(run.q[0], abs=1e-12)
+        assert [row[f"v.{k}"] for k in range(3)] == pytest.approx(run.v[0], abs=1e-12)
 
 
 def test_recorded_outputs_have_their_extremes_and_last_values(study_folder: pathlib.Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from mbkit.errors import ConstraintError, MbkitError, listed
 from mbkit.kinematics.loops import Loops, checked_fixed
 from mbkit.simulation.monitors.locked import holders
+from mbkit.simulation.monitors.singular_start import SingularPosture
 from mbkit.systems.rank import RANK, rank_of, singular_values
 
 if TYPE_CHECKING:
@@ -54,7 +55,12 @@ def _why(run: Prepared, t: float) -> str:
     before = Loops.of(system, held, problem.t0).velocity_jacobian(run.start[0])
     loops = Loops.of(system, held, t)
     J = loops.velocity_jacobian(problem.q)
-    rank = rank_of(before)
+    start, rank = SingularPosture.of(system, problem.t0, run.start[0]), rank_of(before)
+    if start is not None:
+        rank = start.around
+        left = rank_of(J) >= rank or t > problem.t0 + _STEPS * problem.h
+        if not (start.count and left):
+            return f"the run has started at a singular configuration: {start}"
     _, sizes, Vt = singular_values(J)
     if not sizes.any():
         return ""

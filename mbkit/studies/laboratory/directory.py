@@ -52,10 +52,13 @@ class StudyDirectory:
         The directory.
     study : Study or None
         The study file that asked for it.
+    text : str
+        Or what one would say that asks for the same, with the directory's own model.
     """
 
     path: pathlib.Path = attrs.field(converter=pathlib.Path)
     study: Study | None = None
+    text: str = ""
 
     @classmethod
     def of(cls, given: str | os.PathLike[str], what: Any = None) -> StudyDirectory:
@@ -100,8 +103,9 @@ class StudyDirectory:
             )
         (self.path / CASES).mkdir(parents=True, exist_ok=True)
         self.write(MANIFEST, json.dumps(ours, indent=1) + "\n")
-        if self.study is not None:
-            self.write("study.toml", self.study.text())
+        text = self.text if self.study is None else self.study.text()
+        if text:
+            self.write("study.toml", text)
 
     def manifest(self) -> dict[str, Any]:
         """Return the manifest; ResultFileError if there is none."""

@@ -10,6 +10,7 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.results import Result
 from mbkit.studies.laboratory.cases import Case
+from mbkit.studies.laboratory.outputs import NAMED
 from mbkit.studies.laboratory.reference import Reference, Setting
 from mbkit.systems import System, near_singularity
 
@@ -26,7 +27,7 @@ UNITS = {
     "operations_matrices": "", "operations_steps": "", "operations_per_body": "",
     "energy_drift": "J", "momentum_drift": "kg m/s", "angular_momentum_drift": "kg m^2/s",
     "constraint_position": "m", "constraint_velocity": "m/s", "constraint_acceleration": "m/s^2",
-    "singularity_distance": "",
+    "singularity_distance": "", "warnings": "",
 }  # fmt: skip
 
 #: The status of a case that came to its end.
@@ -71,6 +72,7 @@ def _measured(case: Case, setting: Setting, reference: Reference, system: System
         ("position", "velocity", "acceleration"), np.abs(saved.residuals).max(axis=0), strict=True
     ):
         found[f"constraint_{level}"] = float(worst)
+    found |= NAMED["warnings"](saved)
     found["singularity_distance"] = _least_distance(system, saved.q)
     times = [run(steps).options["wall_time"] for _ in range(setting.repeats)]
     if times:

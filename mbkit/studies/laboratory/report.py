@@ -109,6 +109,11 @@ def page(found: Findings) -> str:
     if len(found.failed):
         parts.append("<h2>Not completed</h2>")
         parts.append(_in_html(found.failed, [*found.failed.varied, "status"]))
+    warned = [row for row in found.tables.get("cases", ()) if row.get("warnings")]
+    if warned:
+        told = Table(warned, found.table.units, found.tables["cases"].factors)
+        parts.append("<h2>Warnings</h2>")
+        parts.append(_in_html(told, [*found.tables["cases"].varied, "warnings"]))
     parts.append("<h2>Study</h2>")
     parts.append(f"<pre>{html.escape(json.dumps(_plain(about), indent=1))}</pre>")
     head = f"<meta charset='utf-8'><title>{html.escape(title)}</title><style>{STYLE}</style>"

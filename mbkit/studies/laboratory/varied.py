@@ -27,7 +27,11 @@ __all__ = ["Varied", "check_count", "distribution", "row_of", "varied_of"]
 
 @attrs.frozen(eq=False)
 class Varied:
-    """A mechanism of which numbers vary."""
+    """A mechanism of which numbers vary.
+
+    `held` are the joints that the start names, under "q" and "v": in a closed mechanism they are
+    where they were put at each point, and the others close the loops.
+    """
 
     system: System
     q: Any
@@ -36,6 +40,7 @@ class Varied:
     h: float | None
     integrator: Integrator | None
     vary: tuple[str, ...]
+    held: Mapping[str, tuple[str, ...]]
     outputs: tuple[str, ...] = ()
 
     @property
@@ -45,6 +50,7 @@ class Varied:
             "model": digest(self.system.model_text), "q": self.q.tolist(), "v": self.v.tolist(),
             "t_span": list(self.t_span), "h": self.h, "integrator": repr(self.integrator),
             "coordinates": repr(self.system.coordinates),
+            **{f"{name} held": list(each) for name, each in self.held.items()},
             **code_of(self.system, integrator=self.integrator),
         }  # fmt: skip
 
@@ -68,9 +74,25 @@ class Varied:
         changes = with_entries(self.system.parameters, numbers)
         system = self.system.with_parameters(changes) if changes else self.system
         if system.num_velocity_constraints:
-            named = [name[2:] for name in values if name.startswith(("q.", "v."))]
-            q, v = system.close_loops(q, v, fixed=list(dict.fromkeys(named)))
+            q, v = self._closed(system, q, v, values)
         return system, q, v
+
+    def _closed(
+        self, system: System, q: Any, v: Any, values: Mapping[str, float]
+    ) -> tuple[Any, Any]:
+        """Return the start with its loops closed; what is named or varies is kept.
+
+        Where a start is no mapping by names, joints of which q or v varies keep both.
+        """
+        kept = {}
+        for kind in ("q", "v"):
+            begins = f"{kind}." if kind in self.held else ("q.", "v.")
+            varied = (name[2:] for name in values if name.startswith(begins))
+            kept[kind] = dict.fromkeys((*self.held.get(kind, ()), *varied))
+        t = self.t_span[0]
+        q = system.close_loops(q, fixed=list(kept["q"]), t=t)
+        rates = {name: v[entries_of(system, "v", name)] for name in kept["v"]}
+        return q, system.consistent_velocity(rates, q, v, t=t)
 
     def _entry(self, kind: str, name: str) -> slice:
         found = entries_of(self.system, kind, name)
@@ -138,7 +160,9 @@ def varied_of(
     span, step, _ = number_of_steps(t_span, h)
     start = initial_state(system, span[0], options.get("q"), options.get("v"))
     h = None if h is None else step
-    made = Varied(system, start.q, start.v, span, h, integrator, tuple(vary))
+    named = {kind: options.get(kind) for kind in ("q", "v")}
+    held = {kind: tuple(each) for kind, each in named.items() if isinstance(each, Mapping)}
+    made = Varied(system, start.q, start.v, span, h, integrator, tuple(vary), held)
     made.check()
     return made
 
