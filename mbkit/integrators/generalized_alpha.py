@@ -144,7 +144,7 @@ class GeneralizedAlpha(Integrator):
 
     With `rtol` or `atol` the method chooses its steps, as `mbkit.RungeKuttaMuntheKaas` does: the
     `h` of `simulate` is the distance of the points on which states are saved and events looked for,
-    and between two of them it takes adaptive steps, at most of h.
+    and between two of them it takes adaptive steps, none longer than h.
 
     Attributes
     ----------

@@ -35,8 +35,8 @@ class RungeKuttaMuntheKaas(Integrator):
 
     With `rtol` or `atol` the method chooses its steps. The `h` of `simulate` is then the distance
     of the points on which states are saved and events looked for; between two of them it takes
-    adaptive steps, at most of h, the last of which ends on the second. The error of a step is
-    estimated in the algebra, by ``h sum (b_i - b_embedded_i) k_i`` of configuration and velocity
+    adaptive steps, none longer than h, the last of which ends on the second. The error of a step
+    is estimated in the algebra, by ``h sum (b_i - b_embedded_i) k_i`` of configuration and velocity
     alike, and its root mean square in units of ``atol + rtol size`` is kept below one. The size is
     that of a velocity, and of a coordinate where they add; for joints on groups, such as spherical
     and free ones, it is 1 rad and 1 m. A step in which a joint on a group would turn by more than

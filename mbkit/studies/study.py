@@ -232,16 +232,25 @@ class Study:
         Returns
         -------
         dict
-            ``study``, ``settings`` with the description, ``plugin`` where the project has one, and
-            what `commit_of` tells. Where files of the project have changed since its plugin was
-            loaded, their names are under ``changed_since_loaded`` and there is no commit, for the
-            code that runs may be that of none; a `PluginWarning` says so.
+            ``study``, ``settings`` with the description, and those of `code_notes`.
         """
         settings = ({"about": self.about} if self.about else {}) | dict(self.settings)
-        notes: dict[str, Any] = {"study": self.name, "settings": settings}
+        return {"study": self.name, "settings": settings} | self.code_notes()
+
+    def code_notes(self) -> dict[str, Any]:
+        """Return what results carry of the code of the project, looked up now.
+
+        Returns
+        -------
+        dict
+            ``plugin`` where the project has one, and what `commit_of` tells. Where files of the
+            project have changed since its plugin was loaded, their names are under
+            ``changed_since_loaded`` and there is no commit, for the code that runs may be that of
+            none; a `PluginWarning` says so.
+        """
         if not self.plugin:
-            return notes | commit_of(self.root)
-        notes["plugin"] = self.plugin
+            return commit_of(self.root)
+        notes: dict[str, Any] = {"plugin": self.plugin}
         changed = changed_sources(self.root)
         if not changed:
             return notes | commit_of(self.root)
@@ -250,7 +259,7 @@ class Study:
             "after being loaded: the study runs with the code as it was then, and its result "
             "carries no commit. Start Python anew to run the new code.",
             PluginWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return notes | {"changed_since_loaded": changed}
 

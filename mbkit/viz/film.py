@@ -111,6 +111,11 @@ class Film:
     size: tuple[int, int] = SIZE
 
     @property
+    def shown(self) -> dict[str, bool]:
+        """Whether each layer is shown."""
+        return self.scene.layers | self.layers
+
+    @property
     def duration(self) -> float:
         """How long the film is at its speed. [s]."""
         return float(self.t[-1] - self.t[0]) / self.speed

@@ -43,7 +43,7 @@ class Stage:
         self._camera = camera
         self._width, self._height = (_FINER * pixels for pixels in film.size)
         self._mujoco, make_context = _mujoco_and_graphics()
-        layers = film.scene.layers | film.layers
+        layers = film.shown
         self._shown = [part.mesh is not None and layers[part.layer] for part in film.scene.parts]
         self._bare = [
             k for k, part in enumerate(film.scene.parts) if part.mesh is None and layers[part.layer]

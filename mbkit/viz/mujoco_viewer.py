@@ -39,7 +39,7 @@ def images(film: Film, rows: Iterable[int]) -> Iterator[Any]:
 
     scene, size = film.scene, film.size
     camera = scene.camera(film.q, aspect=size[0] / size[1])
-    layers = scene.layers | film.layers
+    layers = film.shown
     labels = tuple(label for label in scene.labels if layers[label.layer])
     taken: dict[int, int] = {}
     rows = list(rows)

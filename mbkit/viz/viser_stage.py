@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
@@ -74,14 +75,20 @@ class Stage:
     """
 
     def __init__(
-        self, server: ViserServer, scene: Scene, q: FloatArray, layers: Any, *, room: float = 1.0
+        self,
+        server: ViserServer,
+        scene: Scene,
+        q: FloatArray,
+        layers: Mapping[str, bool],
+        *,
+        room: float = 1.0,
     ) -> None:
         self.server, self.scene = server, scene
         server.scene.set_up_direction(tuple(scene.up))
         server.scene.world_axes.visible = False
         self._groups = {
             layer: server.scene.add_frame(f"/{layer}", show_axes=False, visible=shown)
-            for layer, shown in (scene.layers | dict(layers)).items()
+            for layer, shown in layers.items()
         }
         self._nodes = [self._part(part) for part in scene.parts]
         self._labels = [self._label(label) for label in scene.labels]

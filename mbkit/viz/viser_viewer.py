@@ -40,7 +40,7 @@ def page(film: Film) -> str:
     """Return a page of HTML that plays a film, or shows a picture if it has one frame."""
     server = server_at(LOCAL, 0)
     try:
-        stage = Stage(server, film.scene, film.q, film.layers)
+        stage = Stage(server, film.scene, film.q, film.shown)
         _add_traces(server, film)
         stage.set_arrows(film.arrows)
         waits = np.diff(film.t, append=film.t[-1]) / film.speed

@@ -85,6 +85,7 @@ def study(model, further=TABLE):
     return path
 
 
+@pytest.mark.long
 def test_a_study_starts_where_the_joints_say(model):
     """The same file with one more table, and the same motion."""
     found = mb.load_study(study(model))

@@ -28,6 +28,7 @@ def measured(system, data, noise=None, rng=None, t=0.0):
     return {**data, "efforts": efforts}
 
 
+@pytest.mark.long
 def test_a_tree_of_many_joints_without_noise():
     """Combinations of the true system; the system found needs its efforts anywhere."""
     rng = np.random.default_rng(120)

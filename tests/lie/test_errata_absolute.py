@@ -342,6 +342,7 @@ RUNS = {
 }
 
 
+@pytest.mark.some(2)
 @each_way
 @pytest.mark.parametrize("case", RUNS)
 def test_printed_maps_do_not_converge(case, ours_of):

@@ -39,6 +39,7 @@ def plugins_apart(monkeypatch, registry):
 MADE = ("cart", "pendulum", "bumpstop")
 
 
+@pytest.mark.long
 def test_code_runs(document, tmp_path, monkeypatch, plugins_apart):
     """A page runs from top to bottom in an empty folder, its Python and its commands."""
     run_code(document, tmp_path, monkeypatch)

@@ -158,14 +158,14 @@ class StudyDirectory:
 
 def _circumstances(study: Study | None) -> dict[str, Any]:
     """Return where and by what a study is run; the commit is its project's, or this folder's."""
-    notes = commit_of(pathlib.Path.cwd()) if study is None else study.notes()
+    code = commit_of(pathlib.Path.cwd()) if study is None else study.code_notes()
     return {
         "environment": environment(versions()),
         "machine": {
             "system": f"{platform.system()} {platform.machine()}", "cores": os.cpu_count(),
             "processor": _processor(), "python": platform.python_version(),
         },
-        **{name: each for name, each in notes.items() if name not in ("study", "settings")},
+        **code,
     }  # fmt: skip
 
 
