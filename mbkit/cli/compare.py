@@ -192,6 +192,10 @@ def tell_findings(found: Findings) -> None:
         click.echo(f"Not completed: {choices}: {printable(row['status'])}", err=True)
     if len(found.failed) > MOST_ROWS:
         click.echo(f"... and {len(found.failed) - MOST_ROWS} more.", err=True)
+    for row in found.warned.rows[:1]:
+        choices = ", ".join(str(row[name]) for name in cases.varied)
+        said = f"{len(found.warned)} of {len(cases)} runs have warned, first {choices}"
+        click.echo(f"{said}: {printable(row['warnings'])}", err=True)
     if found.directory is not None:
         click.echo(f"Wrote {printable(found.directory / 'report.html')}: {len(cases)} cases.")
 

@@ -51,3 +51,10 @@ class Findings:
         cases = self.tables.get("cases", self.table)
         rows = [row for row in cases if row.get("status") not in (None, "completed")]
         return Table(rows, cases.units, cases.factors)
+
+    @property
+    def warned(self) -> Table:
+        """The rows of runs that have warned of something, in the column `warnings`."""
+        cases = self.tables.get("cases", self.table)
+        rows = [row for row in cases if row.get("warnings")]
+        return Table(rows, cases.units, cases.factors)

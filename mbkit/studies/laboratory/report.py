@@ -39,11 +39,15 @@ MOST_NAMES = 3
 #: Rows of a table in LaTeX or Markdown.
 MOST_ROWS = 400
 
+#: Characters of a cell that stand in one line.
+LINE = 60
+
 STYLE = """
 body { font: 15px/1.45 sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; color: #111 }
 table { border-collapse: collapse; font-size: 85%; margin: 1em 0; display: block; overflow-x: auto }
 th, td { padding: .2em .6em; border-bottom: 1px solid #ddd; text-align: left; white-space: nowrap }
 th { border-bottom: 2px solid #888 }
+td.text { white-space: normal; min-width: 40em }
 svg { max-width: 100%; height: auto }
 """
 
@@ -109,11 +113,9 @@ def page(found: Findings) -> str:
     if len(found.failed):
         parts.append("<h2>Not completed</h2>")
         parts.append(_in_html(found.failed, [*found.failed.varied, "status"]))
-    warned = [row for row in found.tables.get("cases", ()) if row.get("warnings")]
-    if warned:
-        told = Table(warned, found.table.units, found.tables["cases"].factors)
+    if len(found.warned):
         parts.append("<h2>Warnings</h2>")
-        parts.append(_in_html(told, [*found.tables["cases"].varied, "warnings"]))
+        parts.append(_in_html(found.warned, [*found.tables["cases"].varied, "warnings"]))
     parts.append("<h2>Study</h2>")
     parts.append(f"<pre>{html.escape(json.dumps(_plain(about), indent=1))}</pre>")
     head = f"<meta charset='utf-8'><title>{html.escape(title)}</title><style>{STYLE}</style>"
@@ -134,6 +136,8 @@ def _summary(found: Findings) -> list[str]:
     lines = [f"<p>{len(cases)} cases: {html.escape(varied)}.</p>"]
     if len(found.failed):
         lines.append(f"<p>{len(found.failed)} of them were refused or failed, see below.</p>")
+    if len(found.warned):
+        lines.append(f"<p>{len(found.warned)} of them have warned of something, see below.</p>")
     if "error" not in cases.columns:
         return lines
     doubt = float(np.nanmax(cases["doubt"], initial=0.0))
@@ -220,7 +224,11 @@ def _words(cases: Table) -> set[str]:
 def _in_html(table: Table, columns: Any) -> str:
     heads = "".join(f"<th>{html.escape(head)}</th>" for head in table.heads(columns))
     rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(shown(row.get(n)))}</td>" for n in columns) + "</tr>\n"
-        for row in table
+        "<tr>" + "".join(_cell(shown(row.get(n))) for n in columns) + "</tr>\n" for row in table
     )
     return f"<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table>"
+
+
+def _cell(text: str) -> str:
+    kind = " class='text'" if len(text) > LINE else ""
+    return f"<td{kind}>{html.escape(text)}</td>"

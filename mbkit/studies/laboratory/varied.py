@@ -42,6 +42,9 @@ class Varied:
     vary: tuple[str, ...]
     held: Mapping[str, tuple[str, ...]]
     outputs: tuple[str, ...] = ()
+    # the numbers of parameters that were used last, and the system with these: in a grid most
+    # points have those of the point before, and a system costs more than a short run
+    _last: list[tuple[dict[str, float], System]] = attrs.field(factory=list, init=False)
 
     @property
     def setting(self) -> dict[str, Any]:
@@ -71,11 +74,18 @@ class Varied:
                 (q if kind == "q" else v)[self._entry(kind, rest)] = value
             else:
                 numbers[name] = value
-        changes = with_entries(self.system.parameters, numbers)
-        system = self.system.with_parameters(changes) if changes else self.system
+        system = self._with_parameters(numbers) if numbers else self.system
         if system.num_velocity_constraints:
             q, v = self._closed(system, q, v, values)
         return system, q, v
+
+    def _with_parameters(self, numbers: dict[str, float]) -> System:
+        for known, system in self._last:
+            if known == numbers:
+                return system
+        system = self.system.with_parameters(with_entries(self.system.parameters, numbers))
+        self._last[:] = [(numbers, system)]  # at once: several threads do this
+        return system
 
     def _closed(
         self, system: System, q: Any, v: Any, values: Mapping[str, float]
