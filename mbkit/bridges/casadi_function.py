@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from mbkit.bridges.evaluations import read_evaluation
 from mbkit.bridges.extras import imported
@@ -25,6 +24,8 @@ def casadi_function(
     evaluation: str,
     *,
     body: str | None = None,
+    prescribed: Sequence[str] | None = None,
+    order: int | None = None,
     parameters: Iterable[str] | Mapping[str, str] = (),
 ) -> Any:
     """Return an evaluation of a system as a ``casadi.Function``, for optimisation and C code.
@@ -37,37 +38,46 @@ def casadi_function(
     system : System
         A tree of any joints, or a closed mechanism. Joints and forces in Python are traced.
     evaluation : str
-        "forward_dynamics" (of q, v, tau), "inverse_dynamics" (of q, v, vdot), "bias_force",
-        "generalized_forces", "coriolis_matrix", "twists", "kinetic_energy" (of q, v),
-        "mass_matrix", "poses", "potential_energy" (of q); "pose", "jacobian" (of q), "twist"
-        (of q, v) of one body. Forces of the mechanism are included in forward and inverse dynamics,
-        ``M vdot + b = tau + f(t, q, v)``, and in the potential energy. Of a closed mechanism
-        "forward_dynamics" has the constraint forces; the others are those of its tree, without
-        "inverse_dynamics"; and there are "constraint_residual", "constraint_jacobian" (of q) and
-        "constraint_bias" (of q, v). Its parameters are those of inertias, gravity and forces.
+        "forward_dynamics" (of q, v, tau), "inverse_dynamics" (of q, v, vdot), "hybrid_dynamics"
+        (of q, v, tau, vdot), "bias_force", "generalized_forces", "coriolis_matrix", "twists",
+        "kinetic_energy", "momentum" (of q, v), "accelerations" (of q, v, vdot), "jerks" (of q, v,
+        vdot, vddot), "body_derivatives" (of q, v, vdot, ..., to the order), "mass_matrix", "poses",
+        "potential_energy" (of q); "pose", "jacobian" (of q), "twist", "jacobian_rate" (of q, v),
+        "acceleration" (of q, v, vdot) of one body. Forces of the mechanism are included in the
+        dynamics, ``M vdot + b = tau + f(t, q, v)``, and in the potential energy. Of a closed
+        mechanism "forward_dynamics" and "hybrid_dynamics" have the constraint forces; the others
+        are those of its tree, without "inverse_dynamics"; and there are "constraint_residual",
+        "constraint_jacobian" (of q) and "constraint_bias" (of q, v).
     body : str, optional
         Name of the body, where the evaluation is of one.
+    prescribed : sequence of str, optional
+        Of "hybrid_dynamics": the joints whose accelerations are given by vdot; of the others tau
+        is. Entries that are not given are not read.
+    order : int, optional
+        Of "body_derivatives": the order of the last derivative of the twists, 1 for accelerations.
     parameters : iterable of str, or mapping of str to str
         Parameters that stay free, by their names in ``system.parameters``, such as
         "bodies.rod.mass", with an index for one entry, "bodies.rod.com[2]"; a mapping gives labels
         to them, and those with one label are one input. Each is an input with its label, "." and
-        "[" written as "_": a number, a vector, or a matrix (3, 3) of moments, of which the upper
-        triangle is read.
+        "[" written as "_": a number, a vector, or a matrix; of moments the upper triangle is read,
+        of a pose the upper three rows.
 
     Returns
     -------
     casadi.Function
         Inputs in this order: the vectors above, the parameters, and the time ``t`` where the result
-        depends on it; the output has the name of the evaluation. ``poses`` are side by side,
-        (4, 4 (bodies + 1)), in the order of ``system.body_names``, and ``twists`` are rows.
+        depends on it; the output has the name of the evaluation, and those of "hybrid_dynamics" are
+        ``hybrid_vdot`` and ``hybrid_tau``. ``poses`` are side by side, (4, 4 (bodies + 1)), in the
+        order of ``system.body_names``; twists and their rates are rows, those of an order of
+        ``body_derivatives`` below those of the order before.
 
     Raises
     ------
     UsageError
         If there is no such evaluation; if the system has prescribed joints and the evaluation is of
         its motion, or constraints and it is inverse dynamics; if a joint or a force cannot be
-        traced, or the numbers of the system are no polynomials of a parameter (axes and pitches):
-        by name.
+        traced, or a parameter cannot stay free (dimensions of bodies, curves, what is within
+        composite joints, the turn of a joint that does not move): by name.
     NameUnknownError
         If there is no such body or parameter.
 
@@ -80,7 +90,11 @@ def casadi_function(
 
     Forward dynamics of a closed mechanism leaves out redundant rows of its constraints, as they are
     beside the reference configuration; it is not a number in singular configurations. For q and v
-    beside the constraints it keeps their rates, as without stabilisation.
+    beside the constraints it keeps their rates, as without stabilisation. Rows of constraints are
+    scaled by the length of the system as it is, whatever its places are.
+
+    Other axes are other frames, of any direction; where the axes of a joint's coordinates follow
+    the axis, as in a plane, they turn by half where it comes below the plane of x and y.
 
     Examples
     --------
@@ -97,35 +111,39 @@ def casadi_function(
     DM(-0.449502)
     """
     what = "casadi_function"
-    asked, row = read_evaluation(what, system, evaluation, body)
+    given = {"body": body, "prescribed": prescribed, "order": order}
+    arguments, compute = read_evaluation(what, system, evaluation, **given)
     free = read_parameters(what, system, parameters)
     casadi = imported(what, "casadi")
     trace = Trace(what, system, free, smooth=True)
-    vectors = trace.vectors(asked.arguments)
-    extra = {name: vectors[name] for name in ("tau", "vdot") if name in vectors}
-    result = asked.compute(trace, **extra, **({} if row is None else {"row": row}))
-    if result.ndim == 3:  # poses side by side
-        result = np.concatenate([*result], axis=1)
-
+    vectors = trace.vectors(arguments)
+    results = compute(trace, vectors)
     symbols: dict[str, Any] = {}
     inputs: dict[Any, Any] = {}
-    for name in asked.arguments:
+    for name in arguments:
         symbols[name] = casadi.SX.sym(name, len(vectors[name]))
         inputs |= {x: symbols[name][k] for k, x in enumerate(vectors[name])}
-    for name, each in _inputs_of(what, asked.arguments, free).items():
+    for name, each in _inputs_of(what, arguments, free).items():
         symbols[name] = casadi.SX.sym(name, *(each.shape or (1,)))
     for each, traced in zip(free, trace.parameters, strict=True):
         symbol = symbols[_identifier(each.label)]
         for entry, x in zip(each.entries, traced, strict=True):
             inputs[x] = symbol[entry[-1] if len(entry) == 1 else entry] if each.shape else symbol
-    outputs = [*result.ravel()]
+    outputs = [x for result in results.values() for x in result.ravel()]
     if trace.t in reachable(outputs):
         inputs[trace.t] = symbols["t"] = casadi.SX.sym("t")
-    made = replay(what, outputs, inputs, _operations(casadi), casadi.SX)
-    height, width = result.shape if result.ndim == 2 else (len(result), 1)
-    matrix = casadi.vertcat(*made).reshape((width, height)).T
-    names = [*symbols]
-    return casadi.Function(evaluation, [*symbols.values()], [matrix], names, [evaluation])
+    made = iter(replay(what, outputs, inputs, _operations(casadi), casadi.SX))
+    matrices = [_matrix(casadi, made, result.shape) for result in results.values()]
+    return casadi.Function(evaluation, [*symbols.values()], matrices, [*symbols], [*results])
+
+
+def _matrix(casadi: Any, numbers: Iterator[Any], shape: tuple[int, ...]) -> Any:
+    """Return the next numbers as a matrix; poses (count, 4, 4) side by side, (4, 4 count)."""
+    if len(shape) == 3:
+        return casadi.horzcat(*(_matrix(casadi, numbers, shape[1:]) for _ in range(shape[0])))
+    height, width = shape if len(shape) == 2 else (*shape, 1)
+    entries = casadi.vertcat(*itertools.islice(numbers, height * width))
+    return entries.reshape((width, height)).T
 
 
 def _inputs_of(what: str, arguments: tuple[str, ...], free: tuple[Free, ...]) -> dict[str, Free]:

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from mbkit.systems import System
 
 
-def independent_rows(system: System, what: str) -> list[int]:
+def independent_rows(system: System, what: str, free: Any) -> list[int]:
     """Return rows of constraints that are independent beside the reference configuration.
 
-    There, with closed loops, and not in it: some mechanisms are singular at their reference.
-    UsageError, beginning with `what`, if the tree has a motion without inertia.
+    Of the velocities `free` alone. There, with closed loops, and not in it: some mechanisms are
+    singular at their reference. UsageError, beginning with `what`, if the tree has a motion without
+    inertia, or if more rows depend on others than without prescribed motions.
     """
     from scipy.linalg import qr
 
@@ -36,12 +37,18 @@ def independent_rows(system: System, what: str) -> list[int]:
             f"constraints alone would determine; give each body an inertia, or cut other joints."
         )
     A: FloatArray = system.constraint_jacobian(q) / velocity_sizes(system, q)
-    order = qr(A.T, mode="r", pivoting=True)[1]
-    return sorted(int(row) for row in order[: rank_of(A)])
+    rank = rank_of(A)
+    if rank_of(A[:, free]) < rank:
+        raise UsageError(
+            f"{what}: more joints of system '{system.name}' are prescribed than the mechanism has "
+            f"freedoms, so that their efforts are not unique; prescribe fewer."
+        )
+    order = qr(A[:, free].T, mode="r", pivoting=True)[1]
+    return sorted(int(row) for row in order[:rank])
 
 
-def constrained_acceleration(M: Any, A: Any, efforts: Any, bias: Any) -> Any:
-    """Return vdot with M vdot = efforts + A^T multipliers and A vdot + bias = 0.
+def constrained_acceleration(M: Any, A: Any, efforts: Any, bias: Any) -> tuple[Any, Any]:
+    """Return vdot and multipliers with M vdot = efforts + A^T multipliers and A vdot + bias = 0.
 
     By the Schur complement A M^-1 A^T of independent rows A; factors without pivots, as both
     matrices are positive definite.
@@ -50,7 +57,7 @@ def constrained_acceleration(M: Any, A: Any, efforts: Any, bias: Any) -> Any:
     free = _solved(of_M, efforts)
     spread = np.array([_solved(of_M, row) for row in A], dtype=object)
     multipliers = _solved(_factorised(A @ spread.T), -(bias + A @ free))
-    return free + multipliers @ spread
+    return free + multipliers @ spread, multipliers
 
 
 def _factorised(B: Any) -> tuple[Any, Any]:

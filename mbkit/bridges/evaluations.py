@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -20,10 +20,13 @@ class Asked:
 
     # names of the vectors that it depends on, besides parameters and time
     arguments: tuple[str, ...]
-    compute: Callable[..., Any]  # ``compute(trace, **vectors)`` returns an array of numbers
+    # ``compute(trace, **vectors)`` returns an array of numbers, or several by name
+    compute: Callable[..., Any]
     dynamic: bool = False  # whether it is of the motion, which prescribed joints change
     of_trees: bool = False  # whether it is of trees alone
-    of_body: bool = False  # whether it is of one body
+    # what else is asked for, by the name of an argument of `compute`: "row" of a body, "order" of
+    # derivatives, "prescribed" joints
+    options: tuple[str, ...] = ()
 
 
 def _own(trace: Trace, name: str) -> Any:
@@ -56,12 +59,40 @@ def _inverse(trace: Trace, vdot: Any) -> Any:
 
 def _forward(trace: Trace, tau: Any) -> Any:
     """Return vdot; of closed mechanisms by the rows of constraints that are independent."""
-    total = tau + _forces(trace)
     if trace.system.arrays.closure:
-        rows = independent_rows(trace.system, trace.what)
-        A, bias = _constraint_jacobian(trace)[rows], _constraint_state(trace)[1][rows]
-        return constrained_acceleration(_mass(trace), A, total - _bias(trace), bias)
+        return _closed(trace, tau, np.zeros(trace.system.nv), np.zeros(trace.system.nv))[0]
+    total = tau + _forces(trace)
     return trace.call(_own(trace, "forward_dynamics"), trace.system.nv, trace.v, total)
+
+
+def _hybrid(trace: Trace, tau: Any, vdot: Any, prescribed: Sequence[str]) -> dict[str, Any]:
+    """Return all of vdot and tau, where vdot is given of prescribed joints and tau of others."""
+    system, nv = trace.system, trace.system.nv
+    mask = system.known(None, None, prescribed)[2 * nv :]
+    if system.arrays.closure:
+        found = _closed(trace, tau, vdot, mask)
+        return {"hybrid_vdot": found[0], "hybrid_tau": found[1]}
+    f = _forces(trace)
+    known = np.concatenate([np.where(mask == 0.0, tau + f, 0.0), np.where(mask, vdot, 0.0), mask])
+    both = trace.call(_own(trace, "hybrid_dynamics"), 2 * nv, trace.v, known)
+    return {"hybrid_vdot": both[nv:], "hybrid_tau": both[:nv] - f}
+
+
+def _closed(trace: Trace, tau: Any, vdot: Any, mask: Any) -> tuple[Any, Any]:
+    """Return vdot and tau of a closed mechanism, vdot given where `mask` is not zero, else tau."""
+    free, held = np.flatnonzero(mask == 0.0), np.flatnonzero(mask)
+    rows = independent_rows(trace.system, trace.what, free)
+    M, A = _mass(trace), _constraint_jacobian(trace)[rows]
+    bias, rest = _constraint_state(trace)[1][rows], bias_less_forces(trace)
+    acceleration, efforts = np.array(vdot, dtype=object), np.array(tau, dtype=object)
+    of_held = acceleration[held]
+    moving, multipliers = constrained_acceleration(
+        M[np.ix_(free, free)], A[:, free],
+        efforts[free] - rest[free] - M[np.ix_(free, held)] @ of_held, bias + A[:, held] @ of_held,
+    )  # fmt: skip
+    acceleration[free] = moving
+    efforts[held] = M[held] @ acceleration + rest[held] - multipliers @ A[:, held]
+    return acceleration, efforts
 
 
 def _mass(trace: Trace) -> Any:
@@ -92,6 +123,40 @@ def _poses(trace: Trace) -> Any:
 def _twists(trace: Trace) -> Any:
     count = len(trace.system.body_names)
     return trace.call(_own(trace, "twists"), 6 * count, trace.v).reshape(count, 6)
+
+
+def _accelerations(trace: Trace, vdot: Any) -> Any:
+    count = len(trace.system.body_names)
+    made = trace.call(_own(trace, "accelerations"), 6 * count, trace.v, vdot)
+    return made.reshape(count, 6)
+
+
+def _body_derivatives(trace: Trace, **rates: Any) -> Any:
+    """Return twists and their rates, those of an order below each other."""
+    from mbkit.kernels.taylor.motion import body_derivatives
+
+    every, rows = [trace.v, *rates.values()], len(trace.system.body_names)
+    count = len(every)
+    found = trace.call_series(body_derivatives, 6 * count * rows, every, count)
+    return found.reshape(count * rows, 6)
+
+
+def _jerks(trace: Trace, vdot: Any, vddot: Any) -> Any:
+    every = _body_derivatives(trace, vdot=vdot, vddot=vddot)
+    return every[-len(trace.system.body_names) :]
+
+
+def _jacobian_rate(trace: Trace, row: int) -> Any:
+    from mbkit.kernels.taylor.motion import jacobian_rate
+
+    nv = trace.system.nv
+    return trace.call_series(jacobian_rate, 6 * nv, [trace.v], 2, row).reshape(6, nv)
+
+
+def _momentum(trace: Trace) -> Any:
+    from mbkit.kernels.recursions.energy import momentum
+
+    return trace.call(momentum, 9, trace.v)[:6]
 
 
 def _jacobian(trace: Trace, row: int) -> Any:
@@ -147,18 +212,14 @@ def _check_constraints(trace: Trace) -> None:
                 f"{trace.what}: constraint {constraint.name!r} of system '{trace.system.name}' is "
                 f"in Python, and only compiled ones are handed on; write its rows by yourself."
             )
-    for each in trace.free:
-        if each.path.startswith(("joints.", "constraints.")):
-            raise UsageError(
-                f"{trace.what}: constraints of system '{trace.system.name}' are here for fixed "
-                f"places of joints, and {each.path!r} would be free; leave it out, and assemble "
-                f"anew for each value. Inertias, gravity and forces may be free."
-            )
 
 
 EVALUATIONS = {
     "forward_dynamics": Asked(("q", "v", "tau"), _forward, dynamic=True),
     "inverse_dynamics": Asked(("q", "v", "vdot"), _inverse, dynamic=True, of_trees=True),
+    "hybrid_dynamics": Asked(
+        ("q", "v", "tau", "vdot"), _hybrid, dynamic=True, options=("prescribed",)
+    ),
     "bias_force": Asked(("q", "v"), _bias),
     "generalized_forces": Asked(("q", "v"), _forces),
     "mass_matrix": Asked(("q",), _mass),
@@ -168,11 +229,21 @@ EVALUATIONS = {
     "coriolis_matrix": Asked(("q", "v"), _coriolis),
     "poses": Asked(("q",), _poses),
     "twists": Asked(("q", "v"), _twists),
-    "pose": Asked(("q",), lambda trace, row: _poses(trace)[row], of_body=True),
-    "twist": Asked(("q", "v"), lambda trace, row: _twists(trace)[row], of_body=True),
-    "jacobian": Asked(("q",), _jacobian, of_body=True),
+    "accelerations": Asked(("q", "v", "vdot"), _accelerations),
+    "jerks": Asked(("q", "v", "vdot", "vddot"), _jerks),
+    "body_derivatives": Asked(("q", "v"), _body_derivatives, options=("order",)),
+    "pose": Asked(("q",), lambda trace, row: _poses(trace)[row], options=("row",)),
+    "twist": Asked(("q", "v"), lambda trace, row: _twists(trace)[row], options=("row",)),
+    "acceleration": Asked(
+        ("q", "v", "vdot"),
+        lambda trace, vdot, row: _accelerations(trace, vdot)[row],
+        options=("row",),
+    ),
+    "jacobian": Asked(("q",), _jacobian, options=("row",)),
+    "jacobian_rate": Asked(("q", "v"), _jacobian_rate, options=("row",)),
     "kinetic_energy": Asked(("q", "v"), lambda trace: _energies(trace, trace.v)[:1]),
     "potential_energy": Asked(("q",), _potential),
+    "momentum": Asked(("q", "v"), _momentum),
 }
 
 
@@ -198,19 +269,53 @@ def check_system(what: str, system: System, *, dynamic: bool, of_trees: bool = T
 
 
 def read_evaluation(
-    what: str, system: System, evaluation: str, body: str | None
-) -> tuple[Asked, int | None]:
-    """Return what is asked for, and the row of its body; raise where that cannot be."""
+    what: str, system: System, evaluation: str, **given: Any
+) -> tuple[tuple[str, ...], Callable[[Trace, dict[str, Any]], dict[str, Any]]]:
+    """Return the names of the vectors of an evaluation, and a function that computes it.
+
+    `given` are body, prescribed and order, None where a caller left them out. The function takes
+    the vectors by name and returns arrays by name. UsageError where this cannot be.
+    """
     check_system(what, system, dynamic=False)
     check_choice(f"{what}: evaluation", evaluation, tuple(EVALUATIONS))
     asked = EVALUATIONS[evaluation]
     check_system(what, system, dynamic=asked.dynamic, of_trees=asked.of_trees)
-    if asked.of_body:
-        if body is None:
-            raise UsageError(
-                f"{what}: {evaluation!r} is of one body; name it, body={system.body_names[-1]!r}."
-            )
-        return asked, system.body_index(body)
-    if body is not None:
-        raise UsageError(f"{what}: {evaluation!r} is of no single body; leave out body={body!r}.")
-    return asked, None
+    arguments, options = asked.arguments, {}
+    for name, value in given.items():
+        option = {"body": "row"}.get(name, name)
+        if option not in asked.options:
+            if value is not None:
+                raise UsageError(f"{what}: {evaluation!r} takes no {name}; leave out {name}=.")
+        elif value is None:
+            raise UsageError(f"{what}: {evaluation!r} needs {_needed(system)[name]}.")
+        elif name == "order":
+            arguments = ("q", *_rates(what, value))
+        else:
+            options[option] = system.body_index(value) if name == "body" else value
+
+    def compute(trace: Trace, vectors: dict[str, Any]) -> dict[str, Any]:
+        more = {name: x for name, x in vectors.items() if name not in ("q", "v")}
+        found = asked.compute(trace, **more, **options)
+        return found if isinstance(found, dict) else {evaluation: found}
+
+    return arguments, compute
+
+
+def _needed(system: System) -> dict[str, str]:
+    """Return what is said where an option is left out, by its name."""
+    return {
+        "body": f"a body; name it, body={system.body_names[-1]!r}",
+        "prescribed": "the joints whose acceleration is given, such as "
+        f"prescribed=[{(*system.joint_names, 'hinge')[0]!r}]",
+        "order": "the order of the last derivative of the twists, such as order=3 for v to vdddot",
+    }
+
+
+def _rates(what: str, order: Any) -> list[str]:
+    """Return names of v and its derivatives up to an order: v, vdot, vddot, v3, v4, ..."""
+    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
+        raise UsageError(
+            f"{what}: order must be a whole number, the order of the last derivative of the "
+            f"twists, got {order!r}; order=1 is for accelerations."
+        )
+    return [{0: "v", 1: "vdot", 2: "vddot"}.get(k, f"v{k}") for k in range(order + 1)]

@@ -1,22 +1,29 @@
-"""Dynamics of a system as functions of JAX: calls of mbkit, with exact first derivatives."""
+"""Evaluations of a system as functions of JAX: calls of mbkit, with exact first derivatives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from mbkit.bridges.evaluations import check_system
 from mbkit.bridges.extras import imported
+from mbkit.bridges.jax_rules import RULES, Rule, sizes_of
 from mbkit.errors import UsageError, check_choice
 
 if TYPE_CHECKING:
     from mbkit.systems import System
 
 
-def jax_function(system: System, evaluation: str) -> Any:
-    """Return the dynamics of a system as a function of JAX, with its first derivatives.
+def jax_function(
+    system: System,
+    evaluation: str,
+    *,
+    body: str | None = None,
+    prescribed: Sequence[str] | None = None,
+) -> Any:
+    """Return an evaluation of a system as a function of JAX, with its first derivatives.
 
     JAX calls mbkit's compiled code on the processor (`jax.pure_callback`), under ``jit``, ``grad``,
     ``jacfwd``, ``jacrev``, ``vmap`` and ``scan``; a batch of ``vmap`` is one call.
@@ -24,16 +31,24 @@ def jax_function(system: System, evaluation: str) -> Any:
     Parameters
     ----------
     system : System
-        Without prescribed joints; a tree for "inverse_dynamics" and "bias_force".
+        Without prescribed joints where the evaluation is of its dynamics; a tree for
+        "inverse_dynamics" and "bias_force".
     evaluation : str
-        "forward_dynamics", of (q, v, tau, t=0.0); "inverse_dynamics", of (q, v, vdot, t=0.0); or
-        "bias_force", of (q, v). The mechanism's forces are included in the first two,
-        ``M vdot + b = tau + f(t, q, v)``, and those of its constraints in "forward_dynamics".
+        "forward_dynamics", of (q, v, tau, t=0.0); "inverse_dynamics", of (q, v, vdot, t=0.0);
+        "hybrid_dynamics", of (q, v, tau, vdot, t=0.0), which returns (vdot, tau); "bias_force", of
+        (q, v); "mass_matrix", of q; "pose" and "jacobian", of q, and "twist", of (q, v), of one
+        body. The mechanism's forces are included in the first three, ``M vdot + b = tau + f(t, q,
+        v)``, and those of its constraints in forward and hybrid dynamics.
+    body : str, optional
+        Name of the body, where the evaluation is of one.
+    prescribed : sequence of str, optional
+        Of "hybrid_dynamics": the joints whose accelerations are given.
 
     Returns
     -------
     callable
-        Takes arrays (nq,), (nv,), (nv,), which must be float64, and returns (nv,).
+        Takes arrays (nq,), (nv,), ..., which must be float64, and returns what the method of
+        `System` with this name does.
 
     Raises
     ------
@@ -49,7 +64,9 @@ def jax_function(system: System, evaluation: str) -> Any:
     `System.force_derivatives`, and by time differences of fourth order. With respect to a unit
     quaternion they are along its sphere. Second derivatives: `casadi_function`.
 
-    Of mechanisms with constraints they are those of `System.derivatives`. Where rows of constraints
+    Of mechanisms with constraints, and of hybrid dynamics, they are those of `System.derivatives`;
+    of the mass matrix and of a Jacobian those of `mass_matrix_derivatives` and
+    `jacobian_derivatives`. Where rows of constraints
     depend on others, these are derivatives along changes that keep the loops closed.
 
     Examples
@@ -65,20 +82,20 @@ def jax_function(system: System, evaluation: str) -> Any:
     Array([[-9.81]], dtype=float64)
     """
     what = "jax_function"
-    check_choice(f"{what}: evaluation", evaluation, tuple(_KINDS))
-    check_system(what, system, dynamic=True, of_trees=evaluation != "forward_dynamics")
+    check_choice(f"{what}: evaluation", evaluation, tuple(RULES))
+    rule = RULES[evaluation]
+    check_system(what, system, dynamic=rule.dynamic, of_trees=rule.of_trees)
+    options = _checked_options(what, system, evaluation, body=body, prescribed=prescribed)
     jax = imported(what, "jax")
     _check_precision(jax)
-    kind = _KINDS[evaluation]
-    compute = (_Constrained if system.arrays.closure else kind)(system)
-    names = ("q", "v") if evaluation == "bias_force" else ("q", "v", _THIRD[evaluation])
-    made = _function(jax, compute, f"{what}: {evaluation}", system.nv)
-    sizes = dict(zip(names, (system.nq, system.nv, system.nv), strict=False))
-    timed = evaluation != "bias_force"
+    made = _function(jax, rule, system, options, f"{what}: {evaluation}")
+    sizes = sizes_of(system)
+    names = [name for name in rule.arguments if name != "t"]
+    timed = "t" in rule.arguments
 
     def function(*arguments: Any, t: Any = 0.0) -> Any:
         _check_precision(jax)
-        if timed and len(arguments) == 4:
+        if timed and len(arguments) == len(names) + 1:
             *arguments, t = arguments  # type: ignore[assignment]
         if len(arguments) != len(names):
             raise UsageError(
@@ -86,21 +103,36 @@ def jax_function(system: System, evaluation: str) -> Any:
                 f"got {len(arguments)} arguments."
             )
         given = []
-        for (name, size), value in zip(sizes.items(), arguments, strict=True):
+        for name, value in zip(names, arguments, strict=True):
             array = jax.numpy.asarray(value, dtype="float64")
-            if array.shape != (size,):
+            if array.shape != sizes[name]:
                 raise UsageError(
-                    f"{what}: argument '{name}' of {evaluation} must have shape ({size},), got "
+                    f"{what}: argument '{name}' of {evaluation} must have shape {sizes[name]}, got "
                     f"{array.shape}; use jax.vmap for batches."
                 )
             given.append(array)
-        return made(jax.numpy.asarray(t, dtype="float64"), *given)
+        found = made(*given, *([jax.numpy.asarray(t, dtype="float64")] if timed else []))
+        return found[0] if len(found) == 1 else found
 
     function.__name__ = function.__qualname__ = evaluation
     return function
 
 
-_THIRD = {"forward_dynamics": "tau", "inverse_dynamics": "vdot"}
+def _checked_options(what: str, system: System, evaluation: str, **given: Any) -> dict[str, Any]:
+    """Return the options that an evaluation takes; UsageError for others, or if one is missing."""
+    for name, value in given.items():
+        if (name in RULES[evaluation].options) != (value is not None):
+            needs = "needs" if value is None else "takes no"
+            example = system.body_names[-1] if name == "body" else [*system.joint_names[:1]]
+            raise UsageError(
+                f"{what}: {evaluation} {needs} {name}; "
+                f"{'leave it out' if value is not None else f'give {name}={example!r}'}."
+            )
+    if given["body"] is not None:
+        system.body_index(given["body"])
+    if given["prescribed"] is not None:
+        system.known(None, None, given["prescribed"])
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _check_precision(jax: Any) -> None:
@@ -111,20 +143,27 @@ def _check_precision(jax: Any) -> None:
         )
 
 
-def _function(jax: Any, compute: _Dynamics, what: str, nv: int) -> Any:
-    """Return a function of (t, q, v, x), or (t, q, v), with a rule for derivatives.
+def _function(jax: Any, rule: Rule, system: System, options: dict[str, Any], what: str) -> Any:
+    """Return a function of the arguments of a rule, in a tuple of results, with derivatives.
 
     The Jacobians are the result of a second function, whose derivatives are refused.
     """
-    kind = jax.numpy.float64
+    shapes = rule.shapes(system)
 
-    def called(host: Callable[..., Any], shapes: Any, *arguments: Any) -> Any:
-        return jax.pure_callback(host, shapes, *arguments, vmap_method="broadcast_all")
+    def called(compute: Callable[..., Any], results: Any, arguments: Any) -> Any:
+        def host(*given: Any) -> Any:
+            x = dict(zip(rule.arguments, map(np.asarray, given), strict=True))
+            return compute(system, x, **options)
+
+        return jax.pure_callback(host, results, *arguments, vmap_method="broadcast_all")
+
+    def of(shape: tuple[int, ...]) -> Any:
+        return jax.ShapeDtypeStruct(shape, jax.numpy.float64)
 
     @jax.custom_jvp  # type: ignore[untyped-decorator]
     def jacobians(*arguments: Any) -> Any:
-        shapes = [jax.ShapeDtypeStruct((nv, *a.shape), kind) for a in arguments]
-        return called(compute.jacobians, shapes, *arguments)
+        wanted = tuple(tuple(of((*s, *a.shape)) for a in arguments) for s in shapes)
+        return called(rule.jacobians, wanted, arguments)
 
     @jacobians.defjvp  # type: ignore[untyped-decorator]
     def refuse(_primals: Any, _tangents: Any) -> NoReturn:
@@ -135,126 +174,17 @@ def _function(jax: Any, compute: _Dynamics, what: str, nv: int) -> Any:
 
     @jax.custom_jvp  # type: ignore[untyped-decorator]
     def function(*arguments: Any) -> Any:
-        return called(compute.value, jax.ShapeDtypeStruct((nv,), kind), *arguments)
+        return called(rule.value, tuple(map(of, shapes)), arguments)
 
     @function.defjvp  # type: ignore[untyped-decorator]
-    def rule(primals: Any, tangents: Any) -> Any:
-        matrices = jacobians(*primals)
-        rate = sum(
-            jax.numpy.tensordot(J, dx, axes=dx.ndim)
-            for J, dx in zip(matrices, tangents, strict=True)
+    def along(primals: Any, tangents: Any) -> Any:
+        rates = tuple(
+            sum(
+                jax.numpy.tensordot(J, dx, axes=dx.ndim)
+                for J, dx in zip(matrices, tangents, strict=True)
+            )
+            for matrices in jacobians(*primals)
         )
-        return function(*primals), rate
+        return function(*primals), rates
 
     return function
-
-
-class _Dynamics:
-    """Values and Jacobians of a function of (t, q, v, x), in batches.
-
-    Attributes
-    ----------
-    system : System
-        Of which.
-    """
-
-    def __init__(self, system: System) -> None:
-        self.system = system
-        self._basis = np.eye(system.nv)
-
-    def value(self, t: Any, q: Any, v: Any, x: Any) -> Any:
-        """Return the result (..., nv)."""
-        raise NotImplementedError
-
-    def jacobians(self, t: Any, q: Any, v: Any, x: Any) -> Any:
-        """Return its derivatives (..., nv), (..., nv, nq), (..., nv, nv), (..., nv, nv)."""
-        raise NotImplementedError
-
-    def force_rate(self, t: Any, q: Any, v: Any) -> Any:
-        """Return the derivative of the forces by time."""
-        rate = np.zeros(v.shape)
-        if self.system.forces:
-            h = 1e-4 * np.maximum(1.0, np.abs(t))
-            for k, weight in ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0)):
-                f = self.system.generalized_forces(q, v, t + k * h)
-                rate += weight * f / (12.0 * h[..., None])
-        return rate
-
-    def by_positions(self, q: Any, d_q: Any) -> Any:
-        """Return derivatives along steps as those by positions, (..., nv, nq).
-
-        Positions move by E(q) dx; along what no step reaches, the length of a quaternion, the
-        derivative is zero: d_q E^+.
-        """
-        system = self.system
-        if system.ndx == system.nq and not system.quaternions:
-            moved = system.position_rates(q[..., None, :], self._basis)
-            if np.array_equal(moved, np.broadcast_to(self._basis, moved.shape)):
-                return d_q
-        E = np.swapaxes(system.position_rates(q[..., None, :], self._steps(q)), -1, -2)
-        return d_q @ np.linalg.pinv(E)
-
-    def _steps(self, _q: Any) -> Any:
-        if self.system.ndx != self.system.nv:
-            raise UsageError(
-                f"jax_function: system '{self.system.name}' has a nonholonomic joint, whose "
-                f"velocities do not reach all its positions; its derivatives by positions are not "
-                f"here. Use casadi_function."
-            )
-        return self._basis
-
-
-class _Forward(_Dynamics):
-    def value(self, t: Any, q: Any, v: Any, tau: Any) -> Any:
-        t, q, v, tau = map(np.asarray, (t, q, v, tau))
-        return self.system.forward_dynamics(q, v, tau, t=t)
-
-    def jacobians(self, t: Any, q: Any, v: Any, tau: Any) -> Any:
-        t, q, v, tau = map(np.asarray, (t, q, v, tau))
-        d_q, d_v, inverse = self.system.forward_dynamics_derivatives(q, v, tau, t=t)
-        d_t = (inverse @ self.force_rate(t, q, v)[..., None])[..., 0]
-        return d_t, self.by_positions(q, d_q), d_v, inverse
-
-
-class _Constrained(_Forward):
-    """Forward dynamics with constraints."""
-
-    def jacobians(self, t: Any, q: Any, v: Any, tau: Any) -> Any:
-        t, q, v, tau = map(np.asarray, (t, q, v, tau))
-        by = ("t", "q", "v", "tau")
-        found = self.system.derivatives("forward_dynamics", q, v, tau, by=by, t=t)
-        return found["t"], self.by_positions(q, found["q"]), found["v"], found["tau"]
-
-
-class _Inverse(_Dynamics):
-    def value(self, t: Any, q: Any, v: Any, vdot: Any) -> Any:
-        t, q, v, vdot = map(np.asarray, (t, q, v, vdot))
-        return self.system.inverse_dynamics(q, v, vdot, t=t)
-
-    def jacobians(self, t: Any, q: Any, v: Any, vdot: Any) -> Any:
-        t, q, v, vdot = map(np.asarray, (t, q, v, vdot))
-        d_q, d_v = self.system.inverse_dynamics_derivatives(q, v, vdot, t=t)
-        d_t = -self.force_rate(t, q, v)
-        return d_t, self.by_positions(q, d_q), d_v, self.system.mass_matrix(q)
-
-
-class _Bias(_Dynamics):
-    def __init__(self, system: System) -> None:
-        super().__init__(system)
-        self.bare = system.without_forces()
-
-    def value(self, _t: Any, q: Any, v: Any) -> Any:  # type: ignore[override]
-        q, v = map(np.asarray, (q, v))
-        return self.system.bias_force(q, v)
-
-    def jacobians(self, t: Any, q: Any, v: Any) -> Any:  # type: ignore[override]
-        t, q, v = map(np.asarray, (t, q, v))
-        d_q, d_v = self.bare.inverse_dynamics_derivatives(q, v, np.zeros(v.shape))
-        return np.zeros(v.shape), self.by_positions(q, d_q), d_v
-
-
-_KINDS: dict[str, type[_Dynamics]] = {
-    "forward_dynamics": _Forward,
-    "inverse_dynamics": _Inverse,
-    "bias_force": _Bias,
-}

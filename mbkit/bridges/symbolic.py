@@ -262,7 +262,10 @@ def _names(each: Free) -> list[str]:
 def _shaped(sympy: Any, each: Free, symbols: list[Any]) -> Any:
     if not each.shape:
         return symbols[0]
-    if not each.symmetric:
+    if len(each.shape) == 1:
         return sympy.ImmutableMatrix(len(symbols), 1, symbols)
     by_entry = dict(zip(each.entries, symbols, strict=True))
-    return sympy.ImmutableMatrix(3, 3, lambda i, j: by_entry[min(i, j), max(i, j)])
+    if each.symmetric:
+        by_entry |= {entry[::-1]: x for entry, x in by_entry.items()}
+    # what has no symbol is the last row of a pose
+    return sympy.ImmutableMatrix(*each.shape, lambda i, j: by_entry.get((i, j), int(i == j)))

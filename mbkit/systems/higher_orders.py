@@ -40,6 +40,7 @@ __all__ = [
     "jacobian_series",
     "jerks",
     "motion_subspace_rates",
+    "representation_code",
 ]
 
 #: Of partial derivatives of Jacobians: their number of terms grows with 2^order, and their weights
@@ -67,13 +68,13 @@ def jerks(
     rates = v, vdot, vddot
     if representation is None and _are_vectors(system, rates):
         return system._jerks(q, None, np.concatenate(rates), out, on_error)
-    plan = system.arrays.joint_pieces.plan(_code(system, representation), 3)
+    plan = system.arrays.joint_pieces.plan(representation_code(system, representation), 3)
     return _compute(system, JERKS, q, _stacked(system, rates), 3, plan, out=out, on_error=on_error)
 
 
 def bind_jerks(system: System) -> Callable[..., Floats]:
     """Return ``call(q, None, series, out, on_error)`` for one sample, which costs least."""
-    plan = system.arrays.joint_pieces.plan(_code(system, None), 3)
+    plan = system.arrays.joint_pieces.plan(representation_code(system, None), 3)
     return system.evaluator.of_series(3, 3 * system.nv).bind(JERKS, plan)
 
 
@@ -98,7 +99,7 @@ def body_derivatives(
     """See `System.body_derivatives`."""
     rows = _rates(system, rates)
     count = rows.shape[-2]
-    plan = system.arrays.joint_pieces.plan(_code(system, representation), count)
+    plan = system.arrays.joint_pieces.plan(representation_code(system, representation), count)
     return _compute(system, BODY_DERIVATIVES, q, rows, count, plan, on_error=on_error)
 
 
@@ -239,7 +240,7 @@ def jacobian_series(
     That is the row of a body, and the pose of a frame on it as `placed_on` returns them.
     """
     row, S = place
-    _code(system, representation)  # or it is a user's
+    representation_code(system, representation)  # or it is a user's
     form = checked_choice(system, representation) or system.representation
     own = form if S is None or isinstance(form, Spatial) else _BODY
     name = system.body_names[row]
@@ -273,13 +274,14 @@ def _jacobian_rate(
         result = system.evaluator.arguments.output("jacobian", found.shape[:-2], out)
         result[...] = found
         return np.asarray(result)
-    code = _code(system, representation)
+    code = representation_code(system, representation)
     count = rates.shape[-2] + 1
     plan = system.arrays.joint_pieces.plan(code, count, index)
     return _compute(system, JACOBIAN_RATE, q, rates, count, plan, out=out, on_error=on_error)
 
 
-def _code(system: System, representation: Representation | None) -> int:
+def representation_code(system: System, representation: Representation | None) -> int:
+    """Return the number that kernels have for a representation; UsageError for one of a user."""
     chosen = checked_choice(system, representation) or system.representation
     code = _CODES.get(type(chosen))
     if code is None:

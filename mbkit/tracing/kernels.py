@@ -6,6 +6,7 @@ See decision 32 for why they are copied by `mbkit.differentiation.retarget`.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +36,7 @@ class KernelCopies(Retargeting):
         from mbkit.kernels import compile as door
         from mbkit.kernels import matrix_product, weighted_sums, whole_numbers
         from mbkit.kernels.constraints.kinds import loop_joint
-        from mbkit.kernels.joints import unit
+        from mbkit.kernels.joints import screw, unit
         from mbkit.kernels.lie import quaternion, series
 
         pairs: list[tuple[Any, Callable[..., Any]]] = [
@@ -55,6 +56,7 @@ class KernelCopies(Retargeting):
             (quaternion.quaternion_exp, maps.quaternion_exp),
             (quaternion.quaternion_log, maps.quaternion_log),
             (quaternion.quaternion_from_rotation, maps.quaternion_from_rotation),
+            (screw.locate_screw, _locate_screw),
             (series.a1_a2, maps.coefficients("a1_a2")),
             (series.a2_a3, maps.coefficients("a2_a3")),
             (series.b2_b3, maps.coefficients("b2_b3")),
@@ -229,6 +231,18 @@ class SmoothForms(ClosedForms):
         from mbkit.kernels.lie import series
 
         return self._either("c2_c3", 16.0, (series._C2, series._C3), z)
+
+
+def _locate_screw(rate: Any, lead: Any, R: Any, p: Any) -> Any:
+    """Return q as `mbkit.kernels.joints.screw.locate_screw` does, for each number of turns."""
+    if rate == 0.0:
+        return p[2] / lead
+    angle = apply("arctan2", R[3] - R[1], R[0] + R[4])
+    if lead == 0.0:
+        return angle / rate
+    turn = 2.0 * math.pi
+    angle = angle + turn * apply("floor", (p[2] * rate / lead - angle) / turn + 0.5)
+    return (rate * angle + lead * p[2]) / (rate * rate + lead * lead)
 
 
 def _dot(a: Any, b: Any) -> Any:

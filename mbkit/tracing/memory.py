@@ -34,6 +34,10 @@ class Mirror:
         """Let an array of objects lie at an address."""
         self._arrays[int(address)] = array
 
+    def knows(self, address: int) -> bool:
+        """Return whether something lies at an address."""
+        return int(address) in self._arrays
+
     def objects(self, dtype: Any, address: int, count: int) -> Any:
         """Return `count` entries at an address, copied if nothing was there yet."""
         address = int(address)

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.differentiation.rules import differentiate
-from mbkit.differentiation.runs import numbers as checked_numbers
 from mbkit.differentiation.runs import reason
-from mbkit.differentiation.tape import CannotTraceError, Number, Traced, add, multiply, power
+from mbkit.differentiation.tape import (
+    CannotTraceError,
+    Number,
+    Traced,
+    add,
+    multiply,
+    power,
+    value_of,
+)
 from mbkit.errors import MbkitError, UsageError
-from mbkit.joints import CompositeJoint, Joint
-from mbkit.joints.defaults.derivatives import defines, twist_of_pose
+from mbkit.systems.higher_orders import representation_code
 from mbkit.systems.memory.workspace import Workspace
-from mbkit.tracing.branches import BranchingTape, substituted
+from mbkit.tracing.branches import BranchingTape
 from mbkit.tracing.forces import enter_forces
+from mbkit.tracing.joints import TracedJoints, enter_constraints
 from mbkit.tracing.kernels import ClosedForms, KernelCopies, SmoothForms
-from mbkit.tracing.memory import Mirror, as_objects
+from mbkit.tracing.memory import Mirror, as_objects, memory_at
 from mbkit.tracing.numbers import is_plain, rounded, rounded_fit
-from mbkit.tracing.parameters import Free, numbers_of, polynomials
+from mbkit.tracing.parameters import Free, flat, numbers_of
+from mbkit.tracing.places import enter_places, is_of_places
+from mbkit.tracing.polynomials import Term, polynomials
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -65,20 +74,23 @@ class Trace:
         self.v = self.inputs("v")
         self.t = self.tape.input("t", 0.7)
         self.parameters = [
-            self.tape.inputs(f"p{i}", [x or 0.1 for x in each.values])
+            self.tape.inputs(f"p{i}", [x or least for x in each.values])
             for i, each in enumerate(free)
+            for least in (0.0 if is_of_places(system, each) else 0.1,)
         ]
         self.workspace = Workspace(system.arrays, system.evaluator)
         self.mirror = Mirror()
+        self._kept: list[Any] = []
         maps = (SmoothForms if smooth else ClosedForms)(self.tape)
         self.copies = KernelCopies(self.mirror, maps)
         self.space = self.workspace.address
         self._fill(free)
-        self._enter_joints()
+        enter_places(self)
+        TracedJoints(self).enter()
         if system.forces:
             enter_forces(self)
         if system.arrays.closure:
-            self._enter_constraints()
+            enter_constraints(self)
 
     def inputs(self, name: str) -> Any:
         """Return traced velocities, accelerations or forces (nv,)."""
@@ -89,6 +101,31 @@ class Trace:
         known = {"q": self.q, "v": self.v}
         return {name: known.get(name) if name in known else self.inputs(name) for name in names}
 
+    def parameter(self, path: str) -> Any:
+        """Return a parameter of the system, those entries that stay free traced."""
+        found = np.array(self.system.parameters[path], dtype=np.float64)
+        made = found.astype(object) if self._smooth else self._leaves(found, 0.0)
+        for each, traced in zip(self.free, self.parameters, strict=True):
+            for entry, x in zip(each.entries, traced, strict=True):
+                if each.path == path:
+                    made[entry] = x
+        return made
+
+    def sign(self, x: Number) -> Number:
+        """Return -1 for negative numbers, else 1; that of its value, if not `smooth`."""
+        if self._smooth:
+            return self.tape.where(("<", x, 0.0), -1.0, 1.0)
+        return -1.0 if value_of(x) < 0.0 else 1.0
+
+    def new(self, numbers: Any) -> int:
+        """Return an address at which kernels find some numbers."""
+        from mbkit.kernels.compile import array_address
+
+        self._kept.append(np.zeros(len(numbers)))  # which has the address
+        address = int(array_address(self._kept[-1]))
+        self.mirror.put(address, numbers)
+        return address
+
     # ------------------------------------------------------------------------------- numbers
 
     def _fill(self, free: Sequence[Free]) -> None:
@@ -96,9 +133,8 @@ class Trace:
         numbers = numbers_of(self.system, self.workspace)
         values = None
         if free:
-            found = polynomials(self.what, self.system, free)
-            symbols = [x for each in self.parameters for x in each]
-            values = self._values(found, symbols)
+            found = self._polynomials()
+            values = self._values(found, len(flat(numbers)))
         start = 0
         for address, array in numbers:
             objects = as_objects(array)
@@ -142,141 +178,41 @@ class Trace:
             self.constants[x] = self.tape.input(f"constant {x!r}", x)
         return self.constants[x]
 
-    def _values(self, found: Any, symbols: Sequence[Number]) -> Any:
-        values = np.zeros(found.coefficients.shape[1], dtype=object)
-        depends = [row != 0.0 for p, row in zip(*found, strict=True) if any(p)]
-        fixed = ~np.any(depends, axis=0)
-        for exponents, row in zip(found.powers, found.coefficients, strict=True):
-            product: Number = 1.0
-            for x, k in zip(symbols, exponents, strict=True):
-                product = multiply(product, power(x, float(k)))
-            for j in np.flatnonzero(row):
-                factor = float(row[j])
+    def _polynomials(self) -> list[Term]:
+        """Return the numbers of the system as polynomials of what is not of places."""
+        direct = [is_of_places(self.system, each) for each in self.free]
+        rest = [each for each, place in zip(self.free, direct, strict=True) if not place]
+        return polynomials(self.what, self.system, rest)
+
+    def _values(self, terms: Sequence[Term], count: int) -> Any:
+        symbols = [
+            x
+            for each, traced in zip(self.free, self.parameters, strict=True)
+            if not is_of_places(self.system, each)
+            for x in traced
+        ]
+        values = np.zeros(count, dtype=object)
+        depending = [term.places for term in terms if term.product]
+        fixed = np.ones(count, dtype=bool)
+        fixed[np.concatenate([np.zeros(0, dtype=int), *depending])] = False
+        for product, places, factors in terms:
+            monomial: Number = 1.0
+            for k, n in Counter(product).items():
+                monomial = multiply(monomial, power(symbols[k], float(n)))
+            for j, factor in zip(places, factors.tolist(), strict=True):
                 if not self._smooth:
                     factor = self._leaf(factor if fixed[j] else rounded_fit(factor), 0.0)
-                values[j] = add(values[j], multiply(factor, product))
+                values[j] = add(values[j], multiply(factor, monomial))
         return values
-
-    # -------------------------------------------------------------------------------- joints
-
-    def _enter_joints(self) -> None:
-        from mbkit.kernels.joints import python_joint
-
-        functions = self.mirror.functions
-        self._joints: dict[int, Joint] = {}
-        for row, joint in enumerate(self.system.arrays.joints):
-            if joint is None or joint.screw_form() is not None:
-                continue
-            for each in _members(joint):
-                kernels: Any = each.kernels()
-                for operation in ("motion", "retract", "rates"):
-                    kernel = getattr(kernels, operation, None)
-                    if kernel is not None:
-                        made = self._straight(self.copies.convert(kernel.function))
-                        functions[kernel.address] = self._named(f"Joint {each.name!r}", made)
-            if joint.kernels() is None:
-                address = int(self.workspace.slots[row].memory.ctypes.data)
-                self._joints[address] = joint
-                self.mirror.put(
-                    self.system.arrays.bodies[row]["parameters"], np.zeros(1, dtype=object)
-                )
-        functions[python_joint.motion.address] = self._move_python_joint
-        functions[python_joint.retract.address] = self._retract_python_joint
-        functions[python_joint.rates.address] = self._rates_of_python_joint
-
-    def _move_python_joint(
-        self, slot: int, _parameters: Any, q: Any, v: Any, R: Any, p: Any, S: Any, bias: Any
-    ) -> int:
-        joint = self._joints[slot]
-        nv = joint.num_velocities
-        own_q, own_v = q[: joint.num_positions].copy(), v[:nv].copy()
-
-        def run() -> list[Number]:
-            T, columns, rate = self._motion_of(joint, own_q, own_v)
-            return [*T[:3, :3].ravel(), *T[:3, 3], *columns.T.ravel(), *rate]
-
-        found = self.refusing(f"Joint {joint.name!r}", lambda: self.tape.every_way(run))
-        R[:9], p[:3] = found[:9], found[9:12]
-        S[: 6 * nv], bias[:6] = found[12 : 12 + 6 * nv], found[12 + 6 * nv :]
-        return 0
-
-    def _retract_python_joint(self, slot: int, _parameters: Any, q: Any, dx: Any, out: Any) -> int:
-        joint = self._joints[slot]
-        given = q[: joint.num_positions].copy(), dx[: joint.ndx].copy()
-        return self._by_method(joint, "retract", given, out, joint.num_positions)
-
-    def _rates_of_python_joint(self, slot: int, _parameters: Any, q: Any, v: Any, out: Any) -> int:
-        joint = self._joints[slot]
-        given = q[: joint.num_positions].copy(), v[: joint.num_velocities].copy()
-        return self._by_method(joint, "rates", given, out, joint.ndx)
-
-    def _by_method(self, joint: Joint, method: str, given: Any, out: Any, size: int) -> int:
-        """Write what a method of a joint in Python returns."""
-
-        def run() -> list[Number]:
-            return [*checked_numbers(getattr(self.copies.convert(joint), method)(*given), (size,))]
-
-        out[:size] = self.refusing(f"Joint {joint.name!r}", lambda: self.tape.every_way(run))
-        return 0
-
-    def _motion_of(self, joint: Joint, q: Any, v: Any) -> tuple[Any, Any, Any]:
-        """Return T, S and S-dot v of a joint in Python, as its methods or its pose say."""
-        shadow = self.copies.convert(joint)
-        if defines(joint, "motion_subspace") and defines(joint, "bias"):
-            T, S = shadow.pose(q), shadow.motion_subspace(q)
-            bias = checked_numbers(shadow.bias(q, v), (6,))
-            return checked_numbers(T, (4, 4)), checked_numbers(S, (6, len(v))), bias
-        rest = [0.0] * joint.ndx
-        X, Y = self.tape.inputs("x", rest), self.tape.inputs("y", rest)
-        T = checked_numbers(shadow.pose(q), (4, 4))
-        moved = shadow.retract(q, X)
-        far = checked_numbers(shadow.pose(shadow.retract(moved, Y)), (4, 4))
-        W = checked_numbers(shadow.rates(moved, v), (len(rest),))
-        # as in `mbkit.joints.defaults.derivatives`: S v with a constant v, then its rate
-        momentary = twist_of_pose(far, dict(zip(Y, W, strict=True)))
-        if len(rest) == len(v):
-            columns = [twist_of_pose(far, {y: 1.0}) for y in Y]
-        else:
-            columns = [differentiate(momentary, {v_k: 1.0}) for v_k in v]
-        bias = differentiate(momentary, dict(zip(X, W, strict=True)))
-        given = [number for column in columns for number in column] + bias
-        given = substituted(given, dict.fromkeys((*X, *Y), 0.0))
-        S = np.array(given[: 6 * len(v)], dtype=object).reshape(len(v), 6).T
-        if defines(joint, "motion_subspace"):
-            S = checked_numbers(shadow.motion_subspace(q), (6, len(v)))
-        rate: Any = given[6 * len(v) :]
-        if defines(joint, "bias"):
-            rate = checked_numbers(shadow.bias(q, v), (6,))
-        return T, S, rate
-
-    def _enter_constraints(self) -> None:
-        """Let loop joints and constraints be called, but those that search for a configuration."""
-        functions, copies, arrays = self.mirror.functions, self.copies, self.system.arrays.closure
-        for joint in arrays.joints:
-            kernels: Any = None if joint is None else joint.kernels()
-            for operation in ("motion", "configuration_from_pose", "constraint_wrenches"):
-                kernel = getattr(kernels, operation, None)
-                if kernel is not None and joint is not None and joint.screw_form() is None:
-                    made = self._straight(copies.convert(kernel.function))
-                    functions[kernel.address] = self._named(f"Joint {joint.name!r}", made)
-        for row, joint in zip(arrays.joint_rows, arrays.joints, strict=True):
-            for entry in ("", "wrench_", "configuration_from_pose_"):
-                address = int(row[f"{entry}parameters"])
-                if joint is not None and address and joint.kernels() is not None:
-                    numbers = np.asarray(joint.parameters(), dtype=np.float64)
-                    self.mirror.put(address, numbers.astype(object))
-        for constraint in arrays.objects:
-            own: Any = constraint.kernel()
-            if own is not None:
-                made = self._straight(copies.convert(own.function))
-                functions[own.address] = self._named(f"Constraint {constraint.name!r}", made)
 
     # ---------------------------------------------------------------------------- evaluation
 
-    def _named(self, name: str, function: Any) -> Callable[..., int]:
+    def named(self, name: str, function: Any) -> Callable[..., int]:
+        """Return a function whose failures name what it is of."""
         return lambda *arguments: self.refusing(name, lambda: function(*arguments))
 
-    def _straight(self, function: Any) -> Callable[..., int]:
+    def straight(self, function: Any) -> Callable[..., int]:
+        """Return a function that is refused where it has several branches."""
         return lambda *arguments: self.tape.one_way(lambda: function(*arguments))
 
     def refusing(self, name: str, call: Callable[[], Any]) -> Any:
@@ -316,6 +252,31 @@ class Trace:
             raise UsageError(f"{self.what}: kernel {function.function.__name__} reports {state}.")
         return out
 
+    def call_series(
+        self, function: Any, size: int, rates: Sequence[Any], count: int, body: int = 0
+    ) -> Any:
+        """Return what a kernel of `mbkit.kernels.taylor` writes, (size,).
+
+        Of the rates v, vdot, ...; for series of `count` terms, and a row of `System.body_names`.
+        """
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.taylor.layout import PLAN
+        from mbkit.kernels.taylor.pieces import joint_columns
+
+        pieces = self.system.arrays.joint_pieces
+        if pieces.given:
+            raise UsageError(
+                f"{self.what}: Joint {pieces.given[0].joint.name!r} of system "
+                f"'{self.system.name}' is in Python, and rates of twists beyond the accelerations "
+                f"are handed on for joints of mbkit; differentiate 'accelerations' by CasADi."
+            )
+        code = representation_code(self.system, None)
+        plan = memory_at(pieces.plan(code, count, body), 1, PLAN)[0]
+        self.mirror.put(plan["pieces"], self.mirror.pointer_at(array_address(pieces.table)))
+        self.mirror.functions[joint_columns.address] = self.copies.convert(joint_columns.function)
+        given = np.concatenate(rates)
+        return self.call(function, size, None, given, pieces.plan(code, count, body))
+
 
 def _any_configuration(system: System) -> Any:
     """Return one at which comparisons come out as in most, with closed loops if there are any."""
@@ -325,12 +286,3 @@ def _any_configuration(system: System) -> Any:
     with contextlib.suppress(MbkitError):
         q = system.close_loops(q)
     return q
-
-
-def _members(joint: Joint) -> list[Joint]:
-    """Return a joint and the joints that it is made of."""
-    found = [joint]
-    if isinstance(joint, CompositeJoint):
-        for member in joint.members:
-            found += _members(member)
-    return found

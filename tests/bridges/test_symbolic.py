@@ -186,10 +186,22 @@ def test_forces_with_branches_are_piecewise():
         assert_same(numbers(found, left, state), total)
 
 
+def test_places_and_axes_stay_symbols():
+    system = double_pendulum()
+    found = mb.symbolic(system, parameters={"joints.knee.S_pred": "S"})
+    S = found.parameters["S"]
+    assert found.pose("second").has(S[1, 2])
+    assert S[3, 3] == 1
+    system = mb.Mechanism("one")
+    body = system.add_body(mb.Body("body", mb.SpatialInertia.from_com(2.0, (0.3, 0.4, 0.5))))
+    system.add_joint(mb.PrismaticJoint("rail", axis=(1, 2, 2)), system.world, body)
+    found = mb.symbolic(system.assemble(), parameters={"joints.rail.axis": "a"})
+    at = dict(zip(found.parameters["a"], (2, 3, 6), strict=True)) | {found.q[0]: 7}
+    assert [*found.pose("body")[:3, 3].subs(at)] == [2, 3, 6]
+
+
 def test_what_cannot_be_handed_on_is_named():
     system = double_pendulum()
-    with pytest.raises(mb.UsageError, match=r"'joints.knee.axis'.*axes"):
-        mb.symbolic(system, parameters=["joints.knee.axis"])
     with pytest.raises(mb.NameUnknownError, match=r"bodies\.first\.mass"):
         mb.symbolic(system, parameters=["bodies.first.mas"])
     with pytest.raises(mb.UsageError, match="symbol of the state"):

@@ -47,6 +47,9 @@ def test_all_joints(representation):
     for name, given, expected in (
         ("inverse_dynamics", (q, v, vdot), system.inverse_dynamics(q, v, vdot)),
         ("bias_force", (q, v), system.bias_force(q, v)),
+        ("accelerations", (q, v, vdot), system.accelerations(q, v, vdot)),
+        ("jerks", (q, v, vdot, tau), system.jerks(q, v, vdot, tau)),
+        ("momentum", (q, v), system.momentum(q, v)),
         ("mass_matrix", (q,), system.mass_matrix(q)),
         ("twists", (q, v), system.twists(q, v)),
         ("poses", (q,), np.hstack(system.poses(q))),
@@ -54,12 +57,50 @@ def test_all_joints(representation):
         ("potential_energy", (q,), system.potential_energy(q)),
     ):
         assert same(mb.casadi_function(system, name)(*given), expected), name
-    for name, given in (("pose", (q,)), ("twist", (q, v)), ("jacobian", (q,))):
+    for name, given in (
+        ("pose", (q,)), ("twist", (q, v)), ("jacobian", (q,)), ("jacobian_rate", (q, v)),
+        ("acceleration", (q, v, vdot)),
+    ):  # fmt: skip
         function = mb.casadi_function(system, name, body="body7")
         assert same(function(*given), getattr(system, name)("body7", *given)), name
     rest = np.zeros(system.nv)
     parts = dynamics.jacobian()(system.reference_configuration(), rest, rest, rest)
     assert all(np.isfinite(part.full()).all() for part in parts)
+
+
+def test_motions_of_any_order():
+    rng = np.random.default_rng(13)
+    system = random_mechanism(rng, 5, ("revolute", "universal", "free", "angles")).assemble()
+    q = state_of(rng, system)[0]
+    rates = rng.normal(size=(5, system.nv))
+    function = mb.casadi_function(system, "body_derivatives", order=4)
+    assert function.name_in() == ["q", "v", "vdot", "vddot", "v3", "v4"]
+    assert same(function(q, *rates), system.body_derivatives(q, rates))
+
+
+def test_hybrid_dynamics():
+    """Of trees with forces, and of closed mechanisms, redundant rows included."""
+    rng = np.random.default_rng(14)
+    system, first, _ = forced(rng)
+    q, v, vdot, tau = state_of(rng, system)
+    function = mb.casadi_function(system, "hybrid_dynamics", prescribed=[first])
+    expected = system.hybrid_dynamics(q, v, tau=tau, vdot=vdot, prescribed=[first], t=0.4)
+    for found, each in zip(function(q, v, tau, vdot, 0.4), expected, strict=True):
+        assert same(found, each, 1e-11)
+    for name in ("four-bar", "Bricard", "Stewart platform"):
+        system = BY_NAME[name].system()
+        start = system.close_loops(system.reference_configuration())
+        q = system.close_loops(system.retract(start, 0.1 * rng.normal(size=system.ndx)))
+        v, vdot, tau = rng.normal(size=(3, system.nv))
+        A = system.constraint_jacobian(q)
+        v -= np.linalg.pinv(A, rcond=1e-9) @ (A @ v)
+        held = [system.joint_names[0]]
+        function = mb.casadi_function(system, "hybrid_dynamics", prescribed=held)
+        expected = system.hybrid_dynamics(q, v, tau=tau, vdot=vdot, prescribed=held)
+        for found, each in zip(function(q, v, tau, vdot), expected, strict=True):
+            assert same(found, each, 1e-10)
+        with pytest.raises(mb.UsageError, match="more joints"):
+            mb.casadi_function(system, "hybrid_dynamics", prescribed=system.joint_names)
 
 
 def test_derivatives_are_those_of_mbkit():
@@ -311,20 +352,24 @@ def test_what_cannot_be_handed_on_is_named():
     body = mechanism.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
     mechanism.add_joint(mb.HelicalJoint("nut", axis=(1, 2, 3), pitch=0.1), mechanism.world, body)
     system = mechanism.assemble()
-    with pytest.raises(mb.UsageError, match=r"joints\.nut.axis"):
-        mb.casadi_function(system, "mass_matrix", parameters=["joints.nut.axis"])
     with pytest.raises(mb.NameUnknownError, match=r"bodies\.body.mass"):
         mb.casadi_function(system, "mass_matrix", parameters=["bodies.body.mas"])
-    with pytest.raises(mb.UsageError, match=r"S_pred\[0, 3\]"):
-        mb.casadi_function(system, "mass_matrix", parameters=["joints.nut.S_pred"])
     with pytest.raises(mb.UsageError, match="forward_dynamics"):
         mb.casadi_function(system, "fd")
     with pytest.raises(mb.UsageError, match="label 'q'"):
         mb.casadi_function(system, "mass_matrix", parameters={"bodies.body.mass": "q"})
     with pytest.raises(mb.UsageError, match="different shapes"):
         mb.casadi_function(system, "mass_matrix", parameters=dict.fromkeys(SHAPES, "p"))
-    with pytest.raises(mb.UsageError, match="one body"):
+    with pytest.raises(mb.UsageError, match="needs a body"):
         mb.casadi_function(system, "pose")
+    with pytest.raises(mb.UsageError, match=r"prescribed=\['nut'\]"):
+        mb.casadi_function(system, "hybrid_dynamics")
+    with pytest.raises(mb.UsageError, match="order must be"):
+        mb.casadi_function(system, "body_derivatives", order=-1)
+    with pytest.raises(mb.UsageError, match="takes no order"):
+        mb.casadi_function(system, "jerks", order=3)
+    with pytest.raises(mb.UsageError, match=r"S_pred.*or the whole"):
+        mb.casadi_function(system, "mass_matrix", parameters=["joints.nut.S_pred[0, 0]"])
     table = mb.ForceFunction("table", lambda t, q, v: np.interp(q, [0.0, 1.0], [0.0, 1.0]))
     with pytest.raises(mb.UsageError, match=r"'table'.*without_forces"):
         mb.casadi_function(system.with_forces([table]), "forward_dynamics")
@@ -336,7 +381,3 @@ def test_what_cannot_be_handed_on_is_named():
     loop.add_joint(mb.PrismaticJoint("second", axis=(1, 0, 0)), loop.world, body)
     with pytest.raises(mb.UsageError, match="constraints"):
         mb.casadi_function(loop.assemble(), "inverse_dynamics")
-    closed = four_bar.build().assemble()
-    place = next(name for name in closed.parameters if name.endswith(".S_pred"))
-    with pytest.raises(mb.UsageError, match=r"'joints\..*' would be free"):
-        mb.casadi_function(closed, "forward_dynamics", parameters=[f"{place}[0, 3]"])

@@ -69,6 +69,56 @@ def test_values_and_derivatives(system, name):
     assert np.abs(found - rate).max() < 1e-7 * np.abs(rate).max()
 
 
+OTHERS = {
+    "hybrid_dynamics": ("q", "v", "tau", "vdot"), "mass_matrix": ("q",), "pose": ("q",),
+    "twist": ("q", "v"), "jacobian": ("q",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_evaluations(system, name):
+    """Values, derivatives along a motion of everything by differences, batches."""
+    rng = np.random.default_rng(6)
+    q, v, tau = state_of(rng, system)
+    held = {"prescribed": [system.joint_names[1]]}
+    given = {"hybrid_dynamics": held, "mass_matrix": {}}.get(name, {"body": "body4"})
+    function = mb.jax_function(system, name, **given)
+    x = {"q": q, "v": v, "tau": tau, "vdot": rng.normal(size=system.nv)}
+    dx = {key: rng.normal(size=system.nv) for key in x}
+
+    def expected(x):
+        if name == "hybrid_dynamics":
+            rest = {key: x[key] for key in ("tau", "vdot")}
+            return np.hstack(system.hybrid_dynamics(x["q"], x["v"], **rest, **held))
+        at = [x[key] for key in OTHERS[name]]
+        return getattr(system, name)(*given.values(), *at)
+
+    def whole(*at):
+        found = function(*at)
+        return jax.numpy.hstack(found) if name == "hybrid_dynamics" else found
+
+    def moved(e):
+        return {"q": system.retract(q, e * dx["q"])} | {
+            key: x[key] + e * dx[key] for key in ("v", "tau", "vdot")
+        }
+
+    at = [x[key] for key in OTHERS[name]]
+    assert np.array_equal(jax.jit(whole)(*at), expected(x))
+    h = 1e-3
+    rate = (
+        expected(moved(-2 * h)) - 8 * expected(moved(-h)) + 8 * expected(moved(h))
+        - expected(moved(2 * h))
+    ) / (12 * h)  # fmt: skip
+    tangents = [system.position_rates(q, dx["q"]), *(dx[key] for key in OTHERS[name][1:])]
+    found = jax.jvp(whole, tuple(at), tuple(tangents))[1]
+    assert np.abs(found - rate).max() < 1e-7 * np.abs(rate).max()
+    slopes = jax.jacrev(whole)
+    many = np.array([q, system.retract(q, 0.1 * dx["q"])])
+    rows = jax.jit(jax.vmap(slopes, in_axes=(0, *[None] * (len(at) - 1))))(many, *at[1:])
+    for row, each in zip(rows, many, strict=True):
+        assert np.allclose(row, slopes(each, *at[1:]), rtol=1e-12, atol=1e-12)
+
+
 def test_batches_are_one_call_each(system):
     rng = np.random.default_rng(3)
     q, v, x = map(np.array, zip(*(state_of(rng, system) for _ in range(4)), strict=True))
@@ -137,6 +187,14 @@ def test_refusals(system):
         function(q, v, x)
     with pytest.raises(mb.UsageError, match="forward_dynamics"):
         mb.jax_function(system, "mass")
+    with pytest.raises(mb.UsageError, match="needs body; give body='body4'"):
+        mb.jax_function(system, "pose")
+    with pytest.raises(mb.UsageError, match="takes no body"):
+        mb.jax_function(system, "mass_matrix", body="body4")
+    with pytest.raises(mb.NameUnknownError, match="body4"):
+        mb.jax_function(system, "pose", body="body44")
+    with pytest.raises(mb.NameUnknownError, match="joint"):
+        mb.jax_function(system, "hybrid_dynamics", prescribed=["joint44"])
     jax.config.update("jax_enable_x64", False)
     with pytest.raises(mb.UsageError, match="jax_enable_x64"):
         function(q, v)

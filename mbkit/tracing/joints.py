@@ -1,0 +1,154 @@
+"""Joints and constraints of a traced system: what stands for their kernels and methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.differentiation.rules import differentiate
+from mbkit.differentiation.runs import numbers as checked_numbers
+from mbkit.differentiation.tape import Number
+from mbkit.joints import CompositeJoint, Joint
+from mbkit.joints.defaults.derivatives import defines, twist_of_pose
+from mbkit.tracing.branches import substituted
+
+if TYPE_CHECKING:
+    from mbkit.tracing.trace import Trace
+
+__all__ = ["TracedJoints", "enter_constraints"]
+
+
+class TracedJoints:
+    """The joints of the tree that are no screws, and those in Python by their slots."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self._joints: dict[int, Joint] = {}
+
+    def enter(self) -> None:
+        """Let them be called."""
+        from mbkit.kernels.joints import python_joint
+
+        functions = self.trace.mirror.functions
+        for row, joint in enumerate(self.trace.system.arrays.joints):
+            if joint is None or joint.screw_form() is not None:
+                continue
+            for each in _members(joint):
+                kernels: Any = each.kernels()
+                for operation in ("motion", "retract", "rates"):
+                    kernel = getattr(kernels, operation, None)
+                    if kernel is not None:
+                        made = self.trace.straight(self.trace.copies.convert(kernel.function))
+                        functions[kernel.address] = self.trace.named(f"Joint {each.name!r}", made)
+            if joint.kernels() is None:
+                address = int(self.trace.workspace.slots[row].memory.ctypes.data)
+                self._joints[address] = joint
+                self.trace.mirror.put(
+                    self.trace.system.arrays.bodies[row]["parameters"], np.zeros(1, dtype=object)
+                )
+        functions[python_joint.motion.address] = self._move_python_joint
+        functions[python_joint.retract.address] = self._retract_python_joint
+        functions[python_joint.rates.address] = self._rates_of_python_joint
+
+    def _move_python_joint(
+        self, slot: int, _parameters: Any, q: Any, v: Any, R: Any, p: Any, S: Any, bias: Any
+    ) -> int:
+        joint = self._joints[slot]
+        nv = joint.num_velocities
+        own_q, own_v = q[: joint.num_positions].copy(), v[:nv].copy()
+
+        def run() -> list[Number]:
+            T, columns, rate = self._motion_of(joint, own_q, own_v)
+            return [*T[:3, :3].ravel(), *T[:3, 3], *columns.T.ravel(), *rate]
+
+        found = self.trace.refusing(f"Joint {joint.name!r}", lambda: self.trace.tape.every_way(run))
+        R[:9], p[:3] = found[:9], found[9:12]
+        S[: 6 * nv], bias[:6] = found[12 : 12 + 6 * nv], found[12 + 6 * nv :]
+        return 0
+
+    def _retract_python_joint(self, slot: int, _parameters: Any, q: Any, dx: Any, out: Any) -> int:
+        joint = self._joints[slot]
+        given = q[: joint.num_positions].copy(), dx[: joint.ndx].copy()
+        return self._by_method(joint, "retract", given, out, joint.num_positions)
+
+    def _rates_of_python_joint(self, slot: int, _parameters: Any, q: Any, v: Any, out: Any) -> int:
+        joint = self._joints[slot]
+        given = q[: joint.num_positions].copy(), v[: joint.num_velocities].copy()
+        return self._by_method(joint, "rates", given, out, joint.ndx)
+
+    def _by_method(self, joint: Joint, method: str, given: Any, out: Any, size: int) -> int:
+        """Write what a method of a joint in Python returns."""
+
+        def run() -> list[Number]:
+            return [
+                *checked_numbers(getattr(self.trace.copies.convert(joint), method)(*given), (size,))
+            ]
+
+        out[:size] = self.trace.refusing(
+            f"Joint {joint.name!r}", lambda: self.trace.tape.every_way(run)
+        )
+        return 0
+
+    def _motion_of(self, joint: Joint, q: Any, v: Any) -> tuple[Any, Any, Any]:
+        """Return T, S and S-dot v of a joint in Python, as its methods or its pose say."""
+        shadow = self.trace.copies.convert(joint)
+        if defines(joint, "motion_subspace") and defines(joint, "bias"):
+            T, S = shadow.pose(q), shadow.motion_subspace(q)
+            bias = checked_numbers(shadow.bias(q, v), (6,))
+            return checked_numbers(T, (4, 4)), checked_numbers(S, (6, len(v))), bias
+        rest = [0.0] * joint.ndx
+        X, Y = self.trace.tape.inputs("x", rest), self.trace.tape.inputs("y", rest)
+        T = checked_numbers(shadow.pose(q), (4, 4))
+        moved = shadow.retract(q, X)
+        far = checked_numbers(shadow.pose(shadow.retract(moved, Y)), (4, 4))
+        W = checked_numbers(shadow.rates(moved, v), (len(rest),))
+        # as in `mbkit.joints.defaults.derivatives`: S v with a constant v, then its rate
+        momentary = twist_of_pose(far, dict(zip(Y, W, strict=True)))
+        if len(rest) == len(v):
+            columns = [twist_of_pose(far, {y: 1.0}) for y in Y]
+        else:
+            columns = [differentiate(momentary, {v_k: 1.0}) for v_k in v]
+        bias = differentiate(momentary, dict(zip(X, W, strict=True)))
+        given = [number for column in columns for number in column] + bias
+        given = substituted(given, dict.fromkeys((*X, *Y), 0.0))
+        S = np.array(given[: 6 * len(v)], dtype=object).reshape(len(v), 6).T
+        if defines(joint, "motion_subspace"):
+            S = checked_numbers(shadow.motion_subspace(q), (6, len(v)))
+        rate: Any = given[6 * len(v) :]
+        if defines(joint, "bias"):
+            rate = checked_numbers(shadow.bias(q, v), (6,))
+        return T, S, rate
+
+
+def enter_constraints(trace: Trace) -> None:
+    """Let loop joints and constraints be called, but those that search for a configuration."""
+    functions, copies, arrays = trace.mirror.functions, trace.copies, trace.system.arrays.closure
+    for joint in arrays.joints:
+        kernels: Any = None if joint is None else joint.kernels()
+        for operation in ("motion", "configuration_from_pose", "constraint_wrenches"):
+            kernel = getattr(kernels, operation, None)
+            if kernel is not None and joint is not None and joint.screw_form() is None:
+                made = trace.straight(copies.convert(kernel.function))
+                functions[kernel.address] = trace.named(f"Joint {joint.name!r}", made)
+    for row, joint in zip(arrays.joint_rows, arrays.joints, strict=True):
+        for entry in ("", "wrench_", "configuration_from_pose_"):
+            address = int(row[f"{entry}parameters"])
+            known = trace.mirror.knows(address)
+            if joint is not None and address and not known and joint.kernels() is not None:
+                numbers = np.asarray(joint.parameters(), dtype=np.float64)
+                trace.mirror.put(address, numbers.astype(object))
+    for constraint in arrays.objects:
+        own: Any = constraint.kernel()
+        if own is not None:
+            made = trace.straight(copies.convert(own.function))
+            functions[own.address] = trace.named(f"Constraint {constraint.name!r}", made)
+
+
+def _members(joint: Joint) -> list[Joint]:
+    """Return a joint and the joints that it is made of."""
+    found = [joint]
+    if isinstance(joint, CompositeJoint):
+        for member in joint.members:
+            found += _members(member)
+    return found

@@ -1,0 +1,121 @@
+"""Parameters that stay free in functions of CasADi: any number of them, axes and places too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from examples.closed_loops import spatial_slider_crank, stewart_platform
+from mbkit.lie import SE3
+from tests.peers.test_casadi import same, state_of
+from tests.trees import random_inertia, random_mechanism
+
+casadi = pytest.importorskip("casadi")
+
+#: Joints whose axes are known to the function, turned round or not.
+KINDS = (
+    "revolute", "prismatic", "helical", "cylindrical", "planar", "Schoenflies", "universal",
+    "constant velocity", "translational", "screw", "free", "spherical",
+)  # fmt: skip
+
+DIRECTIONS = ("axis", "axis1", "axis2", "axes", "screw")
+
+
+def moved(rng, value):
+    """Return another value of a parameter."""
+    value = np.array(value)
+    if value.shape == (4, 4):
+        return value @ SE3.exp(0.4 * rng.normal(size=6))
+    if value.shape == (3, 3):
+        return 1.2 * value if (value == value.T).all() else value + 0.2 * rng.normal(size=(3, 3))
+    return 1.1 * value + 0.3 * rng.normal(size=value.shape)
+
+
+def check(system, name, given, values, tolerance):
+    """The function for the values of parameters is that of the system that has them."""
+    function = mb.casadi_function(system, name, parameters=list(values))
+    other = system.with_parameters(values)
+    expected = getattr(other, name)(*given)
+    assert same(function(*given, *values.values()), expected, tolerance), name
+
+
+@pytest.mark.parametrize("representation", [mb.BodyFixed(), mb.Mixed()])
+def test_axes_and_places_of_all_joints_at_once(representation):
+    rng = np.random.default_rng(21)
+    mechanism = random_mechanism(rng, len(KINDS), KINDS)
+    system = mechanism.assemble(mb.RelativeCoordinates(representation))
+    q, v, vdot, tau = state_of(rng, system)
+    known = system.parameters
+    names = [n for n in known if n.rpartition(".")[2] in (*DIRECTIONS, "S_pred", "S_succ")]
+    values = {name: moved(rng, known[name]) for name in names}
+    assert sum(value.size for value in values.values()) > 300
+    check(system, "forward_dynamics", (q, v, tau), values, 1e-9)
+    check(system, "jerks", (q, v, vdot, tau), values, 1e-11)
+
+
+@pytest.mark.parametrize("z", [1.0, -1.0])
+def test_derivatives_by_an_axis_are_those_of_mbkit(z):
+    """Along z and against it as well, where frames along axes are not unique."""
+    mechanism = mb.Mechanism("arm")
+    rng = np.random.default_rng(22)
+    arm, hand = (mechanism.add_body(mb.Body(n, random_inertia(rng))) for n in ("arm", "hand"))
+    joint = mb.RevoluteJoint("shoulder", axis=(0, 0, z), point=(0.1, 0.2, 0.3))
+    mechanism.add_joint(joint, mechanism.world, arm)
+    mechanism.add_joint(mb.PlanarJoint("plane", axis=(0, 0, z)), arm, hand)
+    system = mechanism.assemble()
+    q, v, _, tau = state_of(rng, system)
+    for name in ("joints.shoulder.axis", "joints.plane.axis"):
+        function = mb.casadi_function(system, "forward_dynamics", parameters=[name])
+        axis = system.parameters[name]
+        found = function.jacobian()(q, v, tau, axis, np.zeros(system.nv))[3]
+        by_axis = system.derivatives("forward_dynamics", q, v, tau, by=[name])[name]
+        assert same(found, by_axis, 1e-8)
+
+
+def test_inertias_and_places_of_a_whole_robot_are_free():
+    """Beyond two hundred numbers: all that calibration and identification look for."""
+    rng = np.random.default_rng(23)
+    system = random_mechanism(rng, 8, ("revolute", "prismatic")).assemble()
+    q, v, _, tau = state_of(rng, system)
+    names = [n for n in system.parameters if n.startswith(("bodies.", "gravity"))]
+    names += [n for n in system.parameters if n.endswith((".S_pred", ".S_succ", ".axis"))]
+    values = {name: moved(rng, system.parameters[name]) for name in names}
+    for name in names:
+        if name.endswith(".mass"):
+            values[name] = abs(values[name])
+    check(system, "forward_dynamics", (q, v, tau), values, 1e-9)
+
+
+@pytest.mark.parametrize("example", [spatial_slider_crank, stewart_platform])
+def test_closed_mechanisms(example):
+    """Joints of the tree and those that close loops; by positions alone and as a whole."""
+    rng = np.random.default_rng(24)
+    built = example.build()
+    system = (built[0] if isinstance(built, tuple) else built).assemble()
+    q = system.close_loops(system.reference_configuration())
+    v, tau = rng.normal(size=(2, system.nv))
+    loop, tree = system.loop_joints[0], system.joint_names[0]
+    wanted = {"mass", "S_pred", "axis"}
+    values = {}
+    for name, value in system.parameters.items():
+        kind, owner, field = (*name.split("."), "", "")[:3]
+        if field in wanted and (kind == "bodies" or owner in (loop, tree)):
+            step = SE3.exp(0.05 * rng.normal(size=6))
+            values[name] = value @ step if np.ndim(value) == 2 else value + 0.05
+    place = f"joints.{loop}.S_succ"
+    far = np.array(system.parameters[place])
+    far[1, 3] += 0.05
+    other = system.with_parameters({**values, place: far})
+    names = [*values, f"{place}[1, 3]"]
+    function = mb.casadi_function(system, "forward_dynamics", parameters=names)
+    expected = other.solve_dynamics(q, v, tau)[0]
+    assert same(function(q, v, tau, *values.values(), far[1, 3]), expected, 1e-9)
+    residual = mb.casadi_function(system, "constraint_residual", parameters=names)
+    found = np.array(residual(q, *values.values(), far[1, 3])).ravel()
+    rows = np.linalg.norm(other.constraint_jacobian(q), axis=1)
+    own = mb.casadi_function(system, "constraint_jacobian", parameters=names)
+    scales = np.linalg.norm(own(q, *values.values(), far[1, 3]).full(), axis=1)
+    expected = other.constraint_residual(q)  # whose rows are scaled by another length
+    n = len(expected)
+    assert np.allclose(found / scales[:n], expected / rows[:n], rtol=1e-9, atol=1e-12)
