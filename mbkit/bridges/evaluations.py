@@ -206,12 +206,6 @@ def _constraint_jacobian(trace: Trace) -> Any:
 def _check_constraints(trace: Trace) -> None:
     if not trace.system.arrays.closure:
         raise UsageError(f"{trace.what}: system '{trace.system.name}' has no constraints.")
-    for constraint in trace.system.arrays.closure.objects:
-        if constraint.kernel() is None:
-            raise UsageError(
-                f"{trace.what}: constraint {constraint.name!r} of system '{trace.system.name}' is "
-                f"in Python, and only compiled ones are handed on; write its rows by yourself."
-            )
 
 
 EVALUATIONS = {

@@ -200,11 +200,24 @@ class ConstraintDerivatives:
             tape.inputs(name, each.tolist())
             for name, each in zip(names, (t, q, v, poses, twists), strict=True)
         )
-        convert = Retargeting()
+        steps = tuple(tape.inputs(name, [0.0] * self.motion.ndx) for name in ("x", "y"))
+        outputs = self.traced(Retargeting(), (T[0], Q, V, P, W), steps)
+        tape, outputs = substitute(outputs, dict.fromkeys(np.concatenate(steps), 0.0))
+        return compile_tape(tape, outputs, names)
+
+    def traced(
+        self, convert: Retargeting, given: tuple[Any, ...], steps: tuple[Any, ...]
+    ) -> list[Any]:
+        """Return residual, rate, bias, wrenches and coefficients of traced numbers in a row.
+
+        `given` are t, q, v, poses and twists; `steps` x and y, two arrays of `motion.ndx` inputs of
+        the same tape, for which zeros are to be put.
+        """
+        T, Q, V, P, W = given
+        X, Y = steps
         shadow = convert.convert(self._constraint)
         motion = self.motion.traced(convert)
-        X, Y = (tape.inputs(name, [0.0] * motion.ndx) for name in ("x", "y"))
-        start = State(T[0], _array(Q), _array(P).reshape(-1, 4, 4))
+        start = State(T, _array(Q), _array(P).reshape(-1, 4, 4))
         here = motion.moved(start, _array(X))
         there = motion.moved(here, _array(Y))
         g = numbers(shadow.residual(*there.parts()), self._shapes["residual"])
@@ -224,9 +237,7 @@ class ConstraintDerivatives:
         else:
             along = motion.along(start, _array(V), _array(W))
             bias = differentiate(list(velocity), dict(zip(X, along, strict=True)))
-        outputs = [*g, *rate, *bias, *wrenches.ravel(), *coefficients.ravel()]
-        tape, outputs = substitute(outputs, dict.fromkeys((*X, *Y), 0.0))
-        return compile_tape(tape, outputs, names)
+        return [*g, *rate, *bias, *wrenches.ravel(), *coefficients.ravel()]
 
     def _traced_rate(self, shadow: Any, here: State, g: Any, time: Any) -> Any:
         if self._given["rate"]:

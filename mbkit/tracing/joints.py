@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbkit.differentiation.rules import differentiate
 from mbkit.differentiation.runs import numbers as checked_numbers
-from mbkit.differentiation.tape import Number
+from mbkit.differentiation.tape import Number, Traced
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.defaults.derivatives import defines, twist_of_pose
+from mbkit.kernels.constraints import layout
+from mbkit.kernels.layout import DONE, SLOT_STATE
+from mbkit.systems.memory.callbacks import callback_address
 from mbkit.tracing.branches import substituted
+from mbkit.tracing.memory import as_objects
 
 if TYPE_CHECKING:
     from mbkit.tracing.trace import Trace
@@ -123,6 +130,8 @@ class TracedJoints:
 
 def enter_constraints(trace: Trace) -> None:
     """Let loop joints and constraints be called, but those that search for a configuration."""
+    from mbkit.kernels.constraints.kinds import python_constraint
+
     functions, copies, arrays = trace.mirror.functions, trace.copies, trace.system.arrays.closure
     for joint in arrays.joints:
         kernels: Any = None if joint is None else joint.kernels()
@@ -138,11 +147,84 @@ def enter_constraints(trace: Trace) -> None:
             if joint is not None and address and not known and joint.kernels() is not None:
                 numbers = np.asarray(joint.parameters(), dtype=np.float64)
                 trace.mirror.put(address, numbers.astype(object))
+    steps = _enter_python_constraints(trace)
     for constraint in arrays.objects:
-        own: Any = constraint.kernel()
-        if own is not None:
-            made = trace.straight(copies.convert(own.function))
-            functions[own.address] = trace.named(f"Constraint {constraint.name!r}", made)
+        own: Any = constraint.kernel() or python_constraint.evaluate
+        functions[own.address] = _with_branches(trace, copies.convert(own.function), steps)
+
+
+def _enter_python_constraints(trace: Trace) -> dict[Traced, float]:
+    """Let constraints in Python be called; return inputs of the tape for which zeros are to be put.
+
+    Their derivatives are taken by these: see `ConstraintDerivatives.traced`.
+    """
+    closure: Any = trace.workspace.closure
+    arrays = trace.system.arrays.closure
+    functions, address = trace.mirror.functions, callback_address("evaluate")
+    others = functions.get(address)
+    calls: dict[int, Callable[[], None]] = {}
+    zeros: dict[Traced, float] = {}
+    for k, slot in closure.slots.items():
+        derivatives: Any = arrays.derivatives[k - arrays.num_joints]
+        steps = tuple(trace.tape.inputs(f"{n}{k}", [0.0] * derivatives.motion.ndx) for n in "xy")
+        zeros.update(dict.fromkeys(np.concatenate(steps), 0.0))
+        at = int(slot.memory.ctypes.data)
+        trace.mirror.put(at, as_objects(slot.memory))
+        calls[at] = functools.partial(_evaluate, trace, slot, derivatives, steps)
+
+    def call(slot: int) -> int:
+        if slot in calls:
+            calls[slot]()
+            return 0
+        assert others is not None
+        return others(slot)
+
+    functions[address] = call
+    return zeros
+
+
+def _evaluate(trace: Trace, slot: Any, derivatives: Any, steps: tuple[Any, ...]) -> None:
+    """Write what a constraint in Python says of the arguments in its slot."""
+    memory = trace.mirror.floats_at(slot.memory.ctypes.data, len(slot.memory))
+    counts = np.cumsum([each.size for each in slot._arguments])
+    *given, said = np.split(memory[layout.OWN_VECTORS :], counts)
+    given[2].reshape(-1, 4, 4)[:, 3] = [0.0, 0.0, 0.0, 1.0]
+    said[:] = derivatives.traced(trace.copies, (memory[layout.OWN_TIME], *given), steps)
+    memory[SLOT_STATE] = DONE
+
+
+def _with_branches(trace: Trace, function: Any, steps: dict[Traced, float]) -> Callable[..., int]:
+    """Return what writes rows of a constraint by every way through its comparisons.
+
+    They have no value, NaN, on ways on which it fails, such as beyond the ends of a table. For
+    `steps` zeros are put.
+    """
+    memory: Any = trace.workspace.closure
+    record, closure = memory.record[0], trace.system.arrays.closure
+    counts = {
+        "residual": closure.num_position_rows, "rate": closure.num_rows, "bias": closure.num_rows,
+        "wrenches": closure.num_wrenches, "coefficients": closure.num_coefficients,
+    }  # fmt: skip
+
+    def call(space: int, c: int, t: Any, q: Any, v: Any) -> int:
+        parts = [trace.mirror.floats_at(record[key], count) for key, count in counts.items()]
+        before = [part.copy() for part in parts]
+
+        def run() -> list[Number]:
+            for part, value in zip(parts, before, strict=True):
+                part[...] = value
+            good = function(space, c, t, q, v) == 0
+            return [number if good else math.nan for part in parts for number in part]
+
+        def every_way() -> list[Number]:
+            return substituted(trace.tape.every_way(run), steps)
+
+        found = iter(trace.refusing(f"Constraint {closure.names[c]!r}", every_way))
+        for part in parts:
+            part[...] = [next(found) for _ in part]
+        return 0
+
+    return call
 
 
 def _members(joint: Joint) -> list[Joint]:
