@@ -1,4 +1,4 @@
-"""What JAX may call: values and first derivatives of evaluations, in batches."""
+"""Values and first derivatives of evaluations that JAX may call, in batches."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from mbkit.differentiation.tape import (
     value_of,
 )
 from mbkit.errors import MbkitError, UsageError
+from mbkit.kernels.taylor.layout import PLAN
 from mbkit.systems.higher_orders import representation_code
 from mbkit.systems.memory.workspace import Workspace
 from mbkit.tracing.branches import BranchingTape
@@ -260,7 +261,6 @@ class Trace:
         Of the rates v, vdot, ...; for series of `count` terms, and a row of `System.body_names`.
         """
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.taylor.layout import PLAN
         from mbkit.kernels.taylor.pieces import joint_columns
 
         pieces = self.system.arrays.joint_pieces
