@@ -44,6 +44,10 @@ def _factor(name: str, names: str) -> Callable[[Callable[..., Any]], Callable[..
     "brackets, as generalized_alpha(rho_inf=0.6). Default: rkmk4.",
 )
 @_factor(
+    "--joint-coordinates",
+    "group, first_kind, second_kind, of joints that have the choice; all. Default: their own.",
+)
+@_factor(
     "--coordinates",
     "relative, absolute, ORIENTATION/LOCAL; eight, those of Mueller 2021; all. Default: relative.",
 )

@@ -23,9 +23,9 @@ __all__ = ["KEYS", "KINDS", "parted", "read_tables"]
 WHERE = ("executor", "workers", "scheduler", "time_limit")
 
 _COMPARED = (
-    "coordinates", "representations", "body_frames", "loop_joints", "integrators",
-    "constraint_solvers", "stabilisations", "h", "reference", "length", "samples", "repeats",
-    "operations", *WHERE,
+    "joint_coordinates", "coordinates", "representations", "body_frames", "loop_joints",
+    "integrators", "constraint_solvers", "stabilisations", "h", "reference", "length", "samples",
+    "repeats", "operations", *WHERE,
 )  # fmt: skip
 
 #: Keys of each table; they are arguments of the function of its name in `mbkit.studies`.
@@ -46,6 +46,7 @@ KINDS = tuple(name for name in KEYS if name != "sweep")
 
 #: What looks at the value of a key, and raises UsageError.
 _CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    "joint_coordinates": factors.joint_coordinates_of,
     "coordinates": factors.coordinates_of,
     "representations": factors.representations_of,
     "body_frames": cases.frames_of,

@@ -87,6 +87,7 @@ def test_cases_run_where_options_or_the_table_say(model: pathlib.Path) -> None:
         (("--integrators", "rk4"), "did you mean 'rkmk4'"),
         (("--q", "tipp=1"), "there is no joint 'tipp'"),
         (("--loop-joints", "tip"), "tip"),
+        (("--joint-coordinates", "frist_kind"), "joint_coordinates"),
     ],
 )
 def test_what_is_wrong_is_told(

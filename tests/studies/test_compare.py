@@ -90,6 +90,31 @@ def test_errors_do_not_depend_on_representation_frames_and_joint_coordinates() -
     assert set(np.isfinite(found["singularity_distance"])) == {True, False}  # angles alone
 
 
+def test_joint_coordinates_are_a_factor_of_joints_that_have_the_choice() -> None:
+    """A top with a ball joint and a disc on a hinge: the same cases as with mechanisms by hand."""
+
+    def spun(**options: Any) -> mb.Mechanism:
+        mech = top(mb.SphericalJoint("tip", **options))
+        disc = mech.add_body(mb.Body("disc", mb.SpatialInertia.sphere(0.1, radius=0.1)))
+        mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), "top", disc)
+        return mech
+
+    given: dict[str, Any] = {
+        "v": {"tip": [1.0, 0.4, 2.0], "hinge": 3.0}, "repeats": 0, "integrators": "rkmk3"
+    }  # fmt: skip
+    kinds = ["group", "first kind", "second kind"]
+    coordinates = ["relative", "absolute"]
+    found = compare(
+        spun(coordinates="first kind"), (0.0, 0.5), 0.01, joint_coordinates="all",
+        coordinates=coordinates, **given,
+    ).table  # fmt: skip
+    assert found["joint_coordinates"].tolist() == [*kinds, ""]
+    assert len(set(found["error"].tolist())) == 4
+    by_hand = compare({kind: spun(coordinates=kind) for kind in kinds}, (0.0, 0.5), 0.01, **given)
+    assert found["error"][:3] == pytest.approx(by_hand.table["error"], rel=1e-6)
+    assert (found["error"] < 1e-4).all()
+
+
 def test_coordinates_and_cuts_compute_one_motion() -> None:
     found = compare(
         four_bar(), (0.0, 0.4), 0.005, q={"motor": 1.0},
@@ -261,6 +286,8 @@ def test_a_study_that_is_killed_loses_nothing_that_was_finished(tmp_path: pathli
         ({"integrators": "generalized_alpha(rho=1)"}, "rho"),
         ({"coordinates": "absolut"}, "neither 'relative' nor"),
         ({"representations": "bodyfixed"}, "body_fixed"),
+        ({"joint_coordinates": "third kind"}, "'group'"),
+        ({"joint_coordinates": "group"}, "no joint of 'oscillator' has coordinates of 'group'"),
         ({"h": 0.3}, "does not divide"),
         ({"h": []}, "positive steps"),
         ({"t_span": (1.0, 0.0)}, "later end"),

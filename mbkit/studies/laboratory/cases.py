@@ -10,9 +10,10 @@ import attrs
 
 from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
 from mbkit.coordinates.body_frames import BODY_FRAMES
-from mbkit.errors import UsageError, check_choice, several
+from mbkit.errors import UsageError, check_choice, listed, several
 from mbkit.integrators import Integrator
 from mbkit.model import Mechanism
+from mbkit.model.joint_variants import with_joint_coordinates
 from mbkit.solvers import ConstraintSolver
 from mbkit.studies.laboratory import factors
 from mbkit.systems import System
@@ -21,8 +22,8 @@ __all__ = ["FACTORS", "Case", "cases_of", "cuts_of", "frames_of", "steps_of"]
 
 #: The columns that say what was chosen, in the order of tables.
 FACTORS = (
-    "mechanism", "coordinates", "representation", "body_frames", "loop_joints", "integrator",
-    "constraint_solver", "stabilisation", "h",
+    "mechanism", "joint_coordinates", "coordinates", "representation", "body_frames", "loop_joints",
+    "integrator", "constraint_solver", "stabilisation", "h",
 )  # fmt: skip
 
 
@@ -72,6 +73,7 @@ class Case:
 def cases_of(
     mechanisms: Mapping[str, Mechanism],
     *,
+    joint_coordinates: Any = None,
     coordinates: Any = "relative",
     representations: Any = None,
     body_frames: Any = None,
@@ -83,9 +85,12 @@ def cases_of(
 ) -> list[Case]:
     """Return the product of all factors.
 
-    `representations`, `body_frames` and `loop_joints` are of relative coordinates; absolute ones
-    are there once. Stabilisations are there once for an integrator that keeps constraints itself.
+    `joint_coordinates`, `representations`, `body_frames` and `loop_joints` are of relative
+    coordinates; absolute ones are there once. Stabilisations are there once for an integrator that
+    keeps constraints itself.
     """
+    kinds = factors.joint_coordinates_of(joint_coordinates)
+    variants = {name: _in_kinds(own, kinds) for name, own in mechanisms.items()}
     chosen = factors.coordinates_of(coordinates)
     methods = factors.integrators_of(integrators)
     solvers = factors.solvers_of(constraint_solvers)
@@ -98,23 +103,44 @@ def cases_of(
         "loop_joints": cuts_of(loop_joints),
     }  # fmt: skip
     made = []
-    for mechanism, (name, coords) in itertools.product(mechanisms.items(), chosen.items()):
-        for labels, variant in _variants(coords, relative):
+    for own, (name, coords) in itertools.product(mechanisms, chosen.items()):
+        is_relative = isinstance(coords, RelativeCoordinates)
+        moving = variants[own] if is_relative else {"": mechanisms[own]}
+        for (kind, mechanism), (labels, variant) in itertools.product(
+            moving.items(), _variants(coords, relative)
+        ):
             for method, solver, step in itertools.product(methods.items(), solvers.items(), steps):
                 kept = method[1].keeps_constraints
                 for label, stabilisation in list(stabilisers.items())[: 1 if kept else None]:
                     choices = {
-                        "mechanism": mechanism[0], "coordinates": name, **labels,
+                        "mechanism": own, "joint_coordinates": kind, "coordinates": name, **labels,
                         "integrator": method[0], "constraint_solver": solver[0],
                         "stabilisation": "integrator" if kept else label, "h": step,
                     }  # fmt: skip
                     made.append(
                         Case(
-                            choices, mechanism[1], variant, method[1], step, solver[1],
+                            choices, mechanism, variant, method[1], step, solver[1],
                             stabilisation,
                         )
                     )  # fmt: skip
     return made
+
+
+def _in_kinds(mechanism: Mechanism, kinds: tuple[str, ...] | None) -> dict[str, Mechanism]:
+    """Return a mechanism with joint coordinates of each kind, by label; itself where none is given.
+
+    UsageError where no joint has coordinates of any of them.
+    """
+    if kinds is None:
+        return {"": mechanism}
+    made = {kind: with_joint_coordinates(mechanism, kind) for kind in kinds}
+    found = {kind: each for kind, each in made.items() if each is not None}
+    if not found:
+        raise UsageError(
+            f"joint_coordinates: no joint of '{mechanism.name}' has coordinates of "
+            f"{listed(kinds)}; see the kinds of coordinates in docs/joints.md."
+        )
+    return found
 
 
 def steps_of(h: Any) -> list[float]:

@@ -44,6 +44,7 @@ def compare(
     v: Any = None,
     tau: Any = None,
     events: Iterable[Event] = (),
+    joint_coordinates: Any = None,
     coordinates: Any = "relative",
     representations: Any = None,
     body_frames: Any = None,
@@ -72,7 +73,7 @@ def compare(
     Parameters
     ----------
     mechanism : Mechanism, or mapping of str to Mechanism
-        What moves; several are variants with the same bodies, such as other joint coordinates.
+        What moves; several are variants with the same bodies, such as other joints.
     t_span : tuple of two floats
         Start and end. [s]
     h : float or sequence of floats
@@ -86,6 +87,9 @@ def compare(
     events : iterable of Event, optional
         What happens on the way, as of `simulate`, but for ends of the run: columns ``events`` and
         ``error_event_time``. Combinations with other coordinates refuse functions of q and v.
+    joint_coordinates : {"group", "first kind", "second kind"}, "all", or several, optional
+        Coordinates of the joints that have such a choice; the others keep theirs. All keep theirs
+        if left out, and in absolute coordinates.
     coordinates, representations, body_frames, loop_joints : names or objects, or several
         Coordinates; of relative ones also the representation of twists, the frames of the
         recursions, and the cut, a list of loop joints.
@@ -149,8 +153,9 @@ def compare(
     rkmk4 0.01 400 7e-08
     """
     given = {
-        "coordinates": coordinates, "representations": representations, "body_frames": body_frames,
-        "loop_joints": loop_joints, "integrators": integrators, "h": h,
+        "joint_coordinates": joint_coordinates, "coordinates": coordinates, "h": h,
+        "representations": representations, "body_frames": body_frames, "loop_joints": loop_joints,
+        "integrators": integrators,
         "constraint_solvers": constraint_solvers, "stabilisations": stabilisations,
     }  # fmt: skip
     executor = checked_executor(executor, time_limit)

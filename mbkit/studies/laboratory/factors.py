@@ -10,10 +10,11 @@ import attrs
 
 from mbkit.catalogue import file_name
 from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
-from mbkit.errors import ModelFileError, UsageError, several, suggestion
+from mbkit.errors import ModelFileError, UsageError, check_choice, several, suggestion
 from mbkit.integrators import Composition, Integrator, RungeKuttaMuntheKaas, Tableau, tableaus
 from mbkit.io.toml.document import read_document
 from mbkit.joints import LOCAL_COORDINATES, ORIENTATIONS, EulerAngles
+from mbkit.joints.bases.subgroup_joint import COORDINATES
 from mbkit.representations import Representation
 from mbkit.simulation import Baumgarte, Projection
 from mbkit.solvers import ConstraintSolver, built_in
@@ -21,6 +22,7 @@ from mbkit.solvers import ConstraintSolver, built_in
 __all__ = [
     "coordinates_of",
     "integrators_of",
+    "joint_coordinates_of",
     "label_of",
     "labelled",
     "representations_of",
@@ -98,6 +100,24 @@ def labelled(
     if not found:
         raise UsageError(f"{argument}: nothing is given; leave it out for the default.")
     return found
+
+
+def joint_coordinates_of(given: Any) -> tuple[str, ...] | None:
+    """Return kinds of joint coordinates; None for those that joints have.
+
+    UsageError if there are none of a name; in files and options "first_kind" is "first kind".
+    """
+    if given is None:
+        return None
+    if isinstance(given, str) and given == "all":
+        return COORDINATES
+    names = [given] if isinstance(given, str) or not several(given) else list(given)
+    kinds = [name.replace("_", " ") if isinstance(name, str) else name for name in names]
+    for kind in kinds:
+        check_choice("joint_coordinates", kind, COORDINATES)
+    if not kinds:
+        raise UsageError("joint_coordinates: nothing is given; leave it out for those of joints.")
+    return tuple(dict.fromkeys(kinds))
 
 
 def label_of(thing: Any) -> str:

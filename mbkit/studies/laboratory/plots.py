@@ -25,7 +25,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 
 #: Which factor is told by colour, by marker, by line: the first of these that are varied.
 ORDER = ("algorithm", "integrator", "coordinates", "representation", "mechanism", "loop_joints",
-         "body_frames", "constraint_solver", "stabilisation")  # fmt: skip
+         "joint_coordinates", "body_frames", "constraint_solver", "stabilisation")  # fmt: skip
 
 
 def curves(table: Table, x: str, y: str, *, title: str = "", step: str = "h") -> Figure:
