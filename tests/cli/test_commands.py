@@ -584,6 +584,7 @@ def test_the_first_start_compiles_each_kernel_once_and_the_second_none(tmp_path)
     assert said[1] == []
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 def test_what_a_run_loads_is_compiled_beforehand(tmp_path):
     """The list is that of the run, so that no kernel is left for one process alone."""

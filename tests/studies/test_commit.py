@@ -61,6 +61,7 @@ def test_results_carry_it(repository):
     assert study.run().options["notes"]["uncommitted_changes"] is True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["compare", "ensemble", "sweep"])
 def test_studies_of_the_laboratory_carry_it_from_any_folder(
     repository, tmp_path_factory, monkeypatch, kind

@@ -407,7 +407,7 @@ def test_workspaces_come_back_after_failures(case):
     assert len(pool) <= count + 2
 
 
-@pytest.mark.some(4)
+@pytest.mark.long
 @pytest.mark.compiled  # in Python 7000 states take longer than it waits for the child
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")

@@ -46,6 +46,7 @@ def test_compiling_is_told(tmp_path):
     assert said("second", "quiet") == []
 
 
+@pytest.mark.long
 def test_a_later_start_loads_kernels_alone():
     """And not what numba compiles with; a function of numpy that a user compiles is there then."""
     code = textwrap.dedent(

@@ -227,6 +227,7 @@ def test_runs_of_different_mechanisms_share_panels_by_name(tmp_path):
         mb.plot(two, panels=["joint9"])
 
 
+@pytest.mark.long
 def test_many_columns_and_runs_are_said_to_be_more(tmp_path):
     figure = mb.plot([make_result(columns=30)] * 20, tmp_path / "runs.png")
     assert len(figure.axes) == 10 + 10 + 2
@@ -294,6 +295,7 @@ def test_names_are_drawn_letter_by_letter(tmp_path):
     mb.plot([run, run], tmp_path / "run.png")
 
 
+@pytest.mark.long
 def test_no_legend_covers_a_curve(tmp_path):
     """Legends stand beside the panels, whole: of one run and of several."""
     run = make_result(columns=12)
