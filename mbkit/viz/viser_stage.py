@@ -192,8 +192,8 @@ class Stage:
         """
         for client in self.server.get_clients().values():
             view = client.camera
-            if view.update_timestamp == 0.0:  # it has not said yet where it looks from
-                continue
+            if view.update_timestamp == 0.0 or not view.image_width * view.image_height:
+                continue  # it has not said yet where it looks from, or has no picture
             up = -_rotation(view.wxyz)[:, 1]
             camera = Camera(view.position, view.look_at, up, view.fov)
             aspect = view.image_width / view.image_height
