@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,30 +26,29 @@ ROUNDED = 1e-6
 
 
 class _Limited:
-    """The entries of a vector (nv,) that have limits of their absolute values."""
+    """Limits of the absolute values of a vector (nv,), infinite where there are none."""
 
-    def __init__(self, system: System, limits: Any, apart: Iterable[str]) -> None:
-        limited: Any = np.isfinite(limits)
+    def __init__(self, system: System, limits: Any, apart: Collection[str]) -> None:
+        most = np.array(limits)
         for name in system.prescribed_joints:
-            limited[system.velocity_slice(name)] = False
-        names, apart = system.velocity_names, set(apart)
-        limited &= np.array([name not in apart for name in names], dtype=bool)
-        self.entries = np.flatnonzero(limited)
-        self._names = [names[k] for k in self.entries]
-        self._limits: Any = np.asarray(limits)[self.entries]
-        self._most = self._limits * (1.0 + ROUNDED)
+            most[system.velocity_slice(name)] = np.inf
+        self._names = system.velocity_names
+        for k, name in enumerate(self._names):
+            if name in apart:
+                most[k] = np.inf
+        self.any = bool(np.isfinite(most).any())
+        self._limits, self._most = most, most * (1.0 + ROUNDED)
 
     def beyond(self, values: Any) -> Any:
-        """Return where values (..., nv) are beyond their limits, (..., entries)."""
-        return np.abs(values[..., self.entries]) > self._most
+        """Return where values (..., nv) are beyond their limits."""
+        return np.abs(values) > self._most
 
     def said(self, k: int, values: Any, units: Sequence[str]) -> str:
-        """Return what the k-th of the entries is, and its limit."""
-        entry = self.entries[k]
-        unit = f" {units[entry]}" if units[entry] else ""
+        """Return what the k-th of the values is, and its limit."""
+        unit = f" {units[k]}" if units[k] else ""
         return (
-            f"'{self._names[k]}' is {values[entry]:.6g}{unit}, its limit {self._limits[k]:.6g}"
-            f"{unit}. Limits of joints are data, and nothing in the model keeps to this one: "
+            f"'{self._names[k]}' is {values[k]:.6g}{unit}, its limit {self._limits[k]:.6g}{unit}. "
+            f"Limits of joints are data, and nothing in the model keeps to this one: "
         )
 
 
@@ -74,7 +73,7 @@ class PassedVelocities(Monitor):
     @property
     def watches(self) -> bool:
         """Whether there is a joint that may be too fast, and none has been so far."""
-        return bool(self._limited.entries.size) and not self.finding
+        return self._limited.any and not self.finding
 
     def look(self, rows: Rows, t: float, q: Any) -> None:
         """Look at rows that were written."""
@@ -114,7 +113,7 @@ class PassedEfforts(Monitor):
     @property
     def watches(self) -> bool:
         """Whether there is a joint that may be driven too hard, and none has been so far."""
-        return bool(self._limited.entries.size) and not self.finding
+        return self._limited.any and not self.finding
 
     def hear(self, t: float, tau: Any) -> None:
         """Look at the efforts (nv,) that act at a time."""
