@@ -32,7 +32,7 @@ def told(system, integrator, **start):
     """Return the result and the warnings of singular configurations."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", mb.SingularityWarning)
-        run = mb.simulate(system, (0.0, 0.3), 1e-3, integrator=integrator, **start)
+        run = mb.simulate(system, (0.0, 0.1), 1e-2, integrator=integrator, **start)
     return run, [str(each.message) for each in caught if each.category is mb.SingularityWarning]
 
 
@@ -52,9 +52,9 @@ def test_a_start_where_branches_meet_is_told_once(integrator):
 def test_regular_starts_are_not_told_of(integrator):
     """Neither of planar loops nor of Bennett's, whose rows depend on each other everywhere."""
     for mech in (four_bar(), bennett()):
-        run, found = told(mech.assemble(), integrator, v={next(iter(mech.joints)): 1.0})
+        run, found = told(mech.assemble(), integrator, v={next(iter(mech.joints)): 3.0})
         assert found == []
-        assert np.ptp(run.q[:, 0]) > 0.1
+        assert np.ptp(run.q[:, 0]) > 0.05
 
 
 def test_a_velocity_along_no_branch_is_refused_with_the_reason():
@@ -66,6 +66,7 @@ def test_a_velocity_along_no_branch_is_refused_with_the_reason():
     assert "contradict" in str(caught.value.__cause__)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", METHODS[1:], ids=["alpha", "bdf"])
 def test_a_mechanism_that_just_reaches_is_no_fault_of_axes_or_steps(integrator):
     """Constraints allow velocities, and no motion follows."""
@@ -74,12 +75,14 @@ def test_a_mechanism_that_just_reaches_is_no_fault_of_axes_or_steps(integrator):
     assert "miss by little" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_numbers_of_a_mechanism_that_just_reaches_are_not_blamed_on_steps():
     with pytest.warns(mb.EnergyBalanceWarning, match="no motion was found") as caught:
         mb.simulate(in_line(), (0.0, 0.5), 1e-3)
     assert "too large" not in str(caught[-1].message)
 
 
+@pytest.mark.slow
 def test_points_of_studies_have_the_reason_in_their_rows():
     """The points beside the singular one have nothing to say."""
     mech = parallelogram()
