@@ -48,6 +48,21 @@ def test_a_start_where_branches_meet_is_told_once(integrator):
     assert told(system, integrator, q=beside)[1] == []
 
 
+@pytest.mark.parametrize("integrator", METHODS[:2], ids=["rkmk", "alpha"])
+def test_samples_of_an_ensemble_have_what_their_runs_alone_have(integrator):
+    """The second of three starts is singular, and is warned of by its number."""
+    system = opened(parallelogram())
+    q = np.array([[0.3, 0.0, 0.3], [0.0, 0.0, 0.0], [-0.3, 0.0, -0.3]])
+    q[:, 1] = -q[:, 0]
+    with pytest.warns(mb.SingularityWarning, match=r"[Ss]ample \(1,\)"):
+        runs = mb.simulate(system, (0.0, 0.1), 1e-2, q=q, integrator=integrator)
+    alone = told(system, integrator, q=q[1])[0]
+    assert {place: texts for place, texts in runs.warnings.items() if texts} == {
+        (1,): alone.warnings
+    }
+    assert np.array_equal(runs[1].q, alone.q)
+
+
 @pytest.mark.parametrize("integrator", METHODS, ids=["rkmk", "alpha", "bdf"])
 def test_regular_starts_are_not_told_of(integrator):
     """Neither of planar loops nor of Bennett's, whose rows depend on each other everywhere."""

@@ -17,7 +17,10 @@ from mbkit.simulation.ensembles.in_threads import Block, Plan
 from mbkit.simulation.in_memory import balance_finding
 from mbkit.simulation.monitors.large_steps import LargeSteps
 from mbkit.simulation.monitors.lookout import Lookout
+from mbkit.simulation.monitors.monitor import Monitor
 from mbkit.simulation.monitors.of_limits import OfLimits
+from mbkit.simulation.monitors.open_loops import OpenLoops
+from mbkit.simulation.monitors.singular_start import SingularStart
 from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.outputs import evaluated
 from mbkit.simulation.preparation import Prepared
@@ -121,13 +124,14 @@ def _put_outputs(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) ->
 
 
 def _look(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
-    """Look for singular joints, large steps and limits, where there are joints that have them."""
+    """Look for singular joints, large steps, limits and loops, where there are such."""
     run = run_of(int(numbers[0]))
     method, h = run.integrator, run.problem.h
     alike = method.local_steps and not method.adaptive
     limits = OfLimits.of(run.system, run.course.events)
     may_be_large = alike and LargeSteps(run.system, h).watches
-    if not (Lookout(run.system).watches or limits.watch or may_be_large):
+    closed = run.system.num_velocity_constraints > 0
+    if not (Lookout(run.system).watches or limits.watch or may_be_large or closed):
         return
     for k, number in enumerate(numbers.tolist()):
         own = Rows(*(part[k, : int(gathered.lengths[number])] for part in rows))
@@ -139,12 +143,22 @@ def _look(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
                 LargeSteps(run.system, h).look(own.t, own.v)
             limits = OfLimits.of(run.system, run.course.events)
             limits.efforts.hear(run.problem.t0, run.workspace.tau)
-            for monitor in limits:
+            monitors = (*limits, *_of_loops(run))
+            for monitor in monitors:
                 monitor.look(own, own.t[-1], own.q[-1])
                 monitor.tell()
-        if found := tuple(each.finding for each in limits if each.finding):
+        if found := tuple(each.finding for each in monitors if each.finding):
             gathered.warnings[number] = (*gathered.warnings.get(number, ()), *found)
         gathered.told += [(number, each.message) for each in told]
+
+
+def _of_loops(run: Prepared) -> tuple[Monitor, ...]:
+    """Return what looks at the loops of a run, from its start on."""
+    if not run.system.num_velocity_constraints or run.start is None:
+        return ()
+    loops = OpenLoops.of(run.system, run.integrator)
+    start = SingularStart.at(run.system, run.problem.t0, run.start[0])
+    return (start,) if loops is None else (loops, start)
 
 
 def _of_samples(block: Block, plan: Plan, there: Any, gathered: Gathered, run_of: RunOf) -> Any:

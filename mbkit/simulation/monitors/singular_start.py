@@ -121,12 +121,17 @@ class SingularStart(Monitor):
         self._system, self._start, self._kept = system, (t, q.copy()), kept
         self._is_settled = False
 
+    @classmethod
+    def at(cls, system: System, t: float, q: Any) -> Self:
+        """Return the monitor of a run whose constraints have not been looked at, at its start."""
+        return cls(system, t, q, _rank(system, t, q))
+
     def look(self, rows: Rows, t: float, q: Any) -> None:
         """Look at the state of the problem, once it is away from the start."""
         if self._is_settled or not np.abs(q - self._start[1]).max(initial=0.0) > _AWAY:
             return
         self._is_settled = True
-        if not np.isfinite(q).all() or self._kept >= self._rank(t, q):
+        if not np.isfinite(q).all() or self._kept >= _rank(self._system, t, q):
             return
         posture = SingularPosture.of(self._system, *self._start)
         if posture is not None:
@@ -136,9 +141,11 @@ class SingularStart(Monitor):
                 f"errors of the first step are of order 2 in h, whatever the method."
             )
 
-    def _rank(self, t: float, q: Any) -> int:
-        rest = np.zeros((1, self._system.nv))
-        try:
-            return int(kept_rows(self._system, q[None].copy(), rest, np.array([t])).sum())
-        except MbkitError:  # the run tells of it
-            return 0
+
+def _rank(system: System, t: float, q: Any) -> int:
+    """Return how many constraints are independent at a configuration, 0 where that is not known."""
+    rest = np.zeros((1, system.nv))
+    try:
+        return int(kept_rows(system, q[None].copy(), rest, np.array([t])).sum())
+    except MbkitError:  # the run tells of it
+        return 0
