@@ -98,8 +98,10 @@ def _fields(made: Body | Joint | Force | Constraint) -> tuple[str, ...]:
 
 
 def _is_number(value: Any) -> bool:
+    """Whether a value is a number or an array of some: no switch, no table that is not there."""
     array = np.asarray(value)
-    return array.dtype.kind == "f" or (isinstance(value, (int, np.integer)) and value is not True)
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return whole or (array.dtype.kind == "f" and array.size > 0)
 
 
 def unknown_parameter(name: object, known: Iterable[str]) -> str:

@@ -180,6 +180,16 @@ def test_a_mechanism_that_grows_changes_no_system(arm):
 
 
 @pytest.mark.slow
+def test_switches_and_tables_that_are_not_there_are_no_parameters(arm):
+    arm.add_force(mb.UniformField("field", (0.0, 0.0, 1.0), bodies=["upper"]))
+    lift = mb.Cam(
+        "cam", "shoulder", "elbow", positions=[0.0, 1.0, 2.0, 3.0], lift=[0.0, 0.1, 0.1, 0.0]
+    )
+    arm.add_constraint(lift)
+    own = [name for name in arm.assemble().parameters if name.startswith(("forces", "constr"))]
+    assert own == ["forces.field.acceleration", "constraints.cam.positions", "constraints.cam.lift"]
+
+
 def test_forces_have_parameters():
     """A stiffer spring, in equations and in a run."""
     mech = mb.Mechanism("oscillator", gravity=(0, 0, 0))

@@ -42,8 +42,17 @@ def differences(
 def rate_without_jump(
     function: Callable[[float], Floats], start: float, what: str, here: Floats | None = None
 ) -> Floats:
-    """Return `best_rate`; UsageError if the function jumps at 0, where it may be known."""
-    rate = best_rate(function, start)
+    """Return `best_rate`; UsageError if the function jumps at 0, where it may be known.
+
+    UsageError, too, if there is no function beside 0.
+    """
+    try:
+        rate = best_rate(function, start)
+    except ParameterError as error:
+        raise UsageError(
+            f"There is no derivative by '{what}': values beside its value are refused, as where "
+            f"its entries belong together. {error}"
+        ) from error
     here = function(0.0) if here is None else here
     _check_no_jump(function, here, rate, _BESIDE * start, what)
     return rate
