@@ -3663,7 +3663,7 @@ class System:
         `constraint_force_derivative`; what constraints do to accelerations is differentiated along
         q by differences of eighth order, to 1e-12 or so. By tau, vdot, gravity and inertial
         parameters exact to rounding. By the places of joints of the tree, `S_pred`, `S_succ` and
-        `point`, and the axes of joints about one axis, as by q: they are steps of free joints at
+        `point`, and the axes of joints with one `axis`, as by q: they are steps of free joints at
         rest there. By time and other parameters by differences of eighth order of the equations of
         motion at fixed accelerations, to 1e-11 or so where these are smooth.
 

@@ -70,7 +70,7 @@ def test_derivatives_by_an_axis_are_those_of_mbkit(z):
         axis = system.parameters[name]
         found = function.jacobian()(q, v, tau, axis, np.zeros(system.nv))[3]
         by_axis = system.derivatives("forward_dynamics", q, v, tau, by=[name])[name]
-        assert same(found, by_axis, 1e-8)
+        assert same(found, by_axis, 1e-11)
 
 
 def test_inertias_and_places_of_a_whole_robot_are_free():

@@ -15,7 +15,7 @@ from tests.constraints.examples import EXAMPLES
 from tests.constraints.test_built_in import _mechanism
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
-from tests.trees import random_mechanism, random_state
+from tests.trees import random_inertia, random_mechanism, random_state
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
@@ -237,6 +237,26 @@ def test_trees(loaded, representation):
 def test_parameters_of_trees(loaded, name):
     _, system, state = loaded
     check(system, (state.q, state.v, state.tau, 0.45), (name,))
+
+
+@pytest.mark.parametrize("axis", [(0.3, -0.5, 0.7), (0.2, 0.6, -1.3), (0.0, 0.0, -1.0)])
+def test_axes_whose_frames_matter(axis):
+    """Coordinates in a plane and about a shaft turn with the frame on the axis."""
+    mech, parent = mb.Mechanism("axes", gravity=(1.0, 2.0, 3.0)), "world"
+    rng = np.random.default_rng(9)
+    point = {"axis": axis, "point": (0.1, -0.2, 0.3)}
+    for joint in (
+        mb.PlanarJoint("planar", **point), mb.ConstantVelocityJoint("shaft", **point),
+        mb.SchoenfliesJoint("scara", **point), mb.HelicalPlanarJoint("nut", pitch=0.2, **point),
+        mb.CylindricalJoint("rod", **point),
+    ):  # fmt: skip
+        body = mech.add_body(mb.Body(f"of {joint.name}", random_inertia(rng)))
+        mech.add_joint(joint, parent, body)
+        parent = body
+    system = mech.assemble()
+    state = random_state(rng, system)
+    names = [n for n in system.parameters if n.endswith(".axis")]
+    check(system, (state.q, state.v, state.tau, 0.0), names)
 
 
 def test_where_efforts_balance():

@@ -69,3 +69,21 @@ def frame_along(e: FloatArray) -> FloatArray:
     u = np.array([[0.0, 0.0, e[0]], [0.0, 0.0, e[1]], [-e[0], -e[1], 0.0]])
     R = np.eye(3) + u + u @ u / (1.0 + e[2])
     return R
+
+
+def turn_of_frame(axis: FloatArray) -> FloatArray:
+    """Return how `frame_along` turns as an axis changes, (3, 3): columns w, R' = w x R.
+
+    With u = z x e and R = I + u~ + u~^2 / (1 + e.z) each column is R' R^T.
+    """
+    length, e = float(np.linalg.norm(axis)), unit(axis)
+    sign = -1.0 if e[2] < 0.0 else 1.0  # half a turn about x, which comes first, does not change
+    R = frame_along(sign * e)
+    u, z = R[:, 2] * [1.0, 1.0, 0.0], 1.0 + sign * e[2]
+    U = np.array([[0.0, 0.0, u[0]], [0.0, 0.0, u[1]], [-u[0], -u[1], 0.0]])
+    columns = []
+    for x, y, dz in sign * (np.eye(3) - np.outer(e, e)) / length:
+        dU = np.array([[0.0, 0.0, x], [0.0, 0.0, y], [-x, -y, 0.0]])
+        spin = (dU + (dU @ U + U @ dU) / z - dz / z**2 * U @ U) @ R.T
+        columns.append([spin[2, 1], spin[0, 2], spin[1, 0]])
+    return np.array(columns).T

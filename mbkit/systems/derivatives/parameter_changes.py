@@ -19,7 +19,7 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.forces.built_in import UniformField
 from mbkit.joints import JOINT_TYPES
-from mbkit.joints.built_in import CylindricalJoint, HelicalJoint, PrismaticJoint, RevoluteJoint
+from mbkit.joints.bases.axes import turn_of_frame
 from mbkit.lie import SE3
 from mbkit.lie.arrays import hat
 from mbkit.systems.calls.arguments import Floats
@@ -120,9 +120,6 @@ def _of_forces(point: Point, name: str) -> Floats:
 #: The places of a joint, and how the step of the free joint there moves them.
 _PLACES = {"S_pred": 1.0, "S_succ": -1.0}
 
-#: Joints that are the same for any turn about their axis.
-_ABOUT_AN_AXIS = (RevoluteJoint, PrismaticJoint, HelicalJoint, CylindricalJoint)
-
 
 class Loosened(NamedTuple):
     """A system with free joints where places of joints can be moved.
@@ -212,12 +209,11 @@ def _twists(system: System, name: str) -> dict[tuple[str, str], Any] | None:
         return None
     if field in _PLACES:
         return {(joint, field): np.eye(6)}
-    made = system.arrays.tree_joints.get(joint)
+    made: Any = system.arrays.tree_joints.get(joint)
     if field == "point" and type(made) in JOINT_TYPES.values():
         twist = np.concatenate([np.zeros((3, 3)), np.eye(3)])
-    elif field == "axis" and isinstance(made, _ABOUT_AN_AXIS):
-        # the axis a turns by a x da, about the point
-        turn = hat(made.axis) / (made.axis @ made.axis)
+    elif field == "axis" and type(made) in JOINT_TYPES.values():
+        turn = turn_of_frame(made.axis)  # about the point
         twist = np.concatenate([turn, hat(made.point) @ turn])
     else:
         return None
