@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.bridges.constrained import constrained_acceleration, independent_rows
+from mbkit.differentiation.rules import differentiate
 from mbkit.errors import UsageError, check_choice, check_kind
 from mbkit.systems import System
 from mbkit.tracing.trace import Trace
@@ -100,17 +101,31 @@ def _mass(trace: Trace) -> Any:
     return trace.call(_own(trace, "mass_matrix"), nv * nv).reshape(nv, nv)
 
 
+def have_rates(system: System) -> bool:
+    """Return whether velocities are the rates of positions."""
+    joints = system.arrays.tree_joints.values()
+    return system.nq == system.nv and all(each.positions_add for each in joints)
+
+
 def _coriolis(trace: Trace) -> Any:
     from mbkit.kernels.derivatives.coriolis_matrix import coriolis_matrix
 
-    if not trace.system.arrays.bodies[1:]["constant"].all():
+    nv = trace.system.nv
+    if trace.system.arrays.has_constant_subspaces:
+        return trace.call(coriolis_matrix, nv * nv, trace.v).reshape(nv, nv)
+    if not have_rates(trace.system):
         raise UsageError(
             f"{trace.what}: the Coriolis matrix of system '{trace.system.name}' is here for joints "
-            f"with a constant motion subspace, since that of others takes differences of poses; "
-            f"use bias_force, or System.coriolis_matrix for numbers."
+            f"with a constant motion subspace, or velocities that are rates of positions; use "
+            f"bias_force, or System.coriolis_matrix for numbers."
         )
-    nv = trace.system.nv
-    return trace.call(coriolis_matrix, nv * nv, trace.v).reshape(nv, nv)
+    # C_ij = sum of (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2
+    M = [*_mass(trace).ravel()]
+    slopes = np.array([differentiate(M, {x: 1.0}) for x in trace.q], dtype=object)
+    slopes = slopes.reshape(nv, nv, nv)  # [k, i, j]
+    along = np.tensordot(trace.v, slopes, 1)
+    turned = np.tensordot(slopes, trace.v, 1).T  # [i, j]: the sum of dM_ik/dq_j v_k
+    return 0.5 * (along + turned - turned.T)
 
 
 def _poses(trace: Trace) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from mbkit.bridges.evaluations import EVALUATIONS, bias_less_forces, check_system
+from mbkit.bridges.evaluations import EVALUATIONS, bias_less_forces, check_system, have_rates
 from mbkit.bridges.expressions import exact, expressions
 from mbkit.bridges.extras import imported
 from mbkit.errors import UsageError, check_switch
@@ -160,25 +160,7 @@ class SymbolicSystem:
         UsageError where a joint has a motion subspace that changes and velocities that are no rates
         of positions.
         """
-        rows = self.system.arrays.bodies[1:]
-        if rows["constant"].all():
-            return self._evaluated("coriolis_matrix")
-        if not self._has_rates:
-            raise UsageError(
-                f"{_WHAT}: the Coriolis matrix of system '{self.system.name}' is here for joints "
-                f"with a constant motion subspace, or velocities that are rates of positions; use "
-                f"bias_force, or System.coriolis_matrix for numbers."
-            )
-        M, n = self._mass_matrix, self.system.nv
-        slopes = [M.diff(self.q[k]) for k in range(n)]
-        C = self._sympy.zeros(n, n)
-        for i in range(n):
-            for j in range(n):
-                C[i, j] = sum(
-                    (slopes[k][i, j] + slopes[j][i, k] - slopes[i][j, k]) * self.v[k] / 2
-                    for k in range(n)
-                )
-        return C.applyfunc(self._sympy.expand)
+        return self._evaluated("coriolis_matrix")
 
     def equations(self) -> list[Any]:
         """Return the equations of motion, ``M vdot + b - f = tau``, a list of ``sympy.Eq``.
@@ -195,10 +177,10 @@ class SymbolicSystem:
 
         Of a list, such as `equations`, one line each.
         """
-        names = {}
+        names, has_rates = {}, have_rates(self.system)
         for k in range(self.system.nv):
-            rate = rf"\dot{{{'q' if self._has_rates else 'v'}}}_{{{k + 1}}}"
-            if self._has_rates:
+            rate = rf"\dot{{{'q' if has_rates else 'v'}}}_{{{k + 1}}}"
+            if has_rates:
                 names[self.v[k]] = rate
                 names[self.vdot[k]] = rf"\ddot{{q}}_{{{k + 1}}}"
             else:
@@ -211,12 +193,6 @@ class SymbolicSystem:
     def _column(self, letter: str, count: int) -> Any:
         symbols = [self._sympy.Symbol(f"{letter}{k + 1}", real=True) for k in range(count)]
         return self._sympy.ImmutableMatrix(count, 1, symbols)
-
-    @functools.cached_property
-    def _has_rates(self) -> bool:
-        """Whether velocities are the rates of positions."""
-        joints = self.system.arrays.tree_joints.values()
-        return self.system.nq == self.system.nv and all(each.positions_add for each in joints)
 
     @functools.cached_property
     def _mass_matrix(self) -> Any:

@@ -68,6 +68,22 @@ def test_all_joints(representation):
     assert all(np.isfinite(part.full()).all() for part in parts)
 
 
+def test_coriolis_matrices():
+    """Of joints with constant motion subspaces, and of others whose velocities are rates."""
+    rng = np.random.default_rng(15)
+    for kinds in (
+        ("revolute", "spherical", "planar"),
+        ("universal", "angles", "planar, first kind"),
+    ):
+        system = random_mechanism(rng, 3, kinds).assemble()
+        q, v, *_ = state_of(rng, system)
+        function = mb.casadi_function(system, "coriolis_matrix")
+        assert same(function(q, v), system.coriolis_matrix(q, v), 1e-11)
+    mixed = random_mechanism(rng, 2, ("free", "universal")).assemble()
+    with pytest.raises(mb.UsageError, match="rates of positions"):
+        mb.casadi_function(mixed, "coriolis_matrix")
+
+
 def test_motions_of_any_order():
     rng = np.random.default_rng(13)
     system = random_mechanism(rng, 5, ("revolute", "universal", "free", "angles")).assemble()
