@@ -13,7 +13,8 @@ from mbkit.integrators.checks import check_rows
 from mbkit.integrators.integrator import EVALUATIONS, Advance, Problem, Rows
 from mbkit.integrators.step_memory import Record
 from mbkit.interrupts import HeldInterrupts
-from mbkit.kernels.time_loops.records import Grid, Saved
+from mbkit.kernels.time_loops.records import Grid, KeptSamples, Saved
+from mbkit.kernels.time_loops.saving import NUM_COUNTS
 
 
 @functools.cache
@@ -73,16 +74,21 @@ def advance_by(
     (`mbkit.kernels.time_loops.records`); the records are the same in each call.
     `evaluations` of the equations of motion are made in each step; 0 where the loop counts them.
     `in_lanes` returns how several runs take these steps side by side, if they can.
+    The function also takes `KeptSamples`: the states that are kept beside the rows.
     """
     given = [each.address if isinstance(each, Record) else each for each in records]
     loop = functools.partial(_entry_of(kernel), problem.space, *given)
-    count = np.zeros(2, dtype=np.int64)
+    count = np.zeros(NUM_COUNTS, dtype=np.int64)
+    none = np.zeros((0, 0))
+    nowhere = KeptSamples(np.zeros(0, dtype=np.int64), none, none, none)
 
-    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+    def run(
+        first: int, steps: int, rows: Rows, sampled: KeptSamples = nowhere
+    ) -> tuple[int, int, int]:
         check_rows(problem, first, steps, rows)
         grid = Grid(problem.t0, problem.h, first, steps, problem.save_every)
-        status = loop(grid, Saved(count, *rows))
-        taken, written = count.tolist()
+        status = loop(grid, Saved(count, *rows, sampled))
+        taken, written, _ = count.tolist()
         problem.counts[EVALUATIONS] += taken * evaluations
         return int(status), taken, written
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from mbkit.simulation.momenta import with_velocities
 from mbkit.systems.momentum_form import MomentaInLoops
 
 if TYPE_CHECKING:
+    from mbkit.kernels.time_loops.records import KeptSamples
     from mbkit.systems import System
 
 __all__ = ["Samples", "sampled_steps"]
@@ -38,36 +38,57 @@ class Samples:
     """
 
     def __init__(self, problem: Problem, steps: int, momenta: MomentaInLoops | None = None) -> None:
-        self._steps: list[int] = sampled_steps(steps).tolist()
-        self._wanted = frozenset([0, *self._steps])
+        self._steps = np.append(0, sampled_steps(steps))
+        self._places = {step: k for k, step in enumerate(self._steps.tolist())}
         self._problem = problem
         self._momenta = momenta
-        self._taken: dict[int, tuple[float, Any, Any, Any]] = {}
+        count = self._steps.size
+        self._q = np.zeros((count, problem.nq))
+        self._v = np.zeros((count, problem.nv))
+        self._work = np.zeros((count, 2))
+        self._taken = np.zeros(count, dtype=bool)
 
     def fitting(self, step: int, count: int) -> int:
         """Return how many steps from `step` on, up to `count`, lead to the next one."""
-        following = bisect.bisect_right(self._steps, step)
-        if following == len(self._steps):
+        following = self._following(step)
+        if following == self._steps.size:
             return count
-        return min(count, self._steps[following] - step)
+        return min(count, int(self._steps[following]) - step)
+
+    def _following(self, step: int) -> int:
+        return int(np.searchsorted(self._steps, step, side="right"))
+
+    def after(self, step: int) -> KeptSamples:
+        """Return where a compiled loop keeps those after more than so many steps."""
+        from mbkit.kernels.time_loops.records import KeptSamples
+
+        k = self._following(step)
+        return KeptSamples(self._steps[k:], self._q[k:], self._v[k:], self._work[k:])
+
+    def note_kept(self, first: int, last: int) -> None:
+        """Note that a loop has kept those after more than `first` and up to `last` steps."""
+        self._taken[self._following(first) : self._following(last)] = True
 
     def note(self, step: int) -> None:
         """Take the problem's state after so many steps, if it is one of them."""
-        if step in self._wanted:
+        k = self._places.get(step)
+        if k is not None:
             problem = self._problem
-            t = problem.t0 + step * problem.h
-            self._taken[step] = (t, problem.q.copy(), problem.v.copy(), problem.work.copy())
+            self._q[k], self._v[k], self._work[k] = problem.q, problem.v, problem.work
+            self._taken[k] = True
 
     def energies(self, system: System, first: int, last: int) -> Any:
         """Return t and four energies (5, k) of those after `first` to `last` steps."""
-        states = [self._taken[step] for step in sorted(self._taken) if first <= step <= last]
-        if not states:
+        steps, problem = self._steps, self._problem
+        chosen = self._taken & (steps >= first) & (steps <= last)
+        if not chosen.any():
             return np.zeros((5, 0))
-        t, q, v, work = (np.array(part) for part in zip(*states, strict=True))
+        t = problem.t0 + steps[chosen] * problem.h
+        q, v, work = self._q[chosen], self._v[chosen], self._work[chosen]
         rows = with_velocities(self._momenta, Rows(t, q, v, work, np.zeros((t.size, 0))))
         kinetic, potential, _ = energies(system, rows)
         return np.stack([t, kinetic, potential, work[:, 0], work[:, 1]])
 
     def forget(self, last: int) -> None:
         """Drop those of up to `last` steps."""
-        self._taken = {step: state for step, state in self._taken.items() if step > last}
+        self._taken[self._steps <= last] = False

@@ -10,6 +10,7 @@ from mbkit.kernels.layout import CARRIES, COMMON, SCREW
 from mbkit.kernels.lie.matrices import load_matrix, matrix_times
 from mbkit.kernels.recursions import columns
 from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.hinges import is_hinge
 from mbkit.kernels.recursions.inertias import (
     add_articulated_to_parent,
     add_rigid_to_parent,
@@ -291,5 +292,5 @@ RECURSION = Recursion(
     wrench_from_world=wrench_from_world, wrench_in_world=wrench_in_world,
     point_wrench=point_wrench, column_power=column_power, add_column=add_column,
     column_inertia=column_inertia, column_wrench=column_wrench, columns_power=columns_power,
-    place_for_forces=place_for_forces,
+    place_for_forces=place_for_forces, is_hinge=is_hinge,
 )  # fmt: skip

@@ -10,6 +10,7 @@ from mbkit.kernels.forces.sites import act
 from mbkit.kernels.layout import FORCED, LOADED, SPACE
 from mbkit.kernels.recursions.applied import subtract_applied
 from mbkit.kernels.recursions.floating import accelerate_floating, is_prescribed, move_floating
+from mbkit.kernels.recursions.hinges import eliminate_hinge, pass_hinge_inward
 from mbkit.kernels.recursions.inertias import NEGLIGIBLE, articulated_times, subtract_outer
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.space import bodies, scratch_of
@@ -138,7 +139,7 @@ def articulated_body(space, option, q, v, problem, some, recursion):
     Floating bodies are solved as they are: `mbkit.kernels.recursions.floating`.
 
     Calls   start, twist, own_bias, place_for_forces, column_inertia, column_power, to_parent,
-            inertia_to_parent, from_parent, add_column; those of `act` on forces, and of
+            inertia_to_parent, is_hinge, from_parent, add_column; those of `act` on forces, and of
             `accelerate_floating`.
     Reads   model, q, v (pointers), problem; option: where LOADED, the wrenches in scratch; where
             FORCED, the forces in SPACE.
@@ -181,6 +182,13 @@ def articulated_body(space, option, q, v, problem, some, recursion):
             accelerate_floating(
                 model[i], scratch[i], scratch[0], problem.tau, problem.vdot, recursion
             )
+            continue
+        if not some and recursion.is_hinge(model[i]):
+            status = eliminate_hinge(model[i], scratch, scratch[i], problem.tau)
+            if status != OK:
+                return status
+            if model[i].parent != 0:
+                pass_hinge_inward(scratch[i], scratch[model[i].parent])
             continue
         status = eliminate(model[i], scratch, scratch[i], problem, some, recursion)
         if status != OK:

@@ -19,6 +19,12 @@ def joint_sum(row, body, v):
 
 
 @helper
+def is_hinge(row):
+    """No: whatever moves the body, its columns are looked up."""
+    return False
+
+
+@helper
 def acceleration(model, scratch, i, vdot, recursion):
     """A = P A_p + S vdot + what `twist` left in A."""
     row = model[i]

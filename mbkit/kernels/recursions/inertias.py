@@ -202,15 +202,16 @@ def subtract_outer(body, D, U):
     y = linear(U)
     a = scale(D, x)
     b = scale(D, y)
-    _subtract_symmetric(body.rotational, a, x)
-    _subtract_symmetric(body.translational, b, y)
+    subtract_symmetric(body.rotational, a, x)
+    subtract_symmetric(body.translational, b, y)
     for i in range(3):
         for j in range(3):
             body.coupling[3 * i + j] -= a[i] * y[j]
 
 
 @helper
-def _subtract_symmetric(X, a, b):
+def subtract_symmetric(X, a, b):
+    """X -= a b^T, X packed, of vectors of which one is a multiple of the other."""
     X[0] -= a[0] * b[0]
     X[1] -= a[0] * b[1]
     X[2] -= a[0] * b[2]

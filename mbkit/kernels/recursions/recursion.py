@@ -73,6 +73,9 @@ class Recursion(NamedTuple):
         I S, rigid.
     columns_power : (row, body, k, F, entries)
         entries = S . F of column k and of all columns of a subtree, six arrays.
+    is_hinge : (row) -> bool
+        Whether `mbkit.kernels.recursions.hinges` eliminates the joint: S = (0, 0, rate, 0, 0, 0),
+        and P = Ad_C^-1.
     place_for_forces : (model, scratch, i)
         The pose in the world, where `twist` has no use for it.
     start : (scratch, acceleration)
@@ -105,5 +108,6 @@ class Recursion(NamedTuple):
     column_inertia: Step = columns.column_inertia
     column_wrench: Step = columns.column_wrench
     columns_power: Step = columns.columns_power
+    is_hinge: Step = columns.is_hinge
     place_for_forces: Step = is_placed
     start: Step = start

@@ -8,7 +8,7 @@ from mbkit.kernels.implicit.space import memory_of
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.records import Grid, Saved, State
-from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
+from mbkit.kernels.time_loops.saving import count_taken, save_constrained, start_count
 from mbkit.kernels.time_loops.times import instant
 
 #: What the record of a method begins with: the address of ``take_step(space, step, method, t, h,
@@ -45,9 +45,10 @@ def take_steps(take_step, space, step, method, grid, saved):
         code = take_step(space, step, method, instant(grid.t0, grid.h, k), grid.h, end)
         if code != OK:
             return code
-        saved.counts[TAKEN] += 1
+        state = state_of(step)
+        count_taken(k, state, saved)
         if (k + 1) % grid.save_every == 0:
-            save_constrained(end, state_of(step), floats_at(record.multipliers, record.m), saved)
+            save_constrained(end, state, floats_at(record.multipliers, record.m), saved)
     return code
 
 

@@ -30,7 +30,7 @@ from mbkit.kernels.layout import NUM_POWERS, SUPPLIED
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import NOT_FINITE, OK, failure
 from mbkit.kernels.time_loops.records import Grid, Saved, State
-from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
+from mbkit.kernels.time_loops.saving import count_taken, save_constrained, start_count
 from mbkit.kernels.time_loops.times import instant
 from mbkit.kernels.time_loops.watch import look
 from mbkit.kernels.validation import all_finite
@@ -185,7 +185,7 @@ def advance(space, step, grid, saved):
         add_supplied(step, h)
         go_on(step)
         solved = False
-        saved.counts[TAKEN] += 1
+        count_taken(k, state, saved)
         if (k + 1) % grid.save_every == 0:
             if record.m > 0:
                 after = instant(grid.t0, h, k + 2)

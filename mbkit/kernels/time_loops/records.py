@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from mbkit.kernels.compile import float64, floats, int64, integers, matrix
+from mbkit.kernels.compile import float64, floats, int64, integers, matrix, typed
 
 
 class State(NamedTuple):
@@ -31,15 +31,25 @@ class Step(NamedTuple):
     end: float64
 
 
+class KeptSamples(NamedTuple):
+    """Beside the rows: states after so many steps since the start, in ascending order."""
+
+    steps: integers
+    q: matrix
+    v: matrix
+    work: matrix
+
+
 class Saved(NamedTuple):
     """How far a call has come, and the states that it has saved, one a row.
 
     The multipliers have no columns where nobody keeps them.
     """
 
-    counts: integers  # steps taken, rows written
+    counts: integers  # steps taken, rows written, samples written
     t: floats
     q: matrix
     v: matrix
     work: matrix
     multipliers: matrix
+    sampled: typed(KeptSamples)

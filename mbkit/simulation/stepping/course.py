@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -32,6 +32,9 @@ from mbkit.simulation.stepping.within_step import (
     WithinStep,
 )
 from mbkit.systems import System
+
+if TYPE_CHECKING:
+    from mbkit.kernels.time_loops.records import KeptSamples
 
 __all__ = ["Course", "event_columns"]
 
@@ -177,6 +180,10 @@ class Course:
         if self.samples is None:
             return self._take(first, steps, rows)
         self.samples.note(first)
+        if self.is_compiled and self.watch is None and self.times is None:
+            status, taken, saved = self._advanced(first, steps, rows, self.samples.after(first))
+            self.samples.note_kept(first, first + taken)
+            return status, taken, saved
         taken = saved = status = 0
         rest = rows
         while taken < steps and status == 0:
@@ -214,11 +221,13 @@ class Course:
             return FAILED, taken, saved
         return 0, taken, saved
 
-    def _advanced(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+    def _advanced(
+        self, first: int, steps: int, rows: Rows, *sampled: KeptSamples
+    ) -> tuple[int, int, int]:
         """Take steps; those of an integrator in Python may raise, and are then taken back."""
         kept = {} if self.is_compiled else self._kept()
         try:
-            return self._advance(first, steps, rows)
+            return self._advance(first, steps, rows, *sampled)
         except Exception as error:
             self._put_back(kept)
             self.error = error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -11,6 +11,9 @@ import numpy as np
 from mbkit.errors import IntegratorError
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import FAILED, Advance, Problem, Rows
+
+if TYPE_CHECKING:
+    from mbkit.kernels.time_loops.records import KeptSamples
 
 __all__ = ["Guarded", "guarded"]
 
@@ -87,9 +90,11 @@ class Guarded:
         made = getattr(self.advance, "in_lanes", None)
         return None if made is None else made()
 
-    def __call__(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-        """Take steps as `Advance` does."""
-        returned = self.advance(first, steps, rows)
+    def __call__(
+        self, first: int, steps: int, rows: Rows, *sampled: KeptSamples
+    ) -> tuple[int, int, int]:
+        """Take steps as `Advance` does; a compiled loop can keep samples beside the rows."""
+        returned = self.advance(first, steps, rows, *sampled)
         try:
             status, taken, saved = map(operator.index, returned)
         except (TypeError, ValueError):
