@@ -54,17 +54,15 @@ class ComplexEvaluation:
 
     def __init__(self, system: mb.System, name: str, parameters: Sequence[str] = ()) -> None:
         self.system = system
-        asked, _ = read_evaluation("complex steps", system, name, None)
+        self.names, self._compute = read_evaluation("complex steps", system, name)
         self._free = read_parameters("complex steps", system, parameters)
         self._trace = Trace("complex steps", system, self._free, smooth=True)
-        self.names = asked.arguments
         self._vectors = self._trace.vectors(self.names)
-        self._compute = asked.compute
+        self._name = name
         self._result = self._computed()
 
     def _computed(self) -> Any:
-        extra = {n: x for n, x in self._vectors.items() if n in ("tau", "vdot")}
-        return self._compute(self._trace, **extra)
+        return self._compute(self._trace, self._vectors)[self._name]
 
     def __call__(self, given: Mapping[str, Any], moves: Mapping[str, Any], t: Any = 0.0) -> Any:
         """Return value and derivatives, (*shape), (moves, *shape).
