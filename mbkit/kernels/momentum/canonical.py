@@ -6,15 +6,22 @@ momentum P_i of all bodies beyond, so that no further recursion is needed for
 
     p_k = S_k . P_i,    dp_k/dt = tau_k + (ad_V S_k + S-dot_k) . P_i + S_k . G_i,
 
-in the axes of the world at the origin of body i, V its twist, G_i the weight of all bodies beyond.
-ad_V S_k . P_i = S_k . ad_V^T P_i. No bias force appears.
+in the frame of body i, V its twist, G_i the weight of all bodies beyond, ad_V S_k . P_i =
+S_k . ad_V^T P_i. No bias force appears.
 Source: Mueller 2018, (79), of which the second half is differentiated; Featherstone 2008, 7.3.
 """
 
+from mbkit.kernels.body_fixed.recursion import (
+    add_column,
+    column_inertia,
+    column_power,
+    from_parent,
+    inertia_to_parent,
+    to_parent,
+)
 from mbkit.kernels.compile import address_kernel, as_array, floats_at, helper
 from mbkit.kernels.derivatives.joint_changes import Joint, along_motion
 from mbkit.kernels.evaluation import EVALUATION, positions, vector
-from mbkit.kernels.hybrid.recursion import from_parent, inertia_to_parent, place_in_world, to_parent
 from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.momentum.roots import (
     is_in_world,
@@ -23,12 +30,16 @@ from mbkit.kernels.momentum.roots import (
     wrench_of_efforts,
     wrench_of_momenta,
 )
-from mbkit.kernels.recursions.columns import column_inertia
+from mbkit.kernels.recursions.hinges import (
+    eliminate_hinge,
+    hinge_inertia_to_parent,
+    hinge_times,
+    is_hinge,
+)
 from mbkit.kernels.recursions.inertias import (
     NEGLIGIBLE,
     articulated_times,
     set_rigid,
-    set_turned_rigid,
     subtract_outer,
 )
 from mbkit.kernels.recursions.joint_pass import joint_pass
@@ -46,6 +57,7 @@ from mbkit.kernels.vectors import (
     load,
     pairing,
     rotate,
+    rotate_back,
     scale,
     store,
     subtract,
@@ -58,16 +70,22 @@ IN_WORLD = 1
 
 
 @helper
-def place_bodies(model, scratch):
-    """Poses, columns of S, inertias; no momentum yet. Needs the joint pass."""
-    start(scratch, _ZERO)
+def set_masses(model, scratch):
+    """Mass and first moment of each body."""
     for i in range(1, model.shape[0]):
-        row = model[i]
         body = scratch[i]
-        place_in_world(row, scratch[row.parent], body)
-        set_turned_rigid(row, body.world_R, body)
-        set_rigid(body, body)
-        store(body.F, _ZERO, _ZERO)
+        body.mass = model[i].mass
+        for j in range(3):
+            body.first_moment[j] = model[i].first_moment[j]
+
+
+@helper
+def set_inertias(model, scratch):
+    """Rigid inertias; no momentum yet."""
+    set_masses(model, scratch)
+    for i in range(1, model.shape[0]):
+        set_rigid(scratch[i], model[i])
+        store(scratch[i].F, _ZERO, _ZERO)
 
 
 @helper
@@ -77,6 +95,8 @@ def eliminate(row, scratch, body, p, in_world, g):
     f = _ZERO
     if in_world:
         t, f = wrench_of_momenta(row, body, to_reference(row, body, g), p)
+        t = rotate_back(body.R, t)
+        f = rotate_back(body.R, f)
     for c in range(row.num_velocities - 1, -1, -1):
         k = row.first_velocity + c
         column = scratch[k]
@@ -86,8 +106,8 @@ def eliminate(row, scratch, body, p, in_world, g):
         if not inertia > limit:
             return failure(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
         column.D = 1.0 / inertia
-        given = pairing(body.S[c], t, f) if in_world else p[k]
-        column.u = given - pairing(body.S[c], angular(body.F), linear(body.F))
+        given = column_power(row, body, c, t, f) if in_world else p[k]
+        column.u = given - column_power(row, body, c, angular(body.F), linear(body.F))
         subtract_outer(body, column.D, U)
         a = column.D * column.u
         accumulate(body.F, scale(a, angular(U)), scale(a, linear(U)))
@@ -98,17 +118,20 @@ def eliminate(row, scratch, body, p, in_world, g):
 def add_mass(body, parent):
     """Mass and first moment of all bodies beyond."""
     parent.mass += body.mass
-    h = add(load(body.first_moment), scale(body.mass, load(body.p)))
+    h = add(rotate(body.R, load(body.first_moment)), scale(body.mass, load(body.p)))
     for j in range(3):
         parent.first_moment[j] += h[j]
 
 
 @helper
-def pass_inward(body, parent):
+def pass_inward(row, body, parent):
     """I_p += P^T I P,  F_p += P^T F; mass and first moment of all bodies beyond."""
     t, f = to_parent(body, parent, angular(body.F), linear(body.F))
     accumulate(parent.F, t, f)
-    inertia_to_parent(body, parent)
+    if is_hinge(row):
+        hinge_inertia_to_parent(body, parent)
+    else:
+        inertia_to_parent(body, parent)
     add_mass(body, parent)
 
 
@@ -121,14 +144,13 @@ def move(row, scratch, body, parent, v):
     w, u = from_parent(body, parent, angular(parent.V), linear(parent.V))
     x = w
     y = u
-    t, f = articulated_times(body, w, u)
+    t, f = hinge_times(body, w, u) if is_hinge(row) else articulated_times(body, w, u)
     accumulate(body.F, t, f)
     for c in range(row.num_velocities):
         k = row.first_velocity + c
         column = scratch[k]
         v[k] = column.D * (column.u - pairing(column.U, x, y))
-        x = add(x, scale(v[k], angular(body.S[c])))
-        y = add(y, scale(v[k], linear(body.S[c])))
+        x, y = add_column(row, body, c, v[k], x, y)
     store(body.V, x, y)
     return w, u
 
@@ -136,14 +158,9 @@ def move(row, scratch, body, parent, v):
 @helper
 def add_own_rates(row, body, change, pdot):
     """pdot += S-dot . P_i, S-dot the columns' own rates in the body; `change` has them."""
-    t = angular(body.F)
-    f = linear(body.F)
     for c in range(row.num_velocities):
-        a = rotate(body.world_R, angular(change.S[c]))
-        b = rotate(body.world_R, linear(change.S[c]))
         k = row.first_velocity + c
-        pdot[k] += a[0] * t[0] + a[1] * t[1] + a[2] * t[2]
-        pdot[k] += b[0] * f[0] + b[1] * f[1] + b[2] * f[2]
+        pdot[k] += pairing(change.S[c], angular(body.F), linear(body.F))
 
 
 @helper
@@ -151,19 +168,23 @@ def joint_rates(space, i, q, v):
     """S-dot in the body's frame into the first `CHANGE` row of the joint; the body stays placed."""
     row = bodies(space)[i]
     scratch = scratch_of(space)
-    body = scratch[i]
     stage = floats_at(scratch[0].slot, STAGE_SIZE)
     change = changes(space)[row.first_step]
-    if along_motion(Joint(row, body, q, v, stage), trials(space), change) != OK:
+    if along_motion(Joint(row, scratch[i], q, v, stage), trials(space), change) != OK:
         return failure(JOINT_FAILED, i)
-    place_in_world(row, scratch[row.parent], body)
     return OK
 
 
 @helper
 def weight(body, g):
-    """The weight of all bodies beyond, (h x g, m g)."""
+    """The weight of all bodies beyond, (h x g, m g), g in the axes of the body."""
     return cross(load(body.first_moment), g), scale(body.mass, g)
+
+
+@helper
+def weight_in_world(body, g):
+    """The same of a body on the world, in the axes of the world, at the origin of the body."""
+    return cross(rotate(body.R, load(body.first_moment)), g), scale(body.mass, g)
 
 
 @helper
@@ -173,12 +194,15 @@ def momenta_inward(model, scratch, p, option):
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         body = scratch[i]
-        in_world = (option & IN_WORLD) != 0 and is_in_world(row, body)
-        status = eliminate(row, scratch, body, p, in_world, g)
+        if is_hinge(row):
+            status = eliminate_hinge(row, scratch, body, p)
+        else:
+            in_world = (option & IN_WORLD) != 0 and is_in_world(row, body)
+            status = eliminate(row, scratch, body, p, in_world, g)
         if status != OK:
             return status
         if row.parent != 0:
-            pass_inward(body, scratch[row.parent])
+            pass_inward(row, body, scratch[row.parent])
     return OK
 
 
@@ -201,18 +225,21 @@ def canonical_forward_dynamics(space, option, q, p, tau, found):
     status = joint_pass(model, scratch, q, at_rest(space))
     if status != OK:
         return status
-    place_bodies(model, scratch)
+    set_inertias(model, scratch)
     status = momenta_inward(model, scratch, p, option)
     if status != OK:
         return status
     g = load(model[0].gravity)
+    start(scratch, g)
     for i in range(1, model.shape[0]):
         row = model[i]
         body = scratch[i]
-        w, u = move(row, scratch, body, scratch[row.parent], v)
-        t, f = weight(body, g)
+        parent = scratch[row.parent]
+        w, u = move(row, scratch, body, parent, v)
+        store(body.A, _ZERO, rotate_back(body.R, linear(parent.A)))  # gravity
         k = row.first_velocity
         if (option & IN_WORLD) != 0 and is_in_world(row, body):
+            t, f = weight_in_world(body, g)
             s = to_reference(row, body, g)
             # about the centre of mass weight has no moment, and about the origin there is none
             t = _ZERO if row.num_velocities == 6 else subtract(t, cross(s, f))
@@ -220,11 +247,12 @@ def canonical_forward_dynamics(space, option, q, p, tau, found):
             continue
         if row.constant == 0 or row.reversed == 0:
             w, u = angular(body.V), linear(body.V)
+        t, f = weight(body, linear(body.A))
         x, y = force_bracket(w, u, angular(body.F), linear(body.F))
         t = subtract(t, x)
         f = subtract(f, y)
         for c in range(row.num_velocities):
-            pdot[k + c] = tau[k + c] + pairing(body.S[c], t, f)
+            pdot[k + c] = tau[k + c] + column_power(row, body, c, t, f)
         if row.constant == 0:
             status = joint_rates(space, i, q, v)
             if status != OK:
@@ -247,15 +275,8 @@ def momenta_in_world(space, _option, q, p, _x, out):
     status = joint_pass(model, scratch, positions(model, q), at_rest(space))
     if status != OK:
         return status
-    start(scratch, _ZERO)
+    set_masses(model, scratch)
     g = load(model[0].gravity)
-    for i in range(1, model.shape[0]):
-        body = scratch[i]
-        place_in_world(model[i], scratch[model[i].parent], body)
-        body.mass = model[i].mass
-        h = rotate(body.world_R, load(model[i].first_moment))
-        for j in range(3):
-            body.first_moment[j] = h[j]
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         body = scratch[i]

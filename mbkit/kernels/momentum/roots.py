@@ -41,9 +41,9 @@ RIGHT_ANGLE = 1e-12
 
 @helper
 def column_of_joint(row, body, c):
-    """A column of S in the frame of the joint; the body is placed in the world's axes."""
-    w = rotate_back(body.world_R, angular(body.S[c]))
-    u = rotate_back(body.world_R, linear(body.S[c]))
+    """A column of S in the frame of the joint."""
+    w = angular(body.S[c])
+    u = linear(body.S[c])
     if row.own_frame == 0:
         return w, u
     own = floats_at(row.own_frame, OWN_FRAME_SIZE)
@@ -85,15 +85,18 @@ def to_reference(row, body, g):
             return _ZERO
         own = floats_at(row.own_frame, OWN_FRAME_SIZE)
         centre = rotate_back(own[:OWN_FRAME_P].reshape((3, 3)), load(own[OWN_FRAME_P:]))
-        return scale(-1.0, rotate(body.world_R, centre))
+        return scale(-1.0, rotate(body.R, centre))
     if dot(g, g) == 0.0 or body.mass == 0.0:
-        return scale(-1.0, load(body.world_p))
-    return scale(1.0 / body.mass, load(body.first_moment))
+        return scale(-1.0, load(body.p))
+    return scale(1.0 / body.mass, rotate(body.R, load(body.first_moment)))
 
 
 @helper
 def wrench_of_momenta(row, body, s, z):
-    """W at the origin of the body, s the way to the point about which z is: p = S^T W."""
+    """W at the origin of the body, in the axes of the world: p = S^T W.
+
+    s is the way to the point about which z is.
+    """
     k = row.first_velocity
     t = (z[k], z[k + 1], z[k + 2])
     if row.num_velocities == 3:
@@ -117,7 +120,7 @@ def wrench_of_efforts(row, body, tau):
         R = own[:OWN_FRAME_P].reshape((3, 3))
         t = rotate_back(R, subtract(t, cross(load(own[OWN_FRAME_P:]), f)))
         f = rotate_back(R, f)
-    return rotate(body.world_R, t), rotate(body.world_R, f)
+    return rotate(body.R, t), rotate(body.R, f)
 
 
 @helper

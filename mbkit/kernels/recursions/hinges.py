@@ -125,12 +125,18 @@ def rotate_two_rows(R, H):
 
 
 @helper
-def pass_hinge_inward(body, parent):
-    """I_p += Ad_C^-T I Ad_C^-1,  F_p += Ad_C^-T (F + I c), after the elimination of a hinge."""
+def hinge_inertia_to_parent(body, parent):
+    """I_p += Ad_C^-T I Ad_C^-1, after the elimination of a hinge."""
     R = body.R
-    t, f = hinge_times(body, angular(body.A), linear(body.A))
-    t, f = force_to_parent(R, body.p, add(t, angular(body.F)), add(f, linear(body.F)))
-    accumulate(parent.F, t, f)
     M = rotate_symmetric(R, body.translational)
     Theta = rotate_plane(R, body.rotational)
     add_shifted(Theta, rotate_two_rows(R, body.coupling), as_rows(M), M, load(body.p), parent)
+
+
+@helper
+def pass_hinge_inward(body, parent):
+    """I_p += Ad_C^-T I Ad_C^-1,  F_p += Ad_C^-T (F + I c), after the elimination of a hinge."""
+    t, f = hinge_times(body, angular(body.A), linear(body.A))
+    t, f = force_to_parent(body.R, body.p, add(t, angular(body.F)), add(f, linear(body.F)))
+    accumulate(parent.F, t, f)
+    hinge_inertia_to_parent(body, parent)
