@@ -152,12 +152,15 @@ def _below(powers: Mapping[int, int]) -> Iterator[Product]:
 
 
 def _supports(numbers: _Numbers) -> list[Any]:
-    """Return for each parameter which numbers depend on it: off the grid, where none is zero."""
+    """Return for each parameter which numbers depend on it: off the grid, where none is zero.
+
+    Not at the opposite point, where squares of parameters that are zero are the same.
+    """
     base = numbers.at(numbers.aside)
     found = []
     for k in range(numbers.count):
         point = [*numbers.aside]
-        point[k] = -point[k]
+        point[k] = -0.5 * point[k]
         there = numbers.at(point)
         size = np.maximum(numbers.scale, np.maximum(np.abs(there), np.abs(base)))
         found.append(np.abs(there - base) > _ROUNDING * size)
