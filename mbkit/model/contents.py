@@ -97,8 +97,7 @@ class Contents:
     ) -> None:
         check_name("Mechanism", name)
         self._name = name
-        self._gravity = frozen_array(gravity)
-        check_array(self._gravity, (3,), f"Mechanism {name!r}: gravity")
+        self.gravity = gravity
         self._world: Body = RigidBody(WORLD, shapes=world_shapes)
         self._bodies: dict[str, Body] = {}
         self._frames: dict[str, str] = {}  # the body of each
@@ -116,6 +115,12 @@ class Contents:
     def gravity(self) -> FloatArray:
         """Acceleration of free fall in the world, shape (3,). [m/s^2]."""
         return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        given = frozen_array(value)
+        check_array(given, (3,), f"Mechanism {self._name!r}: gravity")
+        self._gravity = given
 
     @property
     def world(self) -> Body:

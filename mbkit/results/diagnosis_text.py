@@ -125,10 +125,10 @@ def _rows(diagnosis: Diagnosis) -> list[str]:
 
 def _reactions(reactions: Iterable[Reaction]) -> list[str]:
     unique = [each.name for each in reactions if each.is_unique]
-    lines = [_wrapped(f"Reactions that are unique: {', '.join(unique) or 'none'}", 2)]
+    lines = [_wrapped(f"Joints whose reactions are unique: {', '.join(unique) or 'none'}", 2)]
     loose = [each for each in reactions if not each.is_unique]
     if loose:
-        lines.append("Reactions that internal stress leaves open, axes in the world:")
+        lines.append("Unique but for components that internal stress leaves open, in the world:")
     lines += [_wrapped(f"  {each.name}: {'; '.join(each.undetermined)}", 4) for each in loose]
     return lines
 

@@ -90,6 +90,18 @@ def test_equality_is_that_of_the_contents():
         hash(mech)
 
 
+def test_gravity_may_be_set_and_is_checked_first():
+    """Systems that are made from then on have it; one that is refused changes nothing."""
+    mech = mb.Mechanism("m")
+    before = mech.assemble()
+    mech.gravity = (0, 0, -1.6)
+    assert mech == mb.Mechanism("m", gravity=(0, 0, -1.6))
+    with pytest.raises(mb.GeometryError, match="Mechanism 'm': gravity must be finite"):
+        mech.gravity = (0, 0, np.nan)
+    np.testing.assert_array_equal(mech.assemble().parameters["gravity"], [0, 0, -1.6])
+    np.testing.assert_array_equal(before.parameters["gravity"], [0, 0, -9.81])
+
+
 def test_a_failed_joint_is_not_added():
     """What raises leaves the mechanism as it was."""
     mech, a, b = two_bodies()
