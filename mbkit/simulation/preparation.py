@@ -122,10 +122,7 @@ def prepare(
     """
     system, further = with_options(system, forces, constraint_solver)
     t_span, h, steps = number_of_steps(t_span, h)
-    save_every = saving_interval(save_every)
-    times = _output_times(save_at, save_every, t_span, h, steps)
-    if times is not None:
-        save_every = steps + 1  # rows are written at those times alone
+    times, save_every = _output_times(save_at, saving_interval(save_every), t_span, h, steps)
     watched = checked_events(events, system)
     q_start, v_start, solved = _checked_start(
         system, integrator, float(t_span[0]), tau, None if continued else (q, v)
@@ -142,8 +139,7 @@ def prepare(
     momenta = momentum_runs.install(system, workspace, problem, force) if in_momenta else None
     stretch = Stretch(t_span, steps, problem, workspace.tau, momenta)
     held = tau.held(stretch) if isinstance(tau, EffortsInSteps) else None
-    is_closed = system.num_velocity_constraints and not continued
-    found, singular = _close(system, problem, workspace, t_span) if is_closed else ((), None)
+    found, singular = ((), None) if continued else _close(system, problem, workspace, t_span)
     if system.num_velocity_constraints and not integrator.keeps_constraints:
         workspace.stabilise(**_law(stabilisation))
     options = options_of(
@@ -156,7 +152,7 @@ def prepare(
     stiffness = Stiffness.of(system, integrator, problem, momenta, tau=force is not None)
     loops = OpenLoops.of(system, integrator)
     limits = OfLimits.of(system, watched, momenta)
-    _hear_efforts(limits, problem.t0, force if held is None else held, workspace)
+    _hear_efforts(limits, problem.t0, held or force, workspace)
     looking = _jumps(drive, integrator), stiffness, *limits, loops, singular
     monitors = tuple(each for each in looking if each is not None)
     course = Course(system, integrator, problem, watch, times, samples, found, held, monitors)
@@ -257,11 +253,13 @@ def _law(stabilisation: Stabilisation) -> dict[str, Any]:
 
 def _close(
     system: System, problem: Problem, workspace: Workspace, t_span: tuple[float, float]
-) -> tuple[tuple[str, ...], SingularStart]:
+) -> tuple[tuple[str, ...], SingularStart | None]:
     """Remove what is left of the constraints in the initial state, and evaluate it once.
 
     Return what it warns of that the result shall say, and what sees whether it is singular.
     """
+    if not system.num_velocity_constraints:
+        return (), None
     given = problem.v.copy()
     status = problem.close(problem.t0, problem.q, problem.v)
     if status != 0:
@@ -281,15 +279,19 @@ def _close(
 
 def _output_times(
     save_at: ArrayLike | None, save_every: int, t_span: tuple[float, float], h: float, steps: int
-) -> OutputTimes | None:
-    """Return the output times, where there are some of their own."""
+) -> tuple[OutputTimes | None, int]:
+    """Return the output times, where there are some of their own, and the steps between rows.
+
+    Where there are, more than all steps: rows are written at those times alone.
+    """
     if save_at is None:
-        return None
+        return None, save_every
     if save_every != 1:
         raise UsageError(
             f"save_every={save_every} and save_at were both given; leave one of them out."
         )
-    return OutputTimes.checked(save_at, (float(t_span[0]), float(t_span[1])), float(h), steps)
+    span = float(t_span[0]), float(t_span[1])
+    return OutputTimes.checked(save_at, span, float(h), steps), steps + 1
 
 
 def _install_drive(system: System, integrator: Integrator, workspace: Workspace) -> Drive | None:

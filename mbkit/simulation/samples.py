@@ -39,7 +39,6 @@ class Samples:
 
     def __init__(self, problem: Problem, steps: int, momenta: MomentaInLoops | None = None) -> None:
         self._steps = np.append(0, sampled_steps(steps))
-        self._places = {step: k for k, step in enumerate(self._steps.tolist())}
         self._problem = problem
         self._momenta = momenta
         count = self._steps.size
@@ -71,8 +70,8 @@ class Samples:
 
     def note(self, step: int) -> None:
         """Take the problem's state after so many steps, if it is one of them."""
-        k = self._places.get(step)
-        if k is not None:
+        k = self._following(step) - 1
+        if self._steps[k] == step:
             problem = self._problem
             self._q[k], self._v[k], self._work[k] = problem.q, problem.v, problem.work
             self._taken[k] = True

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.differentiation.rules import differentiate
 from mbkit.differentiation.runs import numbers as checked_numbers
 from mbkit.differentiation.tape import Number, Traced
 from mbkit.joints import CompositeJoint, Joint
-from mbkit.joints.defaults.derivatives import defines, twist_of_pose
+from mbkit.joints.defaults.derivatives import defines, traced_motion
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import DONE, SLOT_STATE
 from mbkit.systems.memory.callbacks import callback_address
@@ -106,19 +105,8 @@ class TracedJoints:
             return checked_numbers(T, (4, 4)), checked_numbers(S, (6, len(v))), bias
         rest = [0.0] * joint.ndx
         X, Y = self.trace.tape.inputs("x", rest), self.trace.tape.inputs("y", rest)
-        T = checked_numbers(shadow.pose(q), (4, 4))
-        moved = shadow.retract(q, X)
-        far = checked_numbers(shadow.pose(shadow.retract(moved, Y)), (4, 4))
-        W = checked_numbers(shadow.rates(moved, v), (len(rest),))
-        # as in `mbkit.joints.defaults.derivatives`: S v with a constant v, then its rate
-        momentary = twist_of_pose(far, dict(zip(Y, W, strict=True)))
-        if len(rest) == len(v):
-            columns = [twist_of_pose(far, {y: 1.0}) for y in Y]
-        else:
-            columns = [differentiate(momentary, {v_k: 1.0}) for v_k in v]
-        bias = differentiate(momentary, dict(zip(X, W, strict=True)))
-        given = [number for column in columns for number in column] + bias
-        given = substituted(given, dict.fromkeys((*X, *Y), 0.0))
+        T, columns, bias = traced_motion(shadow, q, v, (X, Y))
+        given = substituted([*columns, *bias], dict.fromkeys((*X, *Y), 0.0))
         S = np.array(given[: 6 * len(v)], dtype=object).reshape(len(v), 6).T
         if defines(joint, "motion_subspace"):
             S = checked_numbers(shadow.motion_subspace(q), (6, len(v)))

@@ -34,6 +34,7 @@ __all__ = [
     "WrongTraceError",
     "defines",
     "derivatives_of",
+    "traced_motion",
     "twist_of_pose",
 ]
 
@@ -130,19 +131,8 @@ class PoseDerivatives:
         rest = [0.0] * joint.ndx
         X, Y = tape.inputs("x", rest), tape.inputs("y", rest)
         shadow = Retargeting().convert(joint)
-        T0 = _numbers(shadow.pose(Q), (4, 4))
-        moved = shadow.retract(Q, X)
-        T = _numbers(shadow.pose(shadow.retract(moved, Y)), (4, 4))
-        W = _numbers(shadow.rates(moved, V), (len(rest),))
-        # S v with a constant v, then its rate while x moves with it
-        momentary = twist_of_pose(T, dict(zip(Y, W, strict=True)))
-        if len(rest) == len(v):
-            columns = [twist_of_pose(T, {y: 1.0}) for y in Y]
-        else:
-            columns = [differentiate(momentary, {v_k: 1.0}) for v_k in V]
-        bias = differentiate(momentary, dict(zip(X, W, strict=True)))
-        outputs = [number for column in columns for number in column]
-        outputs += [*bias, *T0[:3].ravel()]
+        T, columns, bias = traced_motion(shadow, Q, V, (X, Y))
+        outputs = [*columns, *bias, *T[:3].ravel()]
         tape, outputs = substitute(outputs, dict.fromkeys((*X, *Y), 0.0))
         return compile_tape(tape, outputs, ("q", "v"))
 
@@ -221,6 +211,26 @@ def _same(found: FloatArray, T: FloatArray) -> bool:
     # by way of lists: numpy takes longer for so few
     pairs = zip(found.tolist(), T[:3].ravel().tolist(), strict=True)
     return all(abs(a - b) <= _SAME * (1.0 + abs(b)) for a, b in pairs)
+
+
+def traced_motion(shadow: Any, q: Any, v: Any, steps: tuple[Any, Any]) -> tuple[Any, Any, Any]:
+    """Return T (4, 4), the columns of S in a row, and S-dot v, of a joint on traced numbers.
+
+    `steps` x and y are two arrays of ndx inputs of the same tape, for which zeros are to be put.
+    """
+    X, Y = steps
+    T = _numbers(shadow.pose(q), (4, 4))
+    moved = shadow.retract(q, X)
+    far = _numbers(shadow.pose(shadow.retract(moved, Y)), (4, 4))
+    W = _numbers(shadow.rates(moved, v), (len(X),))
+    # S v with a constant v, then its rate while x moves with it
+    momentary = twist_of_pose(far, dict(zip(Y, W, strict=True)))
+    if len(X) == len(v):
+        columns = [twist_of_pose(far, {y: 1.0}) for y in Y]
+    else:
+        columns = [differentiate(momentary, {v_k: 1.0}) for v_k in v]
+    bias = differentiate(momentary, dict(zip(X, W, strict=True)))
+    return T, [number for column in columns for number in column], bias
 
 
 def twist_of_pose(T: Any, seeds: Any) -> list[Any]:

@@ -52,10 +52,10 @@ class PassedLimits(Monitor):
 
     def look(self, rows: Rows, t: float, q: Any) -> None:
         """Look at rows that were written, and at the state of the problem, which comes later."""
-        self.look_at(rows.t, rows.q)
-        self.look_at([t], [q])
+        self._look_at(rows.t, rows.q)
+        self._look_at([t], [q])
 
-    def look_at(self, t: Any, q: Any) -> None:
+    def _look_at(self, t: Any, q: Any) -> None:
         """Look at states with times (k,) and positions (k, nq)."""
         if not self.watches or len(t) == 0:
             return

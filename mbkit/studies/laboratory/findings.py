@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, final
 
 import attrs
@@ -48,13 +48,14 @@ class Findings:
     @property
     def failed(self) -> Table:
         """The rows that did not come to their end, with the reason."""
-        cases = self.tables.get("cases", self.table)
-        rows = [row for row in cases if row.get("status") not in (None, "completed")]
-        return Table(rows, cases.units, cases.factors)
+        return self._cases(lambda row: row.get("status") not in (None, "completed"))
 
     @property
     def warned(self) -> Table:
         """The rows of runs that have warned of something, in the column `warnings`."""
+        return self._cases(lambda row: bool(row.get("warnings")))
+
+    def _cases(self, chosen: Callable[[Mapping[str, Any]], bool]) -> Table:
+        """Return the rows of cases that are chosen."""
         cases = self.tables.get("cases", self.table)
-        rows = [row for row in cases if row.get("warnings")]
-        return Table(rows, cases.units, cases.factors)
+        return Table([row for row in cases if chosen(row)], cases.units, cases.factors)
