@@ -122,7 +122,7 @@ class StepMemory(Record):
         n = nv + m * (2 if stabilised else 1)
         made = MADE_HEAD + 2 * nq + 3 * nv + m
         blocks = problem.blocks(stabilised) if problem.blocks is not None else None
-        width = blocks.num_places if blocks is not None else nv
+        width = blocks.num_columns if blocks is not None else nv
         counts = {"nq": nq, "nv": nv, "m": m, "mp": mp, "n": n, "num_made": made, "width": width}
         matrix = n * n if blocks is None else blocks.num_entries
         sizes = _sizes(**counts) | {"matrix": matrix}
@@ -143,9 +143,9 @@ class StepMemory(Record):
 
             loops_alone = bool(describe_rows(problem.space, position_of_row))
         if blocks is None:
-            tables = {"places": np.arange(max(1, problem.ndx, nv))}
+            tables = {"column_of": np.arange(max(1, problem.ndx, nv))}
         else:
-            tables = blocks.counts | blocks.tables | {"places": blocks.places}
+            tables = blocks.counts | blocks.tables | {"column_of": blocks.column_of}
         functions |= _functions(closed=m > 0, loops_alone=loops_alone, blocks=blocks is not None)
         derivatives = np.zeros(3 * nv * width or 1)
         super().__init__(
@@ -169,7 +169,7 @@ def _sizes(
 
     return {
         "D": nv, "vdot": nv, "multipliers": m, "eta": m, "change": n, "shift": nv,
-        "applied": nv, "left": nv, "state": mp + 2 * m, "given": nv + 1, "rate": m,
+        "applied": nv, "left": nv, "constraint_values": mp + 2 * m, "given": nv + 1, "rate": m,
         "A": m * width, "A_start": m * width, "A_made": m * width, "Z": m * width,
         "scale": 1, "more": max(2 * nv, m) * width,
         "differential": nv * MOST_STEPS, "columns": 3 * nv, "block": 2 * BLOCK_SIZE,

@@ -26,7 +26,7 @@ class LanesCall(NamedTuple):
         As for one sample, of lanes.
     width : int
         The number of lanes.
-    places : int
+    offsets : int
         Address of as many integers as a sample has results: where those are in `out`.
     q, v, x, wrenches, out : int
         Addresses of lanes for the arguments and the result.
@@ -37,7 +37,7 @@ class LanesCall(NamedTuple):
     apply: int64
     option: int64
     width: int64
-    places: int64
+    offsets: int64
     q: int64
     v: int64
     x: int64
@@ -71,12 +71,12 @@ def into_lanes(source, first, stride, count, width, address):
 
 
 @helper
-def squares_out(transpose, width, source, places, target, first):
+def squares_out(transpose, width, source, offsets, target, first):
     """The way back."""
     size = target.shape[1]
     for start in range(0, size, width):
         k = min(start, size - width)
-        transpose(source, (places, k), target, (first * size + k, size))
+        transpose(source, (offsets, k), target, (first * size + k, size))
 
 
 @helper
@@ -85,16 +85,16 @@ def from_lanes(lanes, target, first, count):
     width = lanes.width
     size = target.shape[1]
     source = floats_at(lanes.out, (size + 1) * width)
-    places = integers_at(lanes.places, size)
+    offsets = integers_at(lanes.offsets, size)
     squares = count == width and size >= width
     if squares and width == 8:
-        squares_out(transpose_eight, 8, source, places, target, first)
+        squares_out(transpose_eight, 8, source, offsets, target, first)
     elif squares and width == 4:
-        squares_out(transpose_four, 4, source, places, target, first)
+        squares_out(transpose_four, 4, source, offsets, target, first)
     else:
         for j in range(count):
             for k in range(size):
-                target[first + j, k] = source[places[k] + j]
+                target[first + j, k] = source[offsets[k] + j]
 
 
 @helper

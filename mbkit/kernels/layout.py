@@ -188,8 +188,8 @@ SPACE = np.dtype(
         ("trial", _i8),  # memory for nq + nv + ndx numbers: another q and v, and a step
         # in which column of a matrix of derivatives each entry of a step and each velocity is:
         # integers; and how many columns there are, where some share one: 0: each has its own
-        ("places", _i8),
-        ("num_places", _i8),
+        ("column_of", _i8),
+        ("num_columns", _i8),
         # the forces of the system
         ("force_table", _i8),  # FORCE entries
         ("num_forces", _i8),

@@ -83,15 +83,15 @@ def trials(space):
 
 
 @helper
-def places(space):
+def columns_of(space):
     """In which column of a matrix of derivatives each entry of a step is, and each velocity."""
     record = records_at(space, 1, SPACE)[0]
     world = records_at(record.bodies, record.num_bodies, BODY)[0]
-    return integers_at(record.places, max(world.ndx, world.num_velocities))
+    return integers_at(record.column_of, max(world.ndx, world.num_velocities))
 
 
 @helper
-def num_places(space, each):
+def num_columns(space, each):
     """How many columns there are: one for each, unless those that meet no common row share one."""
-    shared = records_at(space, 1, SPACE)[0].num_places
+    shared = records_at(space, 1, SPACE)[0].num_columns
     return shared if shared != 0 else each

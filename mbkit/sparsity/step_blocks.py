@@ -30,8 +30,8 @@ class StepBlocks:
 
     # (nv,): the column of each velocity in matrices of derivatives: two share a column if no row of
     # the tree, and no constraint, is coupled with both
-    places: Any
-    num_places: int  # number of columns
+    column_of: Any
+    num_columns: int  # number of columns
     num_entries: int  # number of entries of all blocks
     tables: dict[str, Any]  # by their names in the record IMPLICIT: NODE rows, and integers
     counts: dict[str, int]  # their lengths, by the same names
@@ -56,7 +56,7 @@ def step_blocks(arrays: SystemArrays, *, stabilised: bool) -> StepBlocks | None:
     layout = _Layout.of(every.sizes, order, later)
     if layout.num_entries > LARGEST_PART * n * n:
         return None
-    places, num_places = _places(coupling)
+    column_of, num_columns = _column_of(coupling)
     tables = {
         "nodes": layout.nodes,
         "unknowns": np.array([k for node in order for k in every.unknowns[node]], dtype=np.int64),
@@ -70,8 +70,8 @@ def step_blocks(arrays: SystemArrays, *, stabilised: bool) -> StepBlocks | None:
     names = ("nodes", "neighbours", "updates", "pairs", "holds", "pushes", "meetings")
     counts = {f"num_{name}": len(tables[name]) for name in names}
     return StepBlocks(
-        places=places,
-        num_places=num_places,
+        column_of=column_of,
+        num_columns=num_columns,
         num_entries=layout.num_entries,
         tables={name: _with_address(table) for name, table in tables.items()},
         counts=counts | {"num_entries": layout.num_entries},
@@ -117,7 +117,7 @@ def _pushed(coupling: Coupling, support: list[int]) -> set[int]:
     return {i for row in support for i in coupling.moves[row]}
 
 
-def _places(coupling: Coupling) -> tuple[Any, int]:
+def _column_of(coupling: Coupling) -> tuple[Any, int]:
     """Return the column of each velocity, and how many columns there are.
 
     Rows of the tree that meet a common one have different colours.
@@ -133,10 +133,10 @@ def _places(coupling: Coupling) -> tuple[Any, int]:
         widths.extend([0] * (colour + 1 - len(widths)))
         widths[colour] = max(widths[colour], size)
     starts = np.cumsum(widths) - widths
-    places = np.zeros(sum(coupling.sizes), dtype=np.int64)
+    column_of = np.zeros(sum(coupling.sizes), dtype=np.int64)
     for first, size, colour in zip(coupling.firsts, coupling.sizes, colours, strict=True):
-        places[first : first + size] = starts[colour] + np.arange(size)
-    return places, sum(widths)
+        column_of[first : first + size] = starts[colour] + np.arange(size)
+    return column_of, sum(widths)
 
 
 # --------------------------------------------------------------------------------- the blocks

@@ -227,7 +227,7 @@ def test_trees_of_many_branches(monkeypatch):
     """In relative coordinates too: a row is coupled with those inward of it, and by forces."""
     system = row().assemble()
     monkeypatch.setattr(step_blocks, "LARGEST_PART", 0.5)
-    assert step_blocks.step_blocks(system.arrays, stabilised=False).num_places < system.nv
+    assert step_blocks.step_blocks(system.arrays, stabilised=False).num_columns < system.nv
     assert_same(monkeypatch, system, METHODS["alpha, index 3"], rounding=1e-8)
 
 
@@ -236,7 +236,7 @@ def test_columns_are_shared_by_bodies_that_no_row_knows_both_of():
     for count in (20, 40):
         system = chain(count).assemble(mb.AbsoluteCoordinates())
         blocks = step_blocks.step_blocks(system.arrays, stabilised=True)
-        assert blocks.num_places == 18
+        assert blocks.num_columns == 18
         assert blocks.num_entries < 800 * count
     assert step_blocks.step_blocks(chain(40).assemble().arrays, stabilised=True) is None
 

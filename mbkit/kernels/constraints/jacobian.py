@@ -17,7 +17,7 @@ from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocitie
 from mbkit.kernels.hybrid import recursion as hybrid
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import at_rest, bodies, num_places, places, scratch_of
+from mbkit.kernels.space import at_rest, bodies, columns_of, num_columns, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, angular, cross, linear, load, pairing
 
@@ -25,16 +25,16 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def project_wrench(model, scratch, i, wrench, place, out):
+def project_wrench(model, scratch, i, wrench, column_of, out):
     """out_k += S_k . (t, f) for each velocity k inward of row i; wrench: (t, f) at its origin.
 
-    Each in its place. In world axes. Needs S and p as `mbkit.kernels.hybrid` leaves them.
+    Each in its column. In world axes. Needs S and p as `mbkit.kernels.hybrid` leaves them.
     """
     t, f = wrench
     while i != 0:
         row = model[i]
         for c in range(row.num_velocities):
-            out[place[row.first_velocity + c]] += pairing(scratch[i].S[c], t, f)
+            out[column_of[row.first_velocity + c]] += pairing(scratch[i].S[c], t, f)
         t, f = hybrid.to_parent(scratch[i], scratch[row.parent], t, f)
         i = row.parent
 
@@ -59,15 +59,15 @@ def rows_at_rest(space, q, t):
 
 @address_kernel(EVALUATION)
 def constraint_jacobian(space, _option, q, _v, t, out):
-    """A, out (num_rows, nv), or as many columns as there are places; t (1,)."""
+    """A, out (num_rows, nv), or as many columns as velocities share; t (1,)."""
     status = rows_at_rest(space, q, t[0])
     if status != OK:
         return status
     model = bodies(space)
     scratch = scratch_of(space)
     closure = closure_of(space)
-    place = places(space)
-    A = as_matrix(out, closure.num_rows, num_places(space, model[0].num_velocities))
+    column_of = columns_of(space)
+    A = as_matrix(out, closure.num_rows, num_columns(space, model[0].num_velocities))
     set_zero(A.reshape(-1))
     table = sites(closure)
     every = constraints(closure)
@@ -83,22 +83,22 @@ def constraint_jacobian(space, _option, q, _v, t, out):
                 W = wrenches[r * constraint.num_sites + s]
                 f = linear(W)
                 t = add(angular(W), cross(load(site.arm), f))
-                project_wrench(model, scratch, site.row, (t, f), place, row)
+                project_wrench(model, scratch, site.row, (t, f), column_of, row)
             for k in range(constraint.num_velocities):
-                row[place[named[k]]] += coefficients[r, k]
+                row[column_of[named[k]]] += coefficients[r, k]
     return OK
 
 
 @helper
 def add_sizes(row, body, F, named, x, sizes):
     """sizes += |A_k| |x_k| for the velocities k of a row; named: velocities, and coefficients."""
-    places, coefficients = named
+    velocities, coefficients = named
     for c in range(row.num_velocities):
         k = row.first_velocity + c
         for r in range(F.shape[0]):
             power = pairing(body.S[c], angular(F[r]), linear(F[r]))
-            for j in range(places.shape[0]):
-                if places[j] == k:
+            for j in range(velocities.shape[0]):
+                if velocities[j] == k:
                     power += coefficients[r, j]
             sizes[r] += abs(power) * abs(x[k])
 
@@ -126,7 +126,7 @@ def constraint_sizes(space, _option, q, x, t, out):
         n = constraint.num_support
         support = integers_at(constraint.support, n)
         paths = integers_at(constraint.paths, PATH_SIZE * n)
-        places = integers_at(constraint.velocities, constraint.num_velocities)
+        named = integers_at(constraint.velocities, constraint.num_velocities)
         coefficients = coefficients_of(closure, constraint)
         own_sizes = sizes[constraint.first_row : constraint.first_row + m]
         applied = applied_by(closure, constraint)
@@ -137,7 +137,7 @@ def constraint_sizes(space, _option, q, x, t, out):
             if paths[PATH_SIZE * s + PATH_BEGINS] != 0:
                 set_zero(F.reshape(-1))
             load_wrenches(applied, i, scratch[i], F, hybrid.RECURSION)
-            add_sizes(model[i], scratch[i], F, (places, coefficients), x, own_sizes)
+            add_sizes(model[i], scratch[i], F, (named, coefficients), x, own_sizes)
             if model[i].parent != 0:
                 on = paths[PATH_SIZE * s + PATH_ON]
                 there = propagated[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))

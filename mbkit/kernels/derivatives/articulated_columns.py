@@ -138,27 +138,27 @@ def wrench_of_velocity(tree, i, n):
 
 
 @helper
-def wrench_of_force(tree, i, n, place, out):
+def wrench_of_force(tree, i, n, column, out):
     """dP of a force along velocity n of joint i, and its u of the joint, in column `place`."""
     columns = tree.memory.columns
-    out[n, place] = 1.0
+    out[n, column] = 1.0
     t, f = add_column(columns[n], columns[n][12], _ZERO, _ZERO)
     for m in range(n - 1, tree.model[i].first_velocity - 1, -1):
         a = -pairing(columns[m], t, f)
-        out[m, place] = a
+        out[m, column] = a
         t, f = add_column(columns[m], columns[m][12] * a, t, f)
     return t, f
 
 
 @helper
-def climb(tree, i, wrenches, places, out):
+def climb(tree, i, wrenches, columns, out):
     """u = -S.P, P += U D u of all joints between joint i and the world, for three columns.
 
     Three at once: one alone would wait for its own sums.
     """
     model = tree.model
     P, Q, R = wrenches
-    a, b, c = places
+    a, b, c = columns
     j = model[i].parent
     while j != 0:
         row = model[j]

@@ -29,13 +29,13 @@ from mbkit.kernels.whole_numbers import index, whole
 _SHIFT = 3
 _REST = SIDE_BY_SIDE - 1
 
-#: Where a block has the places of its directions in a row, after W, and its entries of one row.
-_PLACE = 6 * SIDE_BY_SIDE
+#: Where a block has the columns of its directions in a row, after W, and its entries of one row.
+_COLUMN = 6 * SIDE_BY_SIDE
 _ENTRY = 7 * SIDE_BY_SIDE
 _BLOCK = 8 * SIDE_BY_SIDE
 
 #: The same of the stack, after a and n.
-_STACK_PLACE = 9 * SIDE_BY_SIDE
+_STACK_COLUMN = 9 * SIDE_BY_SIDE
 _STACK_ENTRY = 10 * SIDE_BY_SIDE
 _STACK_BLOCK = 11 * SIDE_BY_SIDE
 
@@ -143,34 +143,34 @@ def _put_vector(blocks, at, x):
 
 
 @helper
-def set_wrench(branches, k, t, f, place):
-    """W of direction k, and its place in a row."""
+def set_wrench(branches, k, t, f, column):
+    """W of direction k, and its column."""
     blocks = branches.beyond
     at = (k >> _SHIFT) * _BLOCK + (k & _REST)
     _put_vector(blocks, at, t)
     _put_vector(blocks, at + 3 * SIDE_BY_SIDE, f)
-    blocks[index(at + _PLACE)] = place
+    blocks[index(at + _COLUMN)] = column
 
 
 @helper
-def push(branches, height, a, n, place):
-    """a and n of a direction, and its place in a row, on the stack."""
+def push(branches, height, a, n, column):
+    """a and n of a direction, and its column, on the stack."""
     stack = branches.stack
     at = (height >> _SHIFT) * _STACK_BLOCK + (height & _REST)
     _put_vector(stack, at, angular(a))
     _put_vector(stack, at + 3 * SIDE_BY_SIDE, linear(a))
     _put_vector(stack, at + 6 * SIDE_BY_SIDE, n)
-    stack[index(at + _STACK_PLACE)] = place
+    stack[index(at + _STACK_COLUMN)] = column
 
 
 # -------------------------------------------------------------------------------------- rows
 
 
 @helper
-def _put(blocks, place, entry, count, row):
-    """Entries of a block in their places in the row."""
+def _put(blocks, column, entry, count, row):
+    """Entries of a block in their columns of the row."""
     for k in range(count):
-        row[index(blocks[index(place + k)])] = blocks[index(entry + k)]
+        row[index(blocks[index(column + k)])] = blocks[index(entry + k)]
 
 
 @helper
@@ -181,7 +181,7 @@ def _between(stack, top, U, b, row):
     block = 0
     while top > 0:
         weigh(stack, block, weights, block + _STACK_ENTRY)
-        _put(stack, block + _STACK_PLACE, block + _STACK_ENTRY, min(SIDE_BY_SIDE, top), row)
+        _put(stack, block + _STACK_COLUMN, block + _STACK_ENTRY, min(SIDE_BY_SIDE, top), row)
         block += _STACK_BLOCK
         top -= SIDE_BY_SIDE
 
@@ -196,7 +196,7 @@ def _beyond(blocks, first, end, S, row):
     while left > 0:
         weigh(blocks, block, weights, block + _ENTRY)
         count = min(SIDE_BY_SIDE - lane, left)
-        _put(blocks, block + _PLACE + lane, block + _ENTRY + lane, count, row)
+        _put(blocks, block + _COLUMN + lane, block + _ENTRY + lane, count, row)
         block += _BLOCK
         left -= count
         lane = 0

@@ -40,7 +40,7 @@ from mbkit.kernels.derivatives.loop_joint import (
     set_current_wrenches,
 )
 from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
-from mbkit.kernels.space import at_rest, bodies, changes, num_places, places, scratch_of
+from mbkit.kernels.space import at_rest, bodies, changes, columns_of, num_columns, scratch_of
 from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     add,
@@ -73,7 +73,7 @@ def add_velocity_columns(space, loop, j, sign, moving, out):
     body = scratch_of(space)[j]
     parent = scratch_of(space)[row.parent]
     table = changes(space)
-    place = places(space)
+    column_of = columns_of(space)
     b = loop.b
     for k in range(row.ndx):
         n = row.first_step + k
@@ -92,7 +92,7 @@ def add_velocity_columns(space, loop, j, sign, moving, out):
             change = power_of(loop.W, r, w, u)
             if loop.joint.constant == 0:
                 change += power_of(loop.changes, r, x, y)
-            out[loop.constraint.first_row + r, place[n]] += sign * change
+            out[loop.constraint.first_row + r, column_of[n]] += sign * change
 
 
 @helper
@@ -131,12 +131,12 @@ def velocity_rows(space, loop, v, out):
 
 @address_kernel(EVALUATION)
 def velocity_derivative(space, _option, q, v, t, out):
-    """D_q(A v), out (num_rows, ndx), or as many columns as there are places."""
+    """D_q(A v), out (num_rows, ndx), or as many columns as velocities share."""
     set_time(space, t[0])
     model = bodies(space)
     closure = closure_of(space)
     v = velocities(model, v)
-    matrix = as_matrix(out, closure.num_rows, num_places(space, model[0].ndx))
+    matrix = as_matrix(out, closure.num_rows, num_columns(space, model[0].ndx))
     matrix[:, :] = 0.0
     status = move_bodies(space, positions(model, q), v)
     if status != OK:
@@ -208,7 +208,7 @@ def add_force_columns(space, loop, j, sign, L, out):
             t = add(t, scale(factor, (Q[6 * m], Q[6 * m + 1], Q[6 * m + 2])))
             f = add(f, scale(factor, (Q[6 * m + 3], Q[6 * m + 4], Q[6 * m + 5])))
         step = Step(j, k, sign, D, L, force_to_parent(b.R, b.p, t, f))
-        column = places(space)[n]
+        column = columns_of(space)[n]
         on_a = loop.a.row
         on_b = b.row
         while on_a != on_b:
@@ -244,11 +244,11 @@ def force_rows(space, loop, multipliers, out):
 
 @address_kernel(EVALUATION)
 def force_derivative(space, _option, q, multipliers, t, out):
-    """D_q(A^T multipliers), out (nv, ndx), or as many columns as there are places."""
+    """D_q(A^T multipliers), out (nv, ndx), or as many columns as velocities share."""
     set_time(space, t[0])
     model = bodies(space)
     closure = closure_of(space)
-    matrix = as_matrix(out, model[0].num_velocities, num_places(space, model[0].ndx))
+    matrix = as_matrix(out, model[0].num_velocities, num_columns(space, model[0].ndx))
     matrix[:, :] = 0.0
     status = move_bodies(space, positions(model, q), at_rest(space))
     if status != OK:

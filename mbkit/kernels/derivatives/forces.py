@@ -31,7 +31,7 @@ from mbkit.kernels.forces.force_pass import (
 )
 from mbkit.kernels.forces.sites import clear_sites
 from mbkit.kernels.layout import LINEAR, SPACE
-from mbkit.kernels.space import bodies, num_places, places, scratch_of, trials
+from mbkit.kernels.space import bodies, columns_of, num_columns, scratch_of, trials
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.validation import all_finite
 
@@ -82,11 +82,11 @@ def step_column(space, column, size, q, dx, trial):
     """Let trial be a step from q by `size` along all entries in a column."""
     model = bodies(space)
     scratch = scratch_of(space)
-    place = places(space)
+    column_of = columns_of(space)
     for i in range(1, model.shape[0]):
         row = model[i]
         for j in range(row.first_step, row.first_step + row.ndx):
-            if place[j] == column:
+            if column_of[j] == column:
                 dx[j] = size
                 if step_from(row, scratch[i], q, dx, trial) != OK:
                     return failure(JOINT_FAILED, i)
@@ -121,24 +121,24 @@ def along_steps(space, q, v, t, tau, d_q):
 def along_velocities(space, q, v, t, tau, d_v):
     """The columns of d_v, of the forces that are called; q and t are pointers."""
     trial = trials(space)[1]
-    place = places(space)
+    column_of = columns_of(space)
     assign(trial, v)
     for column in range(d_v.shape[1]):
         step = _STEP
         for j in range(v.shape[0]):
-            if place[j] == column:
+            if column_of[j] == column:
                 step = max(step, _STEP * abs(v[j]))
         for k in range(1, 3):
             for sign in range(-1, 2, 2):
                 for j in range(v.shape[0]):
-                    if place[j] == column:
+                    if column_of[j] == column:
                         trial[j] = v[j] + sign * k * step
                 status = called_forces(space, q, at(trial, 0), t, tau)
                 if status != OK:
                     return status
                 add_column(d_v, column, factor_of(k, sign, step), tau)
         for j in range(v.shape[0]):
-            if place[j] == column:
+            if column_of[j] == column:
                 trial[j] = v[j]
     return OK
 
@@ -161,7 +161,7 @@ def add_spring(space, spring, q, d_q):
     row = model[i]
     if row.retract == 0:
         step = row.first_step + spring.position - row.first_position
-        d_q[spring.velocity, places(space)[step]] -= spring.stiffness
+        d_q[spring.velocity, columns_of(space)[step]] -= spring.stiffness
         return OK
     trial, _, dx = trials(space)
     dx[:] = 0.0
@@ -172,7 +172,7 @@ def add_spring(space, spring, q, d_q):
                 if step_from(row, scratch_of(space)[i], q, dx, trial) != OK:
                     return failure(JOINT_FAILED, i)
                 change = sign * weight(k) * trial[spring.position]
-                d_q[spring.velocity, places(space)[j]] -= spring.stiffness * change
+                d_q[spring.velocity, columns_of(space)[j]] -= spring.stiffness * change
         dx[j] = 0.0
     return OK
 
@@ -183,7 +183,7 @@ def add_linear_terms(space, q, d_q, d_v):
     record = records_at(space, 1, SPACE)[0]
     table = records_at(record.linear, record.num_linear, LINEAR)
     for k in range(table.shape[0]):
-        d_v[table[k].velocity, places(space)[table[k].velocity]] -= table[k].damping
+        d_v[table[k].velocity, columns_of(space)[table[k].velocity]] -= table[k].damping
         if table[k].stiffness != 0.0:
             status = add_spring(space, table[k], q, d_q)
             if status != OK:
@@ -195,14 +195,14 @@ def add_linear_terms(space, q, d_q, d_v):
 def force_derivatives(space, _option, q, v, t, out):
     """d tau by d q, (nv, ndx), and after it by d v, (nv, nv), of the forces of the system.
 
-    Where columns share places, (nv, num_places) both. Cost: O(1) for each linear spring and damper
+    Where columns are shared, (nv, num_columns) both. Cost: O(1) for each linear spring and damper
     in a joint, O(p^2) for one across p joints, and 4 force passes for each column where there are
     other forces.
     """
     model = bodies(space)
     nv = model[0].num_velocities
-    ndx = num_places(space, model[0].ndx)
-    wide = num_places(space, nv)
+    ndx = num_columns(space, model[0].ndx)
+    wide = num_columns(space, nv)
     both = as_matrix(out, 1, nv * (ndx + wide))[0]
     both[:] = 0.0
     if not have_forces(space):

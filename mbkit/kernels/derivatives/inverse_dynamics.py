@@ -64,7 +64,7 @@ from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import rigid_times
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, changes, directions, num_places, places, scratch_of
+from mbkit.kernels.space import bodies, changes, columns_of, directions, num_columns, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     accumulate,
@@ -206,7 +206,7 @@ class Tree(NamedTuple):
     ----------
     model, scratch, directions, changes : (n,)
         Bodies of the tree, their scratch, and what each step and each velocity changes.
-    place : (n,)
+    column_of : (n,)
         The column of each step, and of each velocity.
     steps, velocities, mass : Branches
         Of the derivatives by q and v, and of the mass matrix: there W = U, and a = S.
@@ -218,7 +218,7 @@ class Tree(NamedTuple):
     scratch: Any
     directions: Any
     changes: Any
-    place: Any
+    column_of: Any
     steps: Any
     velocities: Any
     mass: Any
@@ -244,7 +244,7 @@ def tree_of(space, model):
         scratch_of(space),
         directions(space),
         changes(space),
-        places(space),
+        columns_of(space),
         branches_in(memory[:size]),
         branches_in(memory[size : 2 * size]),
         branches_in(memory[2 * size : MATRICES * size]),
@@ -255,17 +255,17 @@ def tree_of(space, model):
 @helper
 def push_joint(tree, i, with_mass):
     """The directions of joint i come to the stacks."""
-    memory, place = tree.directions, tree.place
+    memory, column_of = tree.directions, tree.column_of
     row = tree.model[i]
     for k in range(row.ndx):
         height = height_of(tree.spans, i) + k
         step = memory[row.first_step + k]
-        push(tree.steps, height, step.push, load(step.turn), place[row.first_step + k])
+        push(tree.steps, height, step.push, load(step.turn), column_of[row.first_step + k])
         c = velocity_of_direction(row, k)
         n = angular(memory[c].S)
-        push(tree.velocities, height, memory[c].rate, n, place[c])
+        push(tree.velocities, height, memory[c].rate, n, column_of[c])
         if with_mass:
-            push(tree.mass, height, memory[c].S, n, place[c])
+            push(tree.mass, height, memory[c].S, n, column_of[c])
 
 
 @helper
@@ -284,23 +284,23 @@ def rows_of_joint(tree, i, first, result):
         if result.mass.shape[0] > 0:
             set_row(tree.mass, span, S, U, _ZERO, result.mass[velocity])
     if depends_on_q(row):
-        add_change_of_subspace(row, body, tree.changes, tree.place, result.d_q)
+        add_change_of_subspace(row, body, tree.changes, tree.column_of, result.d_q)
 
 
 @helper
-def add_change_of_subspace(row, body, cold, place, d_q):
+def add_change_of_subspace(row, body, cold, column_of, d_q):
     """d tau += dS . F for the joint itself."""
     t = angular(body.F)
     f = linear(body.F)
     for k in range(row.first_step, row.first_step + row.ndx):
         for c in range(row.num_velocities):
-            d_q[row.first_velocity + c, place[k]] += pairing(cold[k].S[c], t, f)
+            d_q[row.first_velocity + c, column_of[k]] += pairing(cold[k].S[c], t, f)
 
 
 @helper
 def wrenches_of_joint(tree, i, first, with_mass):
     """W of the directions of joint i, for the rows of the joints between it and the world."""
-    memory, place = tree.directions, tree.place
+    memory, column_of = tree.directions, tree.column_of
     row = tree.model[i]
     body = tree.scratch[i]
     for k in range(row.ndx):
@@ -308,14 +308,14 @@ def wrenches_of_joint(tree, i, first, with_mass):
         t, f = changed_wrench(body, load(memory[n].turn), memory[n].push)
         w, u = twist_of_step(row, body, k, tree.changes[n])
         x, y = force_bracket(w, u, angular(body.F), linear(body.F))
-        set_wrench(tree.steps, first + k, add(t, x), add(f, y), place[n])
+        set_wrench(tree.steps, first + k, add(t, x), add(f, y), column_of[n])
         n = velocity_of_direction(row, k)
         S = memory[n].S
         t, f = changed_wrench(body, angular(S), memory[n].rate)
-        set_wrench(tree.velocities, first + k, t, f, place[n])
+        set_wrench(tree.velocities, first + k, t, f, column_of[n])
         if with_mass:
             t, f = rigid_times(body, angular(S), linear(S))
-            set_wrench(tree.mass, first + k, t, f, place[n])
+            set_wrench(tree.mass, first + k, t, f, column_of[n])
 
 
 @helper
@@ -329,7 +329,7 @@ def add_to_parent(body, parent):
 def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     """d tau by d q, (nv, ndx), and after it by d v, (nv, nv).
 
-    Where columns share places, (nv, num_places) both, and after them the mass matrix.
+    Where columns are shared, (nv, num_columns) both, and after them the mass matrix.
 
     Reads   model, q, v, vdot; where `loaded`, the wrenches in scratch, in the axes of the bodies,
             to which they stay fixed.
@@ -347,9 +347,9 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
         status = outward(space, loaded, q, v, vdot)
     if status != OK:
         return status
-    steps_wide = num_places(space, ndx)
-    wide = num_places(space, nv)
-    more = nv if num_places(space, 0) > 0 else 0  # rows of the mass matrix
+    steps_wide = num_columns(space, ndx)
+    wide = num_columns(space, nv)
+    more = nv if num_columns(space, 0) > 0 else 0  # rows of the mass matrix
     every = as_matrix(out, 1, nv * (steps_wide + wide) + more * wide)[0]
     end = nv * (steps_wide + wide)
     d_q = every[: nv * steps_wide].reshape((nv, steps_wide))

@@ -30,7 +30,7 @@ from mbkit.kernels.layout import SPACE, SPRING
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, changes, places, scratch_of
+from mbkit.kernels.space import bodies, changes, columns_of, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     add,
@@ -210,7 +210,7 @@ def add_steps(space, slopes, effort, side, v, d_q):
         y = turned_velocity(row, j, of.row, of.sign == sign, change, column, w, x, r)
         total = dot(slopes.x, x) + dot(slopes.y, y)
         total += dot(slopes.v, add(velocity_at(a, b, r), cross(w, velocity)))
-        d_q[places(space)[row.first_step + k]] -= sign * total
+        d_q[columns_of(space)[row.first_step + k]] -= sign * total
 
 
 @helper
@@ -221,7 +221,7 @@ def add_velocities(space, slopes, side, d_v):
     for k in range(row.num_velocities):
         S = body.S[k]
         slope = dot(slopes.v, velocity_at(angular(S), linear(S), side.r))
-        d_v[places(space)[row.first_velocity + k]] -= side.sign * slope
+        d_v[columns_of(space)[row.first_velocity + k]] -= side.sign * slope
 
 
 @helper

@@ -151,7 +151,7 @@ def ratio_rejected(error, order):
 
 
 @helper
-def is_of_numbers(state):
+def is_of_numbers(status):
     """Whether a failure is one of numbers, which smaller steps may mend."""
-    code = state % (1 << 32)
+    code = status % (1 << 32)
     return code in (NOT_FINITE, FORCE_NOT_FINITE, NOT_CLOSED, CONSTRAINT_NOT_FINITE)

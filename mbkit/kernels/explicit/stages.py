@@ -121,11 +121,11 @@ def truncated_rates(model, memory, series, x, w, out):
         if exact[j] == 0.0:
             out[j] = w[j]
     for k in range(1, series.truncation + 1):
-        state = dexp_inv_rows(model, memory, x, term, brackets[2])
-        if state == OK:
-            state = dexp_inv_rows(model, memory, back, term, brackets[3])
-        if state != OK:
-            return state
+        status = dexp_inv_rows(model, memory, x, term, brackets[2])
+        if status == OK:
+            status = dexp_inv_rows(model, memory, back, term, brackets[3])
+        if status != OK:
+            return status
         for j in range(x.shape[0]):
             term[j] = brackets[2, j] - brackets[3, j]
             if exact[j] == 0.0:

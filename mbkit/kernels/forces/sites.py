@@ -42,11 +42,11 @@ def move_sites(space, count, twist_in_world):
     Needs poses and twists of the bodies.
     """
     table = sites(space)
-    places = frames(space)
+    own_frames = frames(space)
     scratch = scratch_of(space)
     for s in range(count):
         site = table[s]
-        own_frame = places[site.frame]
+        own_frame = own_frames[site.frame]
         body = scratch[site.row]
         arm = rotate(body.world_R, load(own_frame.p))
         w, u = twist_in_world(body)

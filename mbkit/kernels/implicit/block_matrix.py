@@ -43,7 +43,7 @@ from mbkit.kernels.implicit.layout import (
 )
 from mbkit.kernels.implicit.matrix import linearise_equations
 from mbkit.kernels.implicit.space import flags_at, matrix_at, memory_of
-from mbkit.kernels.space import bodies, places
+from mbkit.kernels.space import bodies, columns_of
 from mbkit.kernels.status import OK
 
 
@@ -81,10 +81,10 @@ def set_inertia(record, h, a, b):
 def set_scale(space, record):
     """The scale of multipliers and constraints: the largest entry of P on its diagonal."""
     P = matrix_at(record.mass, record.nv, record.width)
-    place = places(space)
+    column_of = columns_of(space)
     top = 0.0
     for j in range(record.nv):
-        top = max(top, abs(P[j, place[j]]))
+        top = max(top, abs(P[j, column_of[j]]))
     floats_at(record.scale, 1)[0] = top
 
 
@@ -92,7 +92,7 @@ def set_scale(space, record):
 def set_pairs(space, record, h):
     """P + h^2 K T of the tree; P becomes P T with a gain."""
     model = bodies(space)
-    place = places(space)
+    column_of = columns_of(space)
     nv = record.nv
     P = matrix_at(record.mass, nv, record.width)
     K = matrix_at(record.derivatives, nv, record.width)
@@ -106,7 +106,7 @@ def set_pairs(space, record, h):
         other = model[pairs[e, PAIR_LOW]]
         first = own.first_velocity
         end = first + own.num_velocities
-        column = place[other.first_velocity]
+        column = column_of[other.first_velocity]
         turn(K, first, end, column, T, other, h * h, room)
         if record.gain != 0 and pairs[e, PAIR_MOVES] != 0:
             turn(P, first, end, column, T, other, 1.0, room)
@@ -125,7 +125,7 @@ def set_holds(space, record, h, a):
     """What D does to the constraints, and multipliers to the equations of motion."""
     model = bodies(space)
     every = constraints(closure_of(space))
-    place = places(space)
+    column_of = columns_of(space)
     A = matrix_at(record.A, record.m, record.width)
     AT = matrix_at(record.more, record.m, record.width)
     Z = matrix_at(record.Z, record.m, record.width)
@@ -143,7 +143,7 @@ def set_holds(space, record, h, a):
         row = model[hold[HOLD_ROW]]
         first = constraint.first_row
         end = first + constraint.num_rows
-        column = place[row.first_velocity]
+        column = column_of[row.first_velocity]
         for r in range(first, end):
             for k in range(row.num_velocities):
                 AT[r, column + k] = A[r, column + k]
@@ -174,7 +174,7 @@ def set_pushes(space, record):
     """P A_n^T."""
     model = bodies(space)
     every = constraints(closure_of(space))
-    place = places(space)
+    column_of = columns_of(space)
     P = matrix_at(record.mass, record.nv, record.width)
     A_n = matrix_at(record.A_made, record.m, record.width)
     kept = flags_at(record.kept, record.m)
@@ -186,7 +186,7 @@ def set_pushes(space, record):
         own = model[pushes[e, PRODUCT_LEFT]]
         constraint = every[pushes[e, PRODUCT_CONSTRAINT]]
         row = model[pushes[e, PRODUCT_ROW]]
-        column = place[row.first_velocity]
+        column = column_of[row.first_velocity]
         for i in range(own.num_velocities):
             if prescribed[own.first_velocity + i] != 0:
                 continue
@@ -205,7 +205,7 @@ def set_meetings(space, record, a):
     """a A A_n^T, A times T with a gain: that is in `more`."""
     model = bodies(space)
     every = constraints(closure_of(space))
-    place = places(space)
+    column_of = columns_of(space)
     A = matrix_at(record.A if record.gain == 0 else record.more, record.m, record.width)
     A_n = matrix_at(record.A_made, record.m, record.width)
     scale = floats_at(record.scale, 1)[0]
@@ -217,7 +217,7 @@ def set_meetings(space, record, a):
         own = every[meetings[e, PRODUCT_LEFT]]
         other = every[meetings[e, PRODUCT_CONSTRAINT]]
         row = model[meetings[e, PRODUCT_ROW]]
-        column = place[row.first_velocity]
+        column = column_of[row.first_velocity]
         for i in range(own.num_rows):
             r = own.first_row + i
             if kept[r] == 0:

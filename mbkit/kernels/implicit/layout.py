@@ -49,12 +49,12 @@ IMPLICIT = np.dtype(
         # the residual
         ("applied", _i8),  # nv: forces on the tree, the constraints' apart
         ("left", _i8),  # nv: M vdot + b - applied - A^T lambda
-        ("state", _i8),  # mp + 2 m: g, A v + g_t, bias
+        ("constraint_values", _i8),  # mp + 2 m: g, A v + g_t, bias
         ("given", _i8),  # max(nv, m) + 1: an argument and t
         ("rate", _i8),  # m: A v + g_t of the last evaluation
         ("position_of_row", _i8),  # m integers: which row of g, or -1
         ("width", _i8),  # nv, or how many columns there are where some share one
-        ("places", _i8),  # of SPACE, max(steps, nv) integers: the column of each velocity
+        ("column_of", _i8),  # of SPACE, max(steps, nv) integers: the column of each velocity
         ("A", _i8),  # m x width at the end of the step
         ("A_start", _i8),  # m x width at its beginning
         # the matrix

@@ -44,7 +44,7 @@ from mbkit.kernels.implicit.products import add_force_change, clear_columns, tak
 from mbkit.kernels.implicit.residual import jacobian_at, place
 from mbkit.kernels.implicit.space import flags_at, matrix_at, memory_of, square
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.space import bodies, places, scratch_of, trials
+from mbkit.kernels.space import bodies, columns_of, scratch_of, trials
 from mbkit.kernels.status import OK
 
 #: Steps of central differences, for constraints whose derivatives are not there in closed form: an
@@ -123,13 +123,13 @@ def constraint_differences(space, step, q, v, t, multipliers, Z):
     """
     record = memory_of(step)
     trial, _, dx = trials(space)
-    place = places(space)
+    column_of = columns_of(space)
     dx[:] = 0.0
     Z[:, :] = 0.0
     for k in range(record.width):
         for sign in range(-1, 2, 2):
             for j in range(record.nv):
-                if place[j] == k:
+                if column_of[j] == k:
                     dx[j] = sign * DIFFERENCE
             code = retract_rows(bodies(space), scratch_of(space), q, dx, trial)
             if code == OK:
@@ -140,7 +140,7 @@ def constraint_differences(space, step, q, v, t, multipliers, Z):
             factor = sign / (2.0 * DIFFERENCE)
             add_force_change(space, step, k, factor, v, multipliers)
         for j in range(record.nv):
-            if place[j] == k:
+            if column_of[j] == k:
                 dx[j] = 0.0
     return OK
 

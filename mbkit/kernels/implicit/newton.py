@@ -113,7 +113,7 @@ def set_target(step, h, change):
         change[j] = -h * shown[j]
     position_of_row = flags_at(record.position_of_row, m)
     kept = flags_at(record.kept, m)
-    g = floats_at(record.state, record.mp)
+    g = floats_at(record.constraint_values, record.mp)
     rate = floats_at(record.rate, m)
     for r in range(m):
         p = position_of_row[r]
@@ -195,7 +195,7 @@ def solved(step, length):
     for j in range(record.nv):
         if abs(shown[j]) > SOLVED * grain(shown[j]) * forces:
             return False
-    g = floats_at(record.state, record.mp)
+    g = floats_at(record.constraint_values, record.mp)
     most = 0.0
     for r in range(record.mp):
         most = max(most, abs(g[r]))
@@ -242,7 +242,7 @@ def forgotten_rows(step, length):
     record = memory_of(step)
     position_of_row = flags_at(record.position_of_row, record.m)
     kept = flags_at(record.kept, record.m)
-    g = floats_at(record.state, record.mp)
+    g = floats_at(record.constraint_values, record.mp)
     for r in range(record.m):
         p = position_of_row[r]
         if kept[r] == 0 and p >= 0 and abs(g[p]) > OPEN * length:

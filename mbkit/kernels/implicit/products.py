@@ -1,21 +1,21 @@
-"""Products with A, whose columns are those of velocities, or the places that these share."""
+"""Products with A, whose columns are those of velocities, which these may share."""
 
 from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
 from mbkit.kernels.constraints.space import closure_of, constraints
 from mbkit.kernels.implicit.space import add_transposed_product, flags_at, matrix_at, memory_of
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.space import bodies, places
+from mbkit.kernels.space import bodies, columns_of
 
 
 @helper
 def take_places(space, step):
     """Let derivatives have the columns of this step's matrix: another one's may share others."""
     record = memory_of(step)
-    wanted = integers_at(record.places, record.nv)
-    place = places(space)
+    wanted = integers_at(record.column_of, record.nv)
+    column_of = columns_of(space)
     for k in range(record.nv):
-        place[k] = wanted[k]
-    records_at(space, 1, SPACE)[0].num_places = record.width
+        column_of[k] = wanted[k]
+    records_at(space, 1, SPACE)[0].num_columns = record.width
 
 
 @helper
@@ -29,7 +29,7 @@ def add_forces(space, step, address, x, factor, y):
         add_transposed_product(A, x, factor, y)
         return
     model = bodies(space)
-    place = places(space)
+    column_of = columns_of(space)
     every = constraints(closure_of(space))
     for c in range(every.shape[0]):
         constraint = every[c]
@@ -40,7 +40,7 @@ def add_forces(space, step, address, x, factor, y):
             for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
                 total = 0.0
                 for r in range(first, first + constraint.num_rows):
-                    total += A[r, place[j]] * x[r]
+                    total += A[r, column_of[j]] * x[r]
                 y[j] += factor * total
 
 
@@ -48,7 +48,7 @@ def add_forces(space, step, address, x, factor, y):
 def row_product(space, step, A, x, y):
     """y = A x."""
     model = bodies(space)
-    place = places(space)
+    column_of = columns_of(space)
     every = constraints(closure_of(space))
     for c in range(every.shape[0]):
         constraint = every[c]
@@ -58,7 +58,7 @@ def row_product(space, step, A, x, y):
             for s in range(support.shape[0]):
                 row = model[support[s]]
                 for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
-                    y[r] += A[r, place[j]] * x[j]
+                    y[r] += A[r, column_of[j]] * x[j]
 
 
 @helper
@@ -69,7 +69,7 @@ def clear_columns(space, step, A):
     if record.m == 0:
         return
     model = bodies(space)
-    place = places(space)
+    column_of = columns_of(space)
     every = constraints(closure_of(space))
     for c in range(every.shape[0]):
         constraint = every[c]
@@ -81,7 +81,7 @@ def clear_columns(space, step, A):
                     for r in range(
                         constraint.first_row, constraint.first_row + constraint.num_rows
                     ):
-                        A[r, place[j]] = 0.0
+                        A[r, column_of[j]] = 0.0
 
 
 @helper
@@ -89,7 +89,7 @@ def add_force_change(space, step, k, factor, v, multipliers):
     """Column k of K -= factor A^T lambda, and of Z += factor A v, A in `more`."""
     record = memory_of(step)
     model = bodies(space)
-    place = places(space)
+    column_of = columns_of(space)
     A = matrix_at(record.more, record.m, record.width)
     K = floats_at(record.derivatives, record.nv * record.width).reshape((record.nv, record.width))
     Z = matrix_at(record.Z, record.m, record.width)
@@ -101,5 +101,5 @@ def add_force_change(space, step, k, factor, v, multipliers):
             for s in range(support.shape[0]):
                 row = model[support[s]]
                 for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
-                    K[j, k] -= factor * A[r, place[j]] * multipliers[r]
-                    Z[r, k] += factor * A[r, place[j]] * v[j]
+                    K[j, k] -= factor * A[r, column_of[j]] * multipliers[r]
+                    Z[r, k] += factor * A[r, column_of[j]] * v[j]

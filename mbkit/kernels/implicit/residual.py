@@ -82,7 +82,7 @@ def rates_at(space, step, t, q, v):
     given = floats_at(record.given, record.nv + 1)
     given[:] = 0.0
     given[record.nv] = t
-    found = floats_at(record.state, record.mp + 2 * record.m)
+    found = floats_at(record.constraint_values, record.mp + 2 * record.m)
     code = call_address(record.constraint_state, (space, 0, q, v, given, found))
     assign(floats_at(record.rate, record.m), found[record.mp : record.mp + record.m])
     return code
@@ -131,7 +131,9 @@ def take_rows(space, record):
     """g and A v + g_t, as inverse dynamics has left them, into `state` and `rate`."""
     if record.m > 0:
         closure = closure_of(space)
-        assign(floats_at(record.state, record.mp), floats_at(closure.residual, record.mp))
+        assign(
+            floats_at(record.constraint_values, record.mp), floats_at(closure.residual, record.mp)
+        )
         assign(floats_at(record.rate, record.m), rows_of(closure, closure.rate))
 
 

@@ -62,7 +62,7 @@ def composite_body(space, option, q, M, recursion):
     nv = model[0].num_velocities
     packed = option == PACKED
     found = as_array(M, nv * nv + 1)
-    place = 1
+    begin = 1
     M = as_matrix(M, nv, nv)
     memory = floats_at(record.columns, COLUMN_SIZE * nv)
     velocity_of = integers_at(record.velocity_of_column, nv)
@@ -81,9 +81,9 @@ def composite_body(space, option, q, M, recursion):
         start_columns(row, body, F, recursion)
         for k in range(row.num_velocities):
             velocity = row.first_velocity + k
-            entries = found[place:] if packed else memory[6 * nv :]
+            entries = found[begin:] if packed else memory[6 * nv :]
             recursion.columns_power(row, body, k, F, entries)
-            place += columns.shape[0]
+            begin += columns.shape[0]
             for c in range(0 if packed else columns.shape[0]):
                 M[velocity, columns[c]] = entries[c]
                 M[columns[c], velocity] = entries[c]

@@ -105,8 +105,8 @@ def behind_stages(space, memory, count):
     """What the method has of its own."""
     nq = bodies(space)[0].num_positions
     nv = bodies(space)[0].num_velocities
-    state = nq + nv + NUM_POWERS
-    return pointer_after(memory, state + 2 * (nv + nq) + count * (2 * nv + NUM_POWERS))
+    first = nq + nv + NUM_POWERS
+    return pointer_after(memory, first + 2 * (nv + nq) + count * (2 * nv + NUM_POWERS))
 
 
 @helper

@@ -43,9 +43,9 @@ def look(space, t, q, v):
 
     Writes  q and v of prescribed joints.
     """
-    state = drive(space, t, q, v)
-    if state != OK:
-        return state
+    status = drive(space, t, q, v)
+    if status != OK:
+        return status
     record = records_at(space, 1, SPACE)[0]
     if record.watch == 0:
         return OK

@@ -62,7 +62,7 @@ VARIATIONAL = np.dtype(
         ("gap", _i8),  # m
         ("change", _i8),  # n
         ("change_impulse", _i8),  # m
-        ("state", _i8),  # 3 m: g, A v + g_t, bias
+        ("constraint_values", _i8),  # 3 m: g, A v + g_t, bias
         ("given", _i8),  # n + 1
         ("x", _i8),  # n: a step
         ("unit", _i8),  # n
@@ -106,7 +106,8 @@ def sizes(nq: int, n: int, m: int) -> dict[str, int]:
         "effort": n, "reach": 1,
         "D": n, "impulse": m, "received": m, "q_end": nq, "v_end": n, "momentum": n,
         "mean_momentum": n,
-        "gradient": n, "left": n, "gap": m, "change": n, "change_impulse": m, "state": 3 * m,
+        "gradient": n, "left": n, "gap": m, "change": n, "change_impulse": m,
+        "constraint_values": 3 * m,
         "given": n + 1, "x": n, "unit": n, "column": n, "other": n, "derivatives": 2 * n * n,
         "slopes": n * n, "L": n * n, "J": n * n, "product": n * n, "A_end": m * n, "X": m * n,
         "G": m * m, "scale": m, "room": m,

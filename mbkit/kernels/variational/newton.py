@@ -254,12 +254,12 @@ def note(step, iteration, size):
 
 
 @helper
-def place_rounding(record):
-    """What rounding of places may be: of those that q has, and of those that frames have."""
-    places = floats_at(record.q, record.nq)
+def rounding_of_positions(record):
+    """What rounding of positions may be: of those that q has, and of those that frames have."""
+    q = floats_at(record.q, record.nq)
     largest = 0.0
     for k in range(record.nq):
-        largest = max(largest, abs(places[k]))
+        largest = max(largest, abs(q[k]))
     return PLACE_ROUNDED * (1.0 + floats_at(record.reach, 1)[0] + largest)
 
 
@@ -275,7 +275,7 @@ def newton(space, step, end, h):
     """D and the impulse, by corrections until they help no more."""
     record = memory_of(step)
     D = floats_at(record.D, record.n)
-    of_places = place_rounding(record) / h
+    of_positions = rounding_of_positions(record) / h
     integers_at(record.count, 1)[0] = 0
     before = float("inf")
     fresh = False
@@ -290,7 +290,7 @@ def newton(space, step, end, h):
         fastest = SLOW
         for k in range(record.n):
             fastest = max(fastest, abs(D[k]))
-        rounding = ROUNDED * fastest + of_places
+        rounding = ROUNDED * fastest + of_positions
         note(step, iteration, size / rounding)
         if is_rounding(size, before, rounding):
             return OK

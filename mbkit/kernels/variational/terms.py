@@ -60,7 +60,7 @@ def gap_at(space, step, side, t, q):
     given = floats_at(record.given, record.n + 1)
     given[:] = 0.0
     given[record.n] = t
-    found = floats_at(record.state, 3 * record.m)
+    found = floats_at(record.constraint_values, 3 * record.m)
     code = call_address(record.constraint_state, (space, 0, q, at_rest(space), given, found))
     gap = floats_at(record.gap, record.m)
     drift = drifts(record, side)

@@ -104,10 +104,10 @@ class BatchInLanes:
         if samples.what in _OF_CONSTRAINTS and workspace.closure is None:
             workspace.close(LanesClosure(self._evaluator.lanes_closure))
         model, is_packed = self._model, samples.what is MASS_MATRIX
-        places, count = model.packed if is_packed else model.in_order(num_results)
+        offsets, count = model.packed if is_packed else model.in_order(num_results)
         sizes = [rows.shape[1] for rows in samples.vectors] + [count]
         rooms = [workspace.room(k, size) for k, size in enumerate(sizes)]
-        called = *self._functions, self._option, self.width, places
+        called = *self._functions, self._option, self.width, offsets
         return workspace, self._call(workspace.address, *called, *rooms)
 
     def give_back(self, workspace: LanesWorkspace) -> None:

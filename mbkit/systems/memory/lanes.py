@@ -75,9 +75,9 @@ class LanesModel:
 
     @functools.cached_property
     def packed(self) -> tuple[int, int]:
-        """The address of the places of a packed mass matrix, and how many numbers it has."""
-        places, count = packed_mass_matrix(self.arrays)
-        return self._listed(places), count
+        """The address of the offsets of a packed mass matrix, and how many numbers it has."""
+        offsets, count = packed_mass_matrix(self.arrays)
+        return self._listed(offsets), count
 
     def in_order(self, size: int) -> tuple[int, int]:
         """Return the same of results that lie in memory as they are to be read."""
@@ -85,13 +85,13 @@ class LanesModel:
             self._in_order[size] = self._listed(np.arange(size)), size
         return self._in_order[size]
 
-    def _listed(self, places: Any) -> int:
-        """Return the address of places counted in doubles."""
+    def _listed(self, offsets: Any) -> int:
+        """Return the address of offsets counted in doubles."""
         from mbkit.kernels.compile import array_address
 
-        places = places * self.lanes.width
-        self._owners.append(places)
-        return array_address(places)
+        offsets = offsets * self.lanes.width
+        self._owners.append(offsets)
+        return array_address(offsets)
 
     def _install(self, i: int, functions: dict[str, Any]) -> None:
         """Let a joint have these functions for lanes: its own, or what calls them one by one."""
@@ -222,8 +222,8 @@ class LanesWorkspace:
         for name, record in (("directions", layout.DIRECTION), ("changes", layout.CHANGE)):
             size = ndx * record_of_lanes(record, model.lanes).size
             space[name] = array_address(self._lines(size // 8))
-        self._places = np.arange(max(ndx, nv))
-        space["places"] = array_address(self._places)
+        self._column_of = np.arange(max(ndx, nv))
+        space["column_of"] = array_address(self._column_of)
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
         self.address = array_address(self.record)
         self.closure: LanesClosure | None = None

@@ -53,7 +53,7 @@ class Workspace:
         self.directions = np.zeros(ndx, layout.DIRECTION)
         self.changes = np.zeros(ndx, layout.CHANGE)
         self.trial = np.zeros(max(1, sum(int(totals[count]) for count in _COUNTS)))
-        self.places = np.arange(max(ndx, nv))
+        self.column_of = np.arange(max(ndx, nv))
         self.scratch[0]["slot"] = array_address(self.stage)
         self.slots: dict[int, PythonJointSlot] = {}
         self.loop_slots: dict[int, PythonJointSlot] = {}
@@ -73,7 +73,7 @@ class Workspace:
         space["directions"] = array_address(self.directions)
         space["changes"] = array_address(self.changes)
         space["trial"] = array_address(self.trial)
-        space["places"] = array_address(self.places)
+        space["column_of"] = array_address(self.column_of)
         if totals["ndx"] != totals["num_velocities"]:
             from mbkit.kernels.configuration import rates
 

@@ -112,10 +112,10 @@ def effort_on_path(tensors, effort, y, at_joint, s, ends):
 
 
 @helper
-def own_part(tensors, effort, x, y, place):
+def own_part(tensors, effort, x, y, begin):
     """dS_x . y_y + dS_y . y_x + ddS . F of two directions of the joint of an effort.
 
-    ddS is at `place` among the second changes, where both are steps.
+    ddS is at `begin` among the second changes, where both are steps.
     """
     body = tensors.scratch[effort.i]
     total = 0.0
@@ -125,7 +125,7 @@ def own_part(tensors, effort, x, y, place):
     if y.is_step:
         wrench = wrench_of(body, x)
         total += pairing(tensors.changes[y.index].S[effort.column], wrench[0], wrench[1])
-        S = tensors.room.seconds[place + 6 * effort.column :]
+        S = tensors.room.seconds[begin + 6 * effort.column :]
         total += pairing(S, angular(body.F), linear(body.F))
     return total
 
@@ -138,7 +138,7 @@ def effort_at_joint(tensors, effort, k, at_joint):
     body = tensors.scratch[effort.i]
     num = row.ndx + row.num_velocities
     p = room.first_pair[k]
-    place = room.first_second[k]
+    begin = room.first_second[k]
     for m in range(num):
         x = direction_of(tensors, k, m)
         for n in range(m, num):
@@ -148,11 +148,11 @@ def effort_at_joint(tensors, effort, k, at_joint):
             value += dot(moved_times(body, y.n, effort.S), x.n[0])
             value -= power(effort.U, motion_bracket(x.n[0], x.n[1], y.n[0], y.n[1]))
             if at_joint:
-                value += own_part(tensors, effort, x, y, place)
+                value += own_part(tensors, effort, x, y, begin)
             write(tensors, effort.r, x, y, value)
             p += 1
             if y.is_step:
-                place += SIZE
+                begin += SIZE
 
 
 @helper

@@ -78,7 +78,7 @@ def direction_inwards(tensors, k, y, first, end):
     X = rate_of_moment(body, y.D[0], y.D[1])
     h = rate_of_first_moment(body, y.D[0], y.D[1])
     changed = plus(wrench_of(body, y), bracket_of_wrench(y.D, (angular(body.F), linear(body.F))))
-    place = first
+    begin = first
     j = model[k].parent
     while j != 0:
         row = model[j]
@@ -88,26 +88,26 @@ def direction_inwards(tensors, k, y, first, end):
             if y.is_step:
                 Z = plus(Z, rate_times(X, h, x.a[0], x.a[1]))
             if x.is_step:
-                column_inwards(tensors, x, y, Z, first, place)
+                column_inwards(tensors, x, y, Z, first, begin)
                 for c in range(row.num_velocities):
                     value = power(Z, twist_of(tensors.scratch[j].S[c]))
                     if depends_on_q(row):
                         dS = tensors.changes[x.index].S[c]
                         value += pairing(dS, changed[0], changed[1])
                     write(tensors, row.first_velocity + c, x, y, value)
-                beyond = place + row.num_velocities
+                beyond = begin + row.num_velocities
                 Z = plus(Z, bracket_of_wrench(x.D, changed))
                 column_inwards(tensors, x, y, Z, beyond, end)
             else:
                 column_inwards(tensors, x, y, Z, first, end)
-        place += row.num_velocities
+        begin += row.num_velocities
         j = row.parent
 
 
 @helper
 def pair_inwards(tensors, k, x, y, pair, span):
     """By two directions of joint k: their pair, and where its second changes are."""
-    p, place = pair
+    p, begin = pair
     body = tensors.scratch[k]
     changes = tensors.room.pairs[p]
     F = angular(body.F), linear(body.F)
@@ -126,7 +126,7 @@ def pair_inwards(tensors, k, x, y, pair, span):
         )
         own = plus(own, (scale(0.5, both[0]), scale(0.5, both[1])))
         if depends_on_q(tensors.model[k]):
-            E = twist_of(tensors.room.seconds[place + TWIST :])
+            E = twist_of(tensors.room.seconds[begin + TWIST :])
             own = plus(own, bracket_of_wrench(E, F))
     column_inwards(tensors, x, y, own, span[0], span[1])
 
@@ -139,13 +139,13 @@ def inwards_of_joint(tensors, k, ends):
     num = row.ndx + row.num_velocities
     first = row.num_velocities
     p = room.first_pair[k]
-    place = room.first_second[k]
+    begin = room.first_second[k]
     for m in range(num):
         x = direction_of(tensors, k, m)
         direction_inwards(tensors, k, x, first, ends[1])
         for n in range(m, num):
             y = direction_of(tensors, k, n)
-            pair_inwards(tensors, k, x, y, (p, place), (first, ends[1]))
+            pair_inwards(tensors, k, x, y, (p, begin), (first, ends[1]))
             p += 1
             if y.is_step:
-                place += SIZE
+                begin += SIZE

@@ -142,9 +142,9 @@ def along_steps_and_velocities(joint, trials, out):
         speed[c] = v[c]
     for n in range(row.ndx):
         for c in range(row.num_velocities):
-            place = out[6 * (n * row.num_velocities + c) :]
+            entry = out[6 * (n * row.num_velocities + c) :]
             for j in range(6):
-                place[j] = 0.0
+                entry[j] = 0.0
             for k in range(1, 4):
                 for sign in range(-1, 2, 2):
                     dx[row.first_step + n] = sign * k * STEP
@@ -156,7 +156,7 @@ def along_steps_and_velocities(joint, trials, out):
                         if status != OK:
                             return status
                         for j in range(6):
-                            place[j] += 0.5 * side * sign * weight(k) * body.bias[j]
+                            entry[j] += 0.5 * side * sign * weight(k) * body.bias[j]
             speed[first + c] = v[first + c]
         dx[row.first_step + n] = 0.0
     return OK
@@ -170,11 +170,11 @@ def along_velocities(joint, speed, out):
     nv = row.num_velocities
     for c in range(nv):
         speed[first + c] = 0.0
-    place = 0
+    begin = 0
     for a in range(nv):
         for b in range(a, nv):
             for j in range(6):
-                out[place + j] = 0.0
+                out[begin + j] = 0.0
             for sign in range(-1, 2, 2):
                 speed[first + a] = 1.0
                 speed[first + b] += sign
@@ -182,10 +182,10 @@ def along_velocities(joint, speed, out):
                 if status != OK:
                     return status
                 for j in range(6):
-                    out[place + j] += 0.5 * sign * body.bias[j]
+                    out[begin + j] += 0.5 * sign * body.bias[j]
                 speed[first + a] = 0.0
                 speed[first + b] = 0.0
-            place += 6
+            begin += 6
     return OK
 
 
@@ -236,14 +236,14 @@ def second_joint_changes(joint, trials, table, out):
         return status
     R = body.world_R
     p = body.world_p
-    place = 0
+    begin = 0
     for k in range(row.first_step, row.first_step + n):
         for m in range(k, row.first_step + n):
-            pair = out[place : place + SIZE]
+            pair = out[begin : begin + SIZE]
             set_second_twist(body, table[k].D, table[m].D, pair[POSE:])
             for c in range(8):  # six columns at most, S-dot v, E
                 to_world(pair[6 * c : 6 * c + 6], R, p)
-            place += SIZE
+            begin += SIZE
     for c in range(n * nv + pairs_of(nv)):
         to_world(out[mixed + 6 * c : mixed + 6 * c + 6], R, p)
     return OK
@@ -254,15 +254,15 @@ def turned_second_changes(row, body, out):
     """Of a joint turned round: S = -Ad_T S' gives ([[S, D_k], D_n] + [[S, D_n], D_k]) / 2."""
     for j in range(size_of_row(row)):
         out[j] = 0.0
-    place = 0
+    begin = 0
     for k in range(row.ndx):
         for m in range(k, row.ndx):
             for c in range(row.num_velocities):
                 a = twice_turned(body.S[c], body.S[k], body.S[m])
                 b = twice_turned(body.S[c], body.S[m], body.S[k])
                 w = scale(0.5, add(a[0], b[0]))
-                store(out[place + 6 * c :], w, scale(0.5, add(a[1], b[1])))
-            place += SIZE
+                store(out[begin + 6 * c :], w, scale(0.5, add(a[1], b[1])))
+            begin += SIZE
 
 
 @helper

@@ -89,7 +89,7 @@ class Room(NamedTuple):
 
 
 @helper
-def floats(count):
+def numbers(count):
     """Memory for numbers."""
     return np.empty(count)
 
@@ -115,7 +115,7 @@ def room_for(model):
     c = b + seconds
     d = c + 9 * ndx
     e = d + 12 * nv
-    memory = floats(e + max(ndx, nv))
+    memory = numbers(e + max(ndx, nv))
     return Room(
         memory[:a].reshape((ndx, 18)),
         memory[a:b].reshape((pairs, 12)),
@@ -230,12 +230,12 @@ def pairs_of_joint(moving, room, cold, i):
     mixed = SIZE * pairs_of(row.ndx)
     end = mixed + 6 * row.ndx * nv
     p = room.first_pair[i]
-    place = 0
+    begin = 0
     for k in range(row.ndx):
         step = room.steps[row.first_step + k]
         for m in range(k, row.ndx):
-            pair_of_steps(moving, room.steps, k, m, cold, seconds[place:], room.pairs[p])
-            place += SIZE
+            pair_of_steps(moving, room.steps, k, m, cold, seconds[begin:], room.pairs[p])
+            begin += SIZE
             p += 1
         for c in range(nv):
             change = cold[row.first_step + k]
