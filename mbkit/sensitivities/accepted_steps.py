@@ -1,21 +1,74 @@
-"""Steps of adaptive size, linear about a run: those that the run took, with their sizes fixed."""
+"""Steps of adaptive size, linear about a run: those that the run took, with their sizes fixed.
+
+`recorded` takes and keeps them, `AcceptedSteps` are put together between the points of the grid.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
 
 import attrs
 import numpy as np
 
-from mbkit.sensitivities.linear_steps import LinearSteps
+from mbkit.sensitivities.linear_steps import Linearisation, LinearSteps
 from mbkit.systems.calls.arguments import Floats
 
-if TYPE_CHECKING:
-    from mbkit.sensitivities.munthe_kaas import Steps
+__all__ = ["AcceptedSteps", "recorded"]
 
-__all__ = ["AcceptedSteps"]
+
+#: Takes the steps of a grid, writes them into memory and how many lead to each point; the status.
+Record = Callable[[Any, Any, Any], int]
+
+
+def recorded(
+    whole: Linearisation, record: Record, memory: Callable[[int], Any], first: int, count: int
+) -> tuple[Any, Any, Floats]:
+    """Take the steps of some intervals as the run does, and keep them.
+
+    Parameters
+    ----------
+    whole : Linearisation
+        The run.
+    record : callable
+        ``record(grid, history, reached)``; see `Record`.
+    memory : callable
+        Memory for a number of steps: a NamedTuple of arrays with that many rows.
+    first, count : int
+        The intervals.
+
+    Returns
+    -------
+    NamedTuple
+        The steps, M.
+    ndarray of int, shape (count + 1,)
+        How many of them lead to each point of the grid.
+    ndarray, shape (M, nv)
+        Efforts in each.
+    """
+    from mbkit.kernels.time_loops.records import Grid
+
+    problem = whole.problem
+    kept, ends, tau, room = [], [0], [], 2 * count
+    for begin, size in whole.with_constant_efforts(first, count):
+        done = 0
+        while done < size:
+            history, reached = memory(room), np.zeros(size - done, dtype=np.int64)
+            grid = Grid(
+                problem.t0, problem.h, first + begin + done, size - done, problem.save_every
+            )
+            status = record(grid, history, reached)
+            assert status == 0, "the steps of a run that was completed"
+            found = reached[reached > 0]
+            if found.size:
+                kept.append([x[: found[-1]].copy() for x in history])
+                tau.append(np.tile(whole.run.workspace.tau, (found[-1], 1)))
+                ends += (ends[-1] + found).tolist()
+                done += found.size
+            room *= 2
+    parts = (np.concatenate(each) for each in zip(*kept, strict=True))
+    return type(history)(*parts), np.array(ends), np.concatenate(tau)
 
 
 @final
@@ -29,39 +82,13 @@ class AcceptedSteps(LinearSteps):
         All of these, M.
     ends : ndarray of int, shape (N + 1,)
         How many of them lead to each point of the grid.
+    sizes : ndarray, shape (M,)
+        Theirs. [s]
     """
 
-    steps: Any
+    steps: LinearSteps
     ends: Any
-
-    @classmethod
-    def taken(cls, whole: Steps, first: int, count: int) -> AcceptedSteps:
-        """Take the steps of some intervals as the run does, and keep them."""
-        from mbkit.kernels.sensitivities.recorded_adaptive import record_adaptive
-        from mbkit.kernels.time_loops.records import Grid
-
-        problem = whole.problem
-        start = problem.t0 + first * problem.h, problem.q.copy(), problem.v.copy()
-        kept, ends, tau, room = [], [0], [], 2 * count
-        for begin, size in whole.with_constant_efforts(first, count):
-            done = 0
-            while done < size:
-                history, reached = whole.history(room), np.zeros(size - done, dtype=np.int64)
-                grid = Grid(
-                    problem.t0, problem.h, first + begin + done, size - done, problem.save_every
-                )
-                status = record_adaptive(problem.space, *whole.records, grid, history, reached)
-                assert status == 0, "the steps of a run that was completed"
-                found = reached[reached > 0]
-                if found.size:
-                    kept.append([x[: found[-1]].copy() for x in history])
-                    tau.append(np.tile(whole.run.workspace.tau, (found[-1], 1)))
-                    ends += (ends[-1] + found).tolist()
-                    done += found.size
-                room *= 2
-        parts = (np.concatenate(each) for each in zip(*kept, strict=True))
-        history = type(whole.history(0))(*parts)
-        return cls(whole.kept(history, start, np.concatenate(tau)), np.array(ends))
+    sizes: Floats
 
     @property
     def t(self) -> Floats:  # type: ignore[override]
@@ -81,7 +108,7 @@ class AcceptedSteps(LinearSteps):
     @property
     def fractions(self) -> Floats:
         """See `LinearSteps`."""
-        sizes = self.steps.history.span[: self.ends[1], 1]
+        sizes = self.sizes[: self.ends[1]]
         return np.asarray(sizes / sizes.sum())
 
     @functools.cached_property

@@ -38,32 +38,39 @@ __all__ = ["Ends", "Equations", "Gains", "blocks_of"]
 
 
 class Gains(NamedTuple):
-    """Weights of the beginning and of w in the end of a step; rows (q, v, a, vdot).
+    """Weights of the beginning and of w in the ends of N steps; rows (q, v, a, vdot).
+
+    Where the next step has another size, a at the end is the one that it begins with:
+    a + (am - af) (h_next / h - 1) (vdot_1 - vdot_n).
 
     Attributes
     ----------
-    known : ndarray, shape (4, 4)
+    known : ndarray, shape (N, 4, 4)
         From its beginning; that of q is G.
-    w : ndarray, shape (4,)
+    w : ndarray, shape (N, 4)
         From w.
-    h : float
-        Step. [s]
+    h : ndarray, shape (N,)
+        Steps. [s]
     """
 
     known: Floats
     w: Floats
-    h: float
+    h: Floats
 
     @classmethod
-    def of(cls, c: AlphaCoefficients, h: float) -> Gains:
-        """Return those of a method."""
+    def of(cls, c: AlphaCoefficients, h: Floats, following: Floats) -> Gains:
+        """Return those of a method, with steps (N,) and the ones that follow them."""
         kappa, late = c.gamma / c.beta, 1.0 / (1.0 - c.alpha_f)
         chi, before = (1.0 - c.alpha_m) * late, (0.5 - c.beta) / c.beta
-        known = np.zeros((4, 4))
-        known[1, 1:3] = 1.0 - kappa, h * (1.0 - c.gamma - c.gamma * before)
-        known[2, 1:3] = -1.0 / (h * c.beta), -before
-        known[3] = chi * known[2] + [0.0, 0.0, c.alpha_m * late, -c.alpha_f * late]
-        return cls(known, np.array([0.0, kappa, 1.0 / (h * c.beta), chi / (h * c.beta)]), h)
+        known, w = np.zeros((len(h), 4, 4)), np.zeros((len(h), 4))
+        known[:, 1, 1], known[:, 1, 2] = 1.0 - kappa, h * (1.0 - c.gamma - c.gamma * before)
+        known[:, 2, 1], known[:, 2, 2] = -1.0 / (h * c.beta), -before
+        known[:, 3] = chi * known[:, 2] + [0.0, 0.0, c.alpha_m * late, -c.alpha_f * late]
+        w[:, 1], w[:, 2], w[:, 3] = kappa, 1.0 / (h * c.beta), chi / (h * c.beta)
+        lag = (c.alpha_m - c.alpha_f) * (following / h - 1.0)
+        known[:, 2] += lag[:, None] * (known[:, 3] - [0.0, 0.0, 0.0, 1.0])
+        w[:, 2] += lag * w[:, 3]
+        return cls(known, w, h)
 
 
 class Ends(NamedTuple):
@@ -119,7 +126,8 @@ class Equations(NamedTuple):
         """Return the linearised steps that end there."""
         K, C, M = _of_motion(system, ends)
         T, G = blocks_of(system, ends.x)
-        h, P = gains.h, gains.h * (gains.w[1] * C + gains.w[3] * M)
+        h, kappa, chi = (x[:, None, None] for x in (gains.h, gains.w[:, 1], gains.w[:, 3]))
+        P = h * (kappa * C + chi * M)
         S = P + h * h * times(K, T)
         W = h * np.concatenate([times(K, G), C, M], axis=-1)
         closed = None
@@ -154,7 +162,8 @@ class Equations(NamedTuple):
 
     def residuals(self, gains: Gains, efforts: Floats, rows: RowChange | None) -> Floats:
         """Return changes of residuals (N, n, k) from those of efforts (N, nv, k) and of rows."""
-        efforts = gains.h * efforts
+        h = gains.h[:, None, None]
+        efforts = h * efforts
         if self.closed is None:
             return efforts
         found = np.zeros((*self.W.shape[:2], efforts.shape[-1]))
@@ -164,9 +173,9 @@ class Equations(NamedTuple):
             c, rate = self.closed, rows.rate
             if c.A_n is not None:
                 found[:, :nv] += self.P @ rows.eta_forces
-                rate = rate + gains.w[1] * c.A @ rows.eta_forces
+                rate = rate + gains.w[:, 1, None, None] * c.A @ rows.eta_forces
                 found[:, nv + m :] = c.of_g * rate
-            found[:, nv : nv + m] = c.of_g / gains.h * rows.g + c.of_rate * rate
+            found[:, nv : nv + m] = c.of_g / h * rows.g + c.of_rate * rate
         return found
 
 
@@ -226,7 +235,7 @@ class _Closed(NamedTuple):
 
     def bordered(self, gains: Gains, P: Floats, S: Floats, W: Floats) -> tuple[Floats, Floats]:
         """Return S and W with the rows of constraints, and with the columns of multipliers."""
-        h, kappa = gains.h, gains.w[1]
+        h, kappa = gains.h[:, None, None], gains.w[:, 1, None, None]
         count, m, nv = self.A.shape
         n = nv + m * (1 if self.A_n is None else 2)
         whole, by_state = np.zeros((count, n, n)), np.zeros((count, n, 3 * nv))

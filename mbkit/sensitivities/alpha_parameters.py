@@ -76,7 +76,7 @@ def contracted(
     Inertial parameters of all bodies take one pass: their regressor is contracted first.
     """
     by_residuals, by_w = adjoints
-    efforts = gains.h * by_residuals[:, : system.nv] * ~prescribed(system)
+    efforts = gains.h[:, None] * by_residuals[:, : system.nv] * ~prescribed(system)
     found = contracted_inertia(_point(system, ends), efforts, names)
     others = [name for name in names if name not in found]
     for name, change in changes_by_inputs(system, gains, ends, equations, others).items():

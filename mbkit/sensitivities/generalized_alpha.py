@@ -7,15 +7,17 @@ from q and v, which is a part of the first step.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mbkit.errors import ConvergenceError
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha
 from mbkit.sensitivities.accelerations import prescribed
+from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
 from mbkit.sensitivities.alpha_equations import Ends, Equations, Gains
 from mbkit.sensitivities.alpha_parameters import Change, changes_by_inputs, contracted
+from mbkit.sensitivities.alpha_sizes import Resized
 from mbkit.sensitivities.alpha_start import Start
 from mbkit.sensitivities.corrections import Corrections
 from mbkit.sensitivities.linear_steps import (
@@ -44,7 +46,6 @@ class Steps(Linearisation):
         self.method = run.integrator
         _check(run, self.method)
         self.stabilised = self.method.formulation == "stabilized_index2"
-        self.gains = Gains.of(self.method.numbers, self.problem.h)
         advance: Any = self.method.prepare(self.problem)
         self._records = advance.records  # known by address, and kept for as long as this
         self.begins_open = False
@@ -63,7 +64,8 @@ class Steps(Linearisation):
     def numbers(self, *, matrices: bool, evaluations: float) -> int:
         """Numbers of a step: its matrices, and as many again while they are made."""
         nv, m = self.system.nv, self.system.num_velocity_constraints
-        return 2 * (nv + 2 * m) * (nv + 2 * m) + 10 * nv * (nv + 2 * m)
+        steps = max(1.0, evaluations) if self.method.adaptive else 1.0
+        return int(steps * (2 * (nv + 2 * m) * (nv + 2 * m) + 10 * nv * (nv + 2 * m)))
 
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return S (size, k) by the name of the input."""
@@ -83,13 +85,32 @@ class Steps(Linearisation):
             found[name] = S
         return found
 
-    def take(self, first: int, count: int) -> AlphaSteps:
+    def take(self, first: int, count: int) -> LinearSteps:
         """Take steps as the run does, and linearise them."""
+        problem, memory = self.problem, self.problem.memory
+        started = bool(memory["started"][0])
+        if not self.method.adaptive:
+            return AlphaSteps(self, self._of_one_size(first, count, started))
+        from mbkit.kernels.time_loops.generalized_alpha_adaptive import MEANT
+
+        before = float(memory["step_size"][MEANT]) if started else 0.0
+        t0, q0, v0 = problem.t0 + first * problem.h, problem.q.copy(), problem.v.copy()
+        history, ends, tau = recorded(self, self._record, self._history, first, count)
+        t, q, v = (
+            np.concatenate([[a], b])
+            for a, b in zip((t0, q0, v0), (history.t, history.q, history.v), strict=True)
+        )
+        h = history.span[:, 1]
+        following = np.append(h[1:], self._size_after(first + count, h[-1]))
+        ended = history.vdot, history.multipliers, history.eta
+        taken = Taken(t, q, v, *ended, h, following, before, tau[0])
+        return AcceptedSteps(AlphaSteps(self, taken), ends, h)
+
+    def _of_one_size(self, first: int, count: int, started: bool) -> Taken:
         from mbkit.kernels.sensitivities.alpha_steps import History, record
         from mbkit.kernels.time_loops.records import Grid
 
         problem, m = self.problem, self.problem.multipliers.size
-        started = bool(problem.memory["started"][0])
         nv = problem.nv
         history: Any = History(*(np.empty((count + 1, n)) for n in (problem.nq, nv, nv, m, m)))
         tau = None
@@ -99,7 +120,60 @@ class Steps(Linearisation):
             grid = Grid(problem.t0, problem.h, first + begin, size, problem.save_every)
             status = record(problem.space, *(each.address for each in self._records), grid, part)
             assert status == 0, "the steps of a run that was completed"
-        return AlphaSteps(self, first, history, started, tau)
+        t = problem.t0 + problem.h * np.arange(first, first + count + 1.0)
+        h, before = np.full(count, problem.h), problem.h * started
+        ended = history.vdot[1:], history.multipliers[1:], history.eta[1:]
+        return Taken(t, history.q, history.v, *ended, h, h, before, tau)
+
+    def _history(self, count: int) -> Any:
+        """Return memory for so many steps of adaptive size."""
+        from mbkit.kernels.sensitivities.accepted_alpha_steps import History
+
+        nq, nv, m = self.problem.nq, self.problem.nv, self.problem.multipliers.size
+        return History(
+            *(np.zeros((count, *n)) for n in ((2,), (), (nq,), (nv,), (nv,), (m,), (m,)))
+        )
+
+    def _record(self, grid: Any, history: Any, reached: Any) -> int:
+        """Take the steps of a grid that the method chooses, and keep them."""
+        from mbkit.kernels.sensitivities.accepted_alpha_steps import record_adaptive
+
+        return int(record_adaptive(self.problem.space, *self._by_address, grid, history, reached))
+
+    @property
+    def _by_address(self) -> tuple[Any, ...]:
+        """What kernels are told of a method whose steps are of adaptive size."""
+        step, method, choice = self._records
+        return step.address, method.address, choice
+
+    def _size_after(self, step: int, last: float) -> float:
+        """Return the size of the first step from a grid point on; `last` where there is none.
+
+        That step is taken, and the state put back.
+        """
+        from mbkit.kernels.time_loops.records import Grid
+
+        problem = self.problem
+        if step >= self.run.steps:
+            return last
+        state = {name: array.copy() for name, array in problem.state.items()}
+        if self.run.held is not None:
+            self.run.held.set(step)
+        history, reached = self._history(1), np.zeros(1, dtype=np.int64)
+        self._record(Grid(problem.t0, problem.h, step, 1, problem.save_every), history, reached)
+        for name, array in state.items():
+            problem.state[name][:] = array
+        return float(history.span[0, 1]) or last  # an event may have stopped it
+
+    def go_through(self, part: Prepared, fractions: Floats) -> int:
+        """See `Linearisation`: steps of adaptive size remember the ones before."""
+        if not self.method.adaptive:
+            return super().go_through(part, fractions)
+        from mbkit.kernels.sensitivities.accepted_alpha_steps import take_given
+
+        steps, problem = Steps(part), part.problem
+        sizes = problem.h * fractions
+        return int(take_given(problem.space, *steps._by_address, problem.t0, sizes))
 
 
 def _check(run: Prepared, method: GeneralizedAlpha) -> None:
@@ -108,75 +182,115 @@ def _check(run: Prepared, method: GeneralizedAlpha) -> None:
     closed = run.system.num_velocity_constraints > 0
     refuse(
         {
-            "its steps are of adaptive size: leave out rtol and atol": method.adaptive,
             "its first velocity is perturbed: take start='plain', or "
             "formulation='stabilized_index2'": perturbed and closed,
         },
     )
 
 
+class Taken(NamedTuple):
+    """N consecutive steps.
+
+    Attributes
+    ----------
+    t, q, v : ndarray, shape (N + 1,), (N + 1, nq), (N + 1, nv)
+        Where they begin and end.
+    vdot, multipliers, eta : ndarray, shape (N, nv), (N, m), (N, m)
+        Where they end.
+    h, following : ndarray, shape (N,)
+        Their sizes, and those of the steps that follow them. [s]
+    before : float
+        The size of the step before the first; 0: that is the first after a start. [s]
+    tau : ndarray, shape (nv,)
+        Efforts in the first.
+    """
+
+    t: Floats
+    q: Floats
+    v: Floats
+    vdot: Floats
+    multipliers: Floats
+    eta: Floats
+    h: Floats
+    following: Floats
+    before: float
+    tau: Any
+
+
 class AlphaSteps(LinearSteps):
     """Some consecutive steps, of which the first may be the first after a start."""
 
-    def __init__(self, run: Steps, first: int, history: Any, started: bool, tau: Any) -> None:
-        self.run, self.started, self.gains = run, started, run.gains
-        self.tau = tau  # in the first of them
-        self.q, self.v = q, v = history.q, history.v
-        self.t = t = run.problem.t0 + run.problem.h * np.arange(first, first + len(q) + 0.0)
+    def __init__(self, run: Steps, taken: Taken) -> None:
+        self.run, self.tau, self.started = run, taken.tau, taken.before > 0.0
+        self.t, self.q, self.v = t, q, v = taken[:3]
+        self.gains = Gains.of(run.method.numbers, taken.h, taken.following)
         x = run.system.difference(q[:-1], q[1:])
-        end = t[1:], q[1:], v[1:], history.vdot[1:], history.multipliers[1:]
-        self.ends = Ends(*end, x, t[:-1], q[:-1], history.eta[1:])
-        self.equations = Equations.of(run.system, run.gains, self.ends, run.stabilised)
+        end = t[1:], q[1:], v[1:], taken.vdot, taken.multipliers
+        self.ends = Ends(*end, x, t[:-1], q[:-1], taken.eta)
+        self.equations = Equations.of(run.system, self.gains, self.ends, run.stabilised)
+        self.resized: Resized | None = None
+        if run.method.adaptive and not run.stabilised and run.system.num_velocity_constraints:
+            before = np.append(taken.before or taken.h[0], taken.h[:-1])
+            self.resized = Resized.of(run.system, t[:-1], q[:-1], v[:-1], taken.h / before)
 
     def matrices(self) -> Floats:
         """Return A (N, 4 nv, 4 nv)."""
-        A = self._from_starts()
+        A, nv = self._from_starts(), self.run.system.nv
+        if self.resized is not None:
+            before = A[:, :, nv : 2 * nv] @ self.resized.matrices
+            A[:, :, nv : 2 * nv] = 0.0
+            A[:, :, : 2 * nv] += before
         if not self.started:
-            nv = self.run.system.nv
             start = A[0] @ self._start().by_state
             A[0] = 0.0
             A[0, :, : 2 * nv] = start
         return A
 
     def _from_starts(self) -> Floats:
-        """Return the same, but that the first step begins with a and vdot."""
-        nv, known, e = self.run.system.nv, self.gains.known, self.equations
+        """Return the same, but that steps begin with the velocity and a of their size."""
+        nv, e = self.run.system.nv, self.equations
+        known, gain = self.gains.known[..., None, None], self.gains.w[..., None, None]
         W = np.split(e.W, 3, axis=-1)
-        by_state = [W[0], *(known[1, b] * W[1] + known[3, b] * W[2] for b in (1, 2, 3))]
+        by_state = [W[0], *(known[:, 1, b] * W[1] + known[:, 3, b] * W[2] for b in (1, 2, 3))]
         found = self._ends(Change(np.concatenate(by_state, axis=-1)))
         A = found.reshape((len(found), 4, nv, 4, nv))
         A[:, 0, :, 0] += np.eye(nv) if e.G is None else e.G
         for row in (1, 2, 3):
             if e.E is not None:
-                A[:, row, :, 0] += self.gains.w[row] * e.E
+                A[:, row, :, 0] += gain[:, row] * e.E
             for column in (1, 2, 3):
-                A[:, row, :, column] += known[row, column] * np.eye(nv)
+                A[:, row, :, column] += known[:, row, column] * np.eye(nv)
         return found
 
     def _start(self) -> Start:
         run, state = self.run, (self.q[0], self.v[0], self.tau)
         t = float(self.t[0])
         make = Start.of_open if run.begins_open else Start.of
-        return make(run.system, run.method, self.gains.h, t, state)
+        return make(run.system, run.method, float(self.gains.h[0]), t, state)
 
     def _changes(self, names: Sequence[str]) -> Mapping[str, Change]:
         return changes_by_inputs(self.run.system, self.gains, self.ends, self.equations, names)
 
     def _ends(self, change: Change) -> Floats:
         """Return what changes of residuals and of w do to the ends, (N, 4 nv, k)."""
-        e, h = self.equations, self.gains.h
+        e, h, gain = self.equations, *(x[..., None, None] for x in (self.gains.h, self.gains.w))
         D, w = e.solved(change.residuals)
         w = w + change.w
-        parts = [h * (D if e.T is None else e.T @ D), *(gain * w for gain in self.gains.w[1:])]
+        parts = [h * (D if e.T is None else e.T @ D), *(gain[:, row] * w for row in (1, 2, 3))]
         return np.concatenate(parts, axis=1)
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return B (N, 4 nv, k) by the name of the input."""
         found = {name: self._ends(change) for name, change in self._changes(names).items()}
+        if self.started and self.resized is None:
+            return found
+        A, nv = self._from_starts(), self.run.system.nv
         if not self.started:
-            A = self._from_starts()[0]
             for name, S in self._start().by_inputs(names).items():
-                found[name][0] += A @ S
+                found[name][0] += A[0] @ S
+        if self.resized is not None:
+            for name, S in self.resized.by_inputs(names).items():
+                found[name] += A[:, :, nv : 2 * nv] @ S
         return found
 
     def reverse(
@@ -184,9 +298,12 @@ class AlphaSteps(LinearSteps):
     ) -> tuple[Floats, Mapping[str, Floats]]:
         """See `LinearSteps.reverse`: by products with the factors, without the matrices A and B."""
         nv = self.run.system.nv
-        X, *adjoints = self._back(adjoint.reshape((4, nv)), seeds.reshape((-1, 4, nv)))
+        X, by_v, *adjoints = self._back(adjoint.reshape((4, nv)), seeds.reshape((-1, 4, nv)))
         run = self.run
-        found = dict(contracted(run.system, run.gains, self.ends, self.equations, names, adjoints))
+        found = dict(contracted(run.system, self.gains, self.ends, self.equations, names, adjoints))
+        if self.resized is not None:
+            for name, part in self.resized.contracted(by_v, names).items():
+                found[name] += part
         if not self.started:
             start = self._start()
             for name, part in start.contracted(X.reshape(-1), names).items():
@@ -197,25 +314,26 @@ class AlphaSteps(LinearSteps):
             X = np.concatenate([start.by_state.T @ X.reshape(-1), np.zeros(2 * nv)])
         return X.reshape(-1) + seeds[0], found
 
-    def _back(self, end: Floats, seeds: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the adjoint (4, nv) where steps begin, less its seed, of residuals and of w."""
+    def _back(self, end: Floats, seeds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the adjoint (4, nv) where steps begin, less its seed, of v, residuals and w."""
         from mbkit.kernels.sensitivities.alpha_steps import Adjoint, Linear, Weights, reverse
 
         e = self.equations
         count, n, nv = *e.S.shape[:2], end.shape[1]
         none = np.zeros((0, 0, 0))
-        optional = [none if each is None else each for each in (e.T, e.G, e.E, e.A_n)]
+        V = None if self.resized is None else self.resized.matrices
+        optional = [none if each is None else each for each in (e.T, e.G, e.E, e.A_n, V)]
         linear = Linear(*map(np.ascontiguousarray, (e.S, e.W, *optional)))
         later = np.array(seeds)
         later[0] = 0.0
         found = Adjoint(
             np.array(end), later, np.empty((count, n)), np.empty((count, nv)),
-            np.empty(n, dtype=np.int64), np.empty((2, max(n, 4 * nv))),
+            np.empty((count, nv)), np.empty(n, dtype=np.int64), np.empty((2, max(n, 4 * nv))),
         )  # fmt: skip
-        status = reverse(Weights(*self.gains), linear, found)
+        status = reverse(Weights(*map(np.ascontiguousarray, self.gains)), linear, found)
         if status != 0:
             raise ConvergenceError(
                 f"System '{self.run.system.name}': a step of the run has a singular matrix, and "
                 f"no derivatives."
             )
-        return found.end, found.residuals, found.w
+        return found.end, found.v, found.residuals, found.w

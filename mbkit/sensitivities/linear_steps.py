@@ -27,6 +27,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import NameUnknownError, UsageError, several, suggestion
+from mbkit.integrators.integrator import Rows
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
@@ -42,6 +43,8 @@ __all__ = [
     "refuse",
     "shape_of_input",
 ]
+
+_NO_ROWS = Rows.empty(0, 0, 0, 0)
 
 #: Inputs besides parameters: the state at the start, and constant efforts.
 STATE_INPUTS = ("q", "v", "tau")
@@ -133,6 +136,22 @@ class Linearisation(abc.ABC):
     def of_part(self, run: Prepared) -> Linearisation:
         """Return a part of one of the steps: see `mbkit.sensitivities.parts`."""
         return type(self)(run)
+
+    def go_through(self, part: Prepared, fractions: Floats) -> int:
+        """Take the steps that a part of a step is made of, of these fractions; return the status.
+
+        By default each of them knows nothing of the one before but where it has led to.
+        """
+        integrator, problem = part.integrator, part.problem
+        if integrator.adaptive:
+            integrator = attrs.evolve(integrator, rtol=None, atol=None)  # type: ignore[misc]
+        t, status = problem.t0, 0
+        for h in problem.h * fractions:
+            if status == 0:
+                one = attrs.evolve(problem, t0=t, h=float(h), memory={})
+                status, *_ = integrator.prepare(one)(0, 1, _NO_ROWS)
+            t += float(h)
+        return int(status)
 
     @property
     def size(self) -> int:

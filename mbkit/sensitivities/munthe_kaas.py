@@ -20,7 +20,7 @@ import numpy as np
 
 from mbkit.integrators import RungeKuttaMuntheKaas
 from mbkit.sensitivities.accelerations import Accelerations, States, contracted
-from mbkit.sensitivities.accepted_steps import AcceptedSteps
+from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
 from mbkit.sensitivities.charts import Charts, Differentials
 from mbkit.sensitivities.corrections import Corrections, counted_rows
 from mbkit.sensitivities.linear_steps import (
@@ -101,13 +101,15 @@ class Steps(Linearisation):
 
     def take(self, first: int, count: int) -> LinearSteps:
         """See `Linearisation`."""
-        if self.method.adaptive:
-            return AcceptedSteps.taken(self, first, count)
         from mbkit.kernels.sensitivities.recorded_steps import record
         from mbkit.kernels.time_loops.records import Grid
 
-        problem, history = self.problem, self.history(count)
+        problem = self.problem
         start = problem.t0 + first * problem.h, problem.q.copy(), problem.v.copy()
+        if self.method.adaptive:
+            history, ends, tau = recorded(self, self._record, self.history, first, count)
+            return AcceptedSteps(self.kept(history, start, tau), ends, history.span[:, 1])
+        history = self.history(count)
         tau = np.empty((count, problem.nv))
         for begin, size in self.with_constant_efforts(first, count):
             tau[begin : begin + size] = self.run.workspace.tau
@@ -116,6 +118,13 @@ class Steps(Linearisation):
             status = record(problem.space, self._scheme, self._state, self._stages, grid, part)
             assert status == 0, "the steps of a run that was completed"
         return self.kept(history, start, tau)
+
+    def _record(self, grid: Any, history: Any, reached: Any) -> int:
+        """Take the steps of a grid that the method chooses, and keep them."""
+        from mbkit.kernels.sensitivities.recorded_adaptive import record_adaptive
+
+        space = self.problem.space
+        return int(record_adaptive(space, *self.records, grid, history, reached))
 
     def kept(self, history: Any, start: tuple[float, Floats, Floats], tau: Floats) -> ExplicitSteps:
         """Return steps that were kept, from t, q and v at the start on."""

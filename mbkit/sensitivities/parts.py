@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
-from mbkit.integrators.integrator import Problem, Rows
+from mbkit.integrators.integrator import Problem
 from mbkit.joints.defaults.differences import central_differences
 from mbkit.sensitivities.event_changes import state_of
 from mbkit.sensitivities.linear_steps import Inputs, Linearisation, LinearSteps
@@ -30,8 +30,6 @@ __all__ = ["Part", "part_of"]
 
 #: Central differences of eighth order by the ends of a part, in steps of the run.
 _STEPS, _WEIGHTS = central_differences(8, 1.0 / 16.0)
-
-_NO_ROWS = Rows.empty(0, 0, 0, 0)
 
 
 def part_of(run: Prepared, t: float, q: Floats, v: Floats, h: float) -> Prepared:
@@ -105,21 +103,16 @@ class Part:
         return np.asarray(_WEIGHTS @ ends / h)
 
     def _moved(self, t: float, q: Floats, v: Floats, h: float) -> tuple[Floats, Floats]:
-        for fraction in np.ones(1) if self.steps is None else self.steps.fractions:
-            if h == 0.0:
-                break
-            part = self._run(t, q, v, h * float(fraction))
-            method = part.integrator
-            if method.adaptive:
-                method = attrs.evolve(method, rtol=None, atol=None)  # type: ignore[misc]
-            status, *_ = method.prepare(part.problem)(0, 1, _NO_ROWS)
-            if status != 0:
-                raise UsageError(
-                    f"There are no derivatives of this run, since a step beside that of an event "
-                    f"at t = {t:.9g} s cannot be taken."
-                )
-            t, q, v = t + h * float(fraction), part.problem.q, part.problem.v
-        return q, v
+        if h == 0.0:
+            return q, v
+        part = self._run(t, q, v, h)
+        fractions = np.ones(1) if self.steps is None else self.steps.fractions
+        if self.whole.go_through(part, fractions) != 0:
+            raise UsageError(
+                f"There are no derivatives of this run, since a step beside that of an event "
+                f"at t = {t:.9g} s cannot be taken."
+            )
+        return part.problem.q, part.problem.v
 
     def forward(self, x: Floats, inputs: Inputs) -> Floats:
         """Return A dx + B dp (ndx + nv, k) of columns x, those of the inputs in a row."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 import attrs
 import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.sensitivities import recorded_run
 from mbkit.sensitivities.recorded_run import RecordedRun
 from tests.constraints.closed_mechanisms import bennett
 from tests.sensitivities.differences import STEPS, WEIGHTS, assert_adjoint
@@ -38,7 +41,32 @@ def frozen(run, system, q, v, tau):
     return q, v
 
 
-def assert_same(base, found, start, move, *, h=1e-3, rtol=1e-9):
+def alpha_steps(run, system, q, v, tau):
+    """Return the end of steps of generalized-alpha, solved anew, with the sizes of those of a run.
+
+    The acceleration at the end of a step is a fixed point of the forward dynamics.
+    """
+    steps = RecordedRun.of(run, by=["q"])
+    taken = steps.linear.take(0, steps.count)
+    c = run.origin.arguments["integrator"].numbers
+    t, before, rate = SPAN[0], 0.0, 0.0
+    vdot = a = system.forward_dynamics(q, v, tau(t, q, v))
+    assert len(taken.sizes) > 2 * steps.count
+    assert np.ptp(taken.sizes) > 1e-3
+    for h in taken.sizes:
+        if before:
+            a = a + (c.alpha_m - c.alpha_f) * (h - before) * rate
+        x = vdot
+        for _ in range(12):
+            next_a = ((1.0 - c.alpha_f) * x + c.alpha_f * vdot - c.alpha_m * a) / (1.0 - c.alpha_m)
+            next_q = system.retract(q, h * (v + h * ((0.5 - c.beta) * a + c.beta * next_a)))
+            next_v = v + h * ((1.0 - c.gamma) * a + c.gamma * next_a)
+            x = system.forward_dynamics(next_q, next_v, tau(t + 0.5 * h, q, v))
+        q, v, a, rate, vdot, before, t = next_q, next_v, next_a, (x - vdot) / h, x, h, t + h
+    return q, v
+
+
+def same_as_frozen(base, found, start, move, *, h=1e-3, rtol=1e-9, frozen=frozen):
     """Compare derivatives along `start`, by name, with differences of frozen steps."""
     system = move(0.0)[0]
     ends = [frozen(base, *move(e * h)) for e in STEPS]
@@ -53,13 +81,22 @@ def assert_same(base, found, start, move, *, h=1e-3, rtol=1e-9):
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_a_tree_and_efforts_that_change_between_steps():
+@pytest.mark.parametrize(
+    ("method", "frozen"),
+    [
+        (METHOD, frozen),
+        (mb.GeneralizedAlpha(0.8, start="plain", tolerance=1e-14, rtol=1e-4), alpha_steps),
+    ],
+    ids=["explicit", "generalized-alpha"],
+)  # fmt: skip
+def test_a_tree_and_efforts_that_change_between_steps(method, frozen, monkeypatch):
     system, state = arm()
     rng = np.random.default_rng(4)
     values = 3.0 * rng.normal(size=(2, system.nv))
     tau = mb.PiecewiseEfforts(values, SPAN)
     q, v, mass = state.q, state.v, system.parameters["bodies.body1.mass"]
-    base = mb.simulate(system, SPAN, H, q=q, v=v, tau=tau, integrator=METHOD)
+    base = mb.simulate(system, SPAN, H, q=q, v=v, tau=tau, integrator=method)
+    assert_same = functools.partial(same_as_frozen, frozen=frozen)
     found = mb.sensitivities(base, by=["q", "v", "tau", "bodies.body1.mass"])
     x, w, push = (rng.normal(size=size) for size in (system.nv, system.nv, values.shape))
     assert_same(base, found, {"q": x, "v": w},
@@ -70,6 +107,10 @@ def test_a_tree_and_efforts_that_change_between_steps():
     assert_same(base, found, {"bodies.body1.mass": 1.0},
                 lambda e: (heavier(e), q, v, tau))  # fmt: skip
     assert_adjoint(base, found)
+    monkeypatch.setattr(recorded_run, "MOST_NUMBERS", 1)  # each interval is taken by itself
+    single = mb.sensitivities(base, by=list(found.q))
+    for name, expected in found.v.items():
+        assert np.abs(single.v[name] - expected).max() < 1e-12 * np.abs(expected).max(), name
 
 
 @pytest.mark.long
@@ -88,7 +129,7 @@ def test_loops_are_closed_after_each_of_the_steps():
     ends = [moved(1e-3 * e) for e in STEPS]
     x = WEIGHTS @ [system.difference(q, each[1]) for each in ends] / 1e-3
     w = WEIGHTS @ [each[2] - 9.0 * u for each in ends] / 1e-3
-    assert_same(base, found, {"q": x, "v": w}, moved, rtol=3e-9)
+    same_as_frozen(base, found, {"q": x, "v": w}, moved, rtol=3e-9)
     assert_adjoint(base, found)
 
 

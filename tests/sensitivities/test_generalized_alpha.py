@@ -102,14 +102,10 @@ def test_a_closed_mechanism_in_space(formulation):
 def test_runs_without_derivatives_are_refused():
     system = problems.spatial_four_bar()
     q, v = system.reference_configuration(), np.zeros(4)
-    refused = {
-        "rtol": mb.GeneralizedAlpha(rtol=1e-4),
-        "start='plain'": mb.GeneralizedAlpha(formulation="index3"),
-    }
-    for words, method in refused.items():
-        run = mb.simulate(system, (0.0, 0.02), 1e-2, q=q, v=v, integrator=method)
-        with pytest.raises(UsageError, match=words):
-            mb.sensitivities(run, by=["q"])
+    method = mb.GeneralizedAlpha(formulation="index3")
+    run = mb.simulate(system, (0.0, 0.02), 1e-2, q=q, v=v, integrator=method)
+    with pytest.raises(UsageError, match="start='plain'"):
+        mb.sensitivities(run, by=["q"])
 
 
 def test_sensitivities_converge_to_those_of_a_method_of_high_order():

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
-    float64,
     floats,
     helper,
     int64,
@@ -64,11 +63,11 @@ def record(space, step, method, grid, history):
 
 
 class Weights(NamedTuple):
-    """How (q, v, a, vdot) at the end of a step follow from its beginning and from w."""
+    """How (q, v, a, vdot) at the ends of steps follow from their beginnings and from w."""
 
-    known: matrix  # (4, 4), from its beginning; that of q is G
-    w: floats  # (4,), from w
-    h: float64
+    known: stack  # (N, 4, 4), from its beginning; that of q is G
+    w: matrix  # (N, 4), from w
+    h: floats  # (N,)
 
 
 class Linear(NamedTuple):
@@ -80,6 +79,7 @@ class Linear(NamedTuple):
     G: stack
     E: stack  # (N, nv, nv), or none: zero
     A_n: stack  # (N, m, nv), or none: there is no eta
+    V: stack  # (N, nv, 2 nv), by q and v, or none: v is what a step begins with
 
 
 class Adjoint(NamedTuple):
@@ -89,6 +89,7 @@ class Adjoint(NamedTuple):
     seeds: stack  # (N, 4, nv), added at the beginning of each step
     residuals: matrix  # (N, n), of changes of the residuals
     w: matrix  # (N, nv), of changes of w
+    v: matrix  # (N, nv), of changes of the velocity that a step begins with
     pivots: integers  # (n,)
     memory: matrix  # (2, max(n, 4 nv))
 
@@ -119,6 +120,8 @@ def set_target(weights, linear, adjoint, n):
     end = adjoint.end
     nv = end.shape[1]
     w = adjoint.w[n]
+    gain = weights.w[n]
+    h = weights.h[n]
     target = adjoint.residuals[n]
     moved = adjoint.memory[0, :nv]
     target[:] = 0.0
@@ -128,8 +131,8 @@ def set_target(weights, linear, adjoint, n):
     else:
         assign(moved, end[0])
     for j in range(nv):
-        w[j] = weights.w[1] * end[1, j] + weights.w[2] * end[2, j] + weights.w[3] * end[3, j]
-        target[j] = -weights.h * moved[j] - w[j]
+        w[j] = gain[1] * end[1, j] + gain[2] * end[2, j] + gain[3] * end[3, j]
+        target[j] = -h * moved[j] - w[j]
     if linear.A_n.shape[0] != 0:
         A_n = linear.A_n[n]
         first = target.shape[0] - A_n.shape[0]
@@ -145,7 +148,7 @@ def back_to_beginning(weights, linear, adjoint, n):
     """The adjoint of the end becomes that of the beginning."""
     end = adjoint.end
     nv = end.shape[1]
-    known = weights.known
+    known = weights.known[n]
     by_residuals = adjoint.memory[0, : 3 * nv]
     q = adjoint.memory[1, :nv]
     by_residuals[:] = 0.0
@@ -167,6 +170,21 @@ def back_to_beginning(weights, linear, adjoint, n):
             end[k, j] = known[1, k] * v + known[2, k] * a + known[3, k] * vdot
 
 
+@helper
+def back_to_size(linear, adjoint, n):
+    """The adjoint of the velocity that a step begins with becomes that of q and v before."""
+    end = adjoint.end
+    nv = end.shape[1]
+    assign(adjoint.v[n], end[1])
+    if linear.V.shape[0] != 0:
+        state = adjoint.memory[0, : 2 * nv]
+        state[:] = 0.0
+        add_transposed(linear.V[n], end[1], state)
+        for j in range(nv):
+            end[0, j] += state[j]
+            end[1, j] = state[nv + j]
+
+
 @kernel(int64(typed(Weights), typed(Linear), typed(Adjoint)), nogil=True)
 def reverse(weights, linear, adjoint):
     """Take an adjoint from the end to the beginning; S mu = -(what comes from the end)."""
@@ -179,6 +197,7 @@ def reverse(weights, linear, adjoint):
             return code
         solve_transposed(S, adjoint.pivots, adjoint.residuals[n])
         back_to_beginning(weights, linear, adjoint, n)
+        back_to_size(linear, adjoint, n)
         for k in range(4):
             for j in range(adjoint.end.shape[1]):
                 adjoint.end[k, j] += adjoint.seeds[n, k, j]

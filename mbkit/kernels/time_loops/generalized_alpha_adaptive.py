@@ -248,19 +248,26 @@ def try_step(space, step, method, t, h, end):
 
 
 @helper
-def go_to(space, step, method, t, widest, end):
-    """Take steps from t until `end`, the last of which ends there; the state changes with them."""
+def accept(step, method, h):
+    """The end of a step of size h becomes the state."""
+    alpha, choice = method
+    record = memory_of(step)
+    vdot_next = floats_at(record.vdot, record.nv)
+    for j in range(record.nv):
+        choice.rate[j] = (vdot_next[j] - alpha.vdot[j]) / h
+    take_over(step, alpha, h)
+    choice.sizes[LAST] = h
+
+
+@helper
+def accepted_step(space, step, method, t, widest, end):
+    """Take one step from t towards `end`; return a status, and the time it has led to."""
     alpha, choice = method
     sizes = choice.sizes
     record = memory_of(step)
-    nv = record.nv
-    vdot_next = floats_at(record.vdot, nv)
     least = LEAST * max(abs(t), abs(end))
     rejected = False
-    code = choose_first(space, step, alpha, choice, t, widest)
-    if code != OK:
-        return code
-    for _ in range(MOST_STEPS):
+    while True:
         size = sizes[SIZE]
         h, stop = next_step(size, t, end)
         code, error = try_step(space, step, method, t, h, stop)
@@ -268,29 +275,33 @@ def go_to(space, step, method, t, widest, end):
             if stop >= end:
                 code = look(space, end, alpha.q_next, alpha.v_next)
                 if code != OK:
-                    return code
-            for j in range(nv):
-                choice.rate[j] = (vdot_next[j] - alpha.vdot[j]) / h
-            take_over(step, alpha, h)
+                    return code, t
+            accept(step, method, h)
             wanted = h * ratio_after(error, sizes[ERROR], LOCAL_ORDER, rejected)
             sizes[SIZE] = min(widest, max(size, wanted) if h < size else wanted)
             sizes[ERROR] = max(error, 1e-4)
-            sizes[LAST] = h
-            rejected = False
-            t = stop
-            if stop >= end:
-                return OK
-        elif code != OK and not smaller_may_do(code):
+            return OK, stop
+        if code != OK and not smaller_may_do(code):
+            return code, t
+        if code != OK:
+            floats_at(record.made_at, record.num_made)[VALID] = 0.0
+        choice.counts[REJECTIONS] += 1.0
+        sizes[SIZE] = h * ratio_rejected(error, LOCAL_ORDER)
+        rejected = True
+        if not sizes[SIZE] > least:
+            return too_small(code, error, choice.errors, record.nv), t
+
+
+@helper
+def go_to(space, step, method, t, widest, end):
+    """Take steps from t until `end`, the last of which ends there; the state changes with them."""
+    alpha, choice = method
+    code = choose_first(space, step, alpha, choice, t, widest)
+    for _ in range(MOST_STEPS):
+        if code != OK or t >= end:
             return code
-        else:
-            if code != OK:
-                floats_at(record.made_at, record.num_made)[VALID] = 0.0
-            choice.counts[REJECTIONS] += 1.0
-            sizes[SIZE] = h * ratio_rejected(error, LOCAL_ORDER)
-            rejected = True
-            if not sizes[SIZE] > least:
-                return too_small(code, error, choice.errors, nv)
-    return failure(STEP_TOO_SMALL, TOO_MANY)
+        code, t = accepted_step(space, step, method, t, widest, end)
+    return failure(STEP_TOO_SMALL, TOO_MANY) if code == OK and t < end else code
 
 
 @helper

@@ -1,0 +1,102 @@
+"""Steps of the generalized-alpha method with sizes of its own: those accepted, kept; given ones."""
+
+from typing import NamedTuple
+
+from mbkit.kernels.arrays import assign
+from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix, typed
+from mbkit.kernels.implicit.matrix import have_matrix
+from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.generalized_alpha import alpha_of
+from mbkit.kernels.time_loops.generalized_alpha_adaptive import (
+    LAST,
+    StepSize,
+    accept,
+    accepted_step,
+    choose_first,
+    copy,
+    parts_of,
+    try_step,
+)
+from mbkit.kernels.time_loops.records import Grid
+from mbkit.kernels.time_loops.times import instant
+
+
+class History(NamedTuple):
+    """N steps: when they begin, their sizes, and where they end."""
+
+    span: matrix  # (N, 2), when a step begins, and its size
+    t: floats  # (N,), when it ends
+    q: matrix  # (N, nq)
+    v: matrix  # (N, nv)
+    vdot: matrix  # (N, nv)
+    multipliers: matrix  # (N, m)
+    eta: matrix  # (N, m)
+
+
+@helper
+def keep(history, n, begin, end, method):
+    """Keep the state, where step n has led to."""
+    alpha, choice = method
+    history.span[n, 0] = begin
+    history.span[n, 1] = choice.sizes[LAST]
+    history.t[n] = end
+    assign(history.q[n], alpha.q)
+    assign(history.v[n], alpha.v)
+    assign(history.vdot[n], alpha.vdot)
+    assign(history.multipliers[n], alpha.multipliers)
+    assign(history.eta[n], alpha.eta)
+
+
+@kernel(
+    int64(int64, int64, int64, typed(StepSize), typed(Grid), typed(History), integers), nogil=True
+)
+def record_adaptive(space, step, method, choice, grid, history, ends):
+    """Go from grid point to grid point as `generalized_alpha_adaptive.advance` does; keep steps.
+
+    Writes  the state, history, ends: how many steps lead to the end of each interval of the grid.
+            Where the history is full the rest of `ends` is 0, and the state that of the last grid
+            point before.
+    """
+    alpha = alpha_of(step, method)
+    parts = parts_of(step, alpha, choice)
+    ends[:] = 0
+    n = 0
+    code = have_matrix(space, step)
+    for k in range(grid.steps):
+        t = instant(grid.t0, grid.h, grid.first + k)
+        end = instant(grid.t0, grid.h, grid.first + k + 1)
+        copy(parts, choice.kept, False)
+        if code == OK:
+            code = choose_first(space, step, alpha, choice, t, grid.h)
+        while code == OK and t < end:
+            if n == history.t.shape[0]:
+                copy(parts, choice.kept, True)
+                return OK
+            begin = t
+            code, t = accepted_step(space, step, (alpha, choice), t, grid.h, end)
+            if code == OK:
+                keep(history, n, begin, t, (alpha, choice))
+                n += 1
+        if code != OK:
+            return code
+        ends[k] = n
+    return OK
+
+
+@kernel(int64(int64, int64, int64, typed(StepSize), float64, floats), nogil=True)
+def take_given(space, step, method, choice, t, sizes):
+    """Take steps of these sizes from t on, whatever their errors are.
+
+    Writes  the state
+    """
+    alpha = alpha_of(step, method)
+    code = have_matrix(space, step)
+    for k in range(sizes.shape[0]):
+        h = sizes[k]
+        if code == OK:
+            code, _ = try_step(space, step, (alpha, choice), t, h, t + h)
+        if code != OK:
+            return code
+        accept(step, (alpha, choice), h)
+        t += h
+    return OK
