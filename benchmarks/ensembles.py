@@ -18,7 +18,7 @@ from benchmarks.report import Row, Table
 from benchmarks.timing import interleaved, sized
 from mbkit.integrators.integrator import Rows
 from mbkit.simulation.preparation import prepare
-from mbkit.systems.calls.batches import cores
+from mbkit.systems.calls.threads import cores
 from tests.peers.mujoco_twin import MujocoTwin
 from tests.trees import random_state
 

@@ -1,13 +1,13 @@
 """mbkit: rigid multibody systems on screw and Lie group theory.
 
-A table of contents: each name is imported when it is asked for (`mbkit.lookups`), so that a start
-loads what it uses. Classes that belong to a family, such as joints, are public by the list of
+A table of contents: each name is imported when it is asked for (`mbkit.lazy_names`), so that a
+start loads what it uses. Classes that belong to a family, such as joints, are public by the list of
 their family: `mbkit.catalogue` says how.
 """
 
 from typing import TYPE_CHECKING
 
-from mbkit.lookups import look_up_names
+from mbkit.lazy_names import look_up_names
 
 __version__ = "0.1.0"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import click
 
-from mbkit.systems.calls.batches import cores
+from mbkit.systems.calls.threads import cores
 
 PACKAGE = "mbkit.kernels."
 

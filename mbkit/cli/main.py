@@ -93,7 +93,7 @@ def registry() -> Registry:
     from mbkit.studies.project import load_working_project
 
     found = all_plugins()
-    found.add_built_in("mbkit.cli.commands")
+    found.add_built_in("mbkit.cli.built_in")
     found.add_source(load_working_project)
     return found
 

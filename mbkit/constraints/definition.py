@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mbkit.constraints.constraint import Constraint
-from mbkit.definitions import check_named, check_names, check_part
+from mbkit.definition_checks import check_named, check_names, check_part
 from mbkit.errors import ConstraintError
 
 

@@ -18,9 +18,9 @@ from mbkit.coordinates.loosening import loosened
 from mbkit.coordinates.rows import Slices, assemble_rows, with_other_inertias
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
-from mbkit.model.document import can_be_written, to_toml
 from mbkit.model.graph import graph_of
 from mbkit.model.parameters import changed, parameters
+from mbkit.model.plain_data import can_be_written, to_toml
 from mbkit.parts.body import RigidBody
 from mbkit.parts.connection import Connection
 from mbkit.parts.parts import Parts
@@ -32,7 +32,7 @@ from mbkit.systems import System
 from mbkit.systems.blueprint import BodyFrame, BodyInertias, InertiaTransfer, JointPlace, SplitBody
 from mbkit.systems.calls.arguments import Arguments, Floats
 from mbkit.systems.calls.evaluator import Evaluator
-from mbkit.systems.compiling import tell_of_compiling
+from mbkit.systems.compiling_messages import tell_of_compiling
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.memory.forces import force_arrays

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 import attrs
 
 from mbkit.errors import UsageError
-from mbkit.systems.calls.batches import cores
+from mbkit.systems.calls.threads import cores
 
 __all__ = ["Executor", "Outcome", "check_workers", "number_of_workers"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mbkit.definitions import check_named, check_names, check_part
+from mbkit.definition_checks import check_named, check_names, check_part
 from mbkit.errors import ForceError, check_choice
 from mbkit.forces.force import Force
 from mbkit.representations import Representation

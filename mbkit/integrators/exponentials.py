@@ -1,4 +1,7 @@
-"""Explicit methods that compose exponentials: Crouch-Grossman and commutator-free ones."""
+"""Explicit methods that compose exponentials: Crouch-Grossman and commutator-free ones.
+
+The step is `mbkit.kernels.time_loops.exponentials`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The generalized-alpha method on Lie groups, for systems with and without constraints."""
+"""The generalized-alpha method on Lie groups, for systems with and without constraints.
+
+The step is `mbkit.kernels.time_loops.generalized_alpha`; its Newton iteration, `solve_step` in
+`mbkit.kernels.implicit.newton`.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import numpy as np
 from mbkit.errors import IntegratorError
 from mbkit.final import FinalBuiltIns
 from mbkit.integrators.checks import check_fit, check_memory, refused
-from mbkit.integrators.newton import Newton
+from mbkit.integrators.newton_record import Newton
 
 if TYPE_CHECKING:
     from mbkit.systems.protocol import EquationsOfMotion

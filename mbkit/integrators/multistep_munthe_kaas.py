@@ -1,4 +1,7 @@
-"""Explicit multistep Munthe-Kaas methods."""
+"""Explicit multistep Munthe-Kaas methods.
+
+The step is `mbkit.kernels.time_loops.multistep_munthe_kaas`.
+"""
 
 from __future__ import annotations
 

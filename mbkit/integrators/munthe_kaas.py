@@ -1,4 +1,8 @@
-"""Explicit Runge-Kutta-Munthe-Kaas methods."""
+"""Explicit Runge-Kutta-Munthe-Kaas methods.
+
+The step is `mbkit.kernels.time_loops.munthe_kaas`, or `munthe_kaas_adaptive` there; its stages are
+`mbkit.kernels.explicit.stages`.
+"""
 
 from __future__ import annotations
 

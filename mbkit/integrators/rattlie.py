@@ -1,4 +1,8 @@
-"""A variational method on the group: RATTLE."""
+"""A variational method on the group: RATTLE.
+
+The step is `mbkit.kernels.time_loops.rattlie`; its Newton iteration and the terms of its equations
+are in `mbkit.kernels.variational`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.integrators.checks import check_multipliers
 from mbkit.integrators.integrator import Advance, Integrator, Problem
-from mbkit.integrators.newton import Newton
+from mbkit.integrators.newton_record import Newton
 from mbkit.integrators.step_memory import REMEDY, Record
 from mbkit.memory import check_memory
 

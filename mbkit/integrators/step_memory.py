@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.integrators.integrator import Problem
-from mbkit.integrators.newton import Newton
+from mbkit.integrators.newton_record import Newton
 from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD, MOST_STEPS
 from mbkit.memory import check_memory
 

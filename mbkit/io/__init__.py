@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from mbkit.lookups import look_up_names
+from mbkit.lazy_names import look_up_names
 
 if TYPE_CHECKING:
     from mbkit.io.mjcf import Mjcf as Mjcf
     from mbkit.io.mjcf import load_mjcf as load_mjcf
     from mbkit.io.mjcf import read_mjcf as read_mjcf
     from mbkit.io.mjcf import save_mjcf as save_mjcf
-    from mbkit.io.model_file import load_model as load_model
-    from mbkit.io.model_file import parse_model as parse_model
-    from mbkit.io.model_file import save_model as save_model
+    from mbkit.io.model_file.loading import load_model as load_model
+    from mbkit.io.model_file.loading import parse_model as parse_model
+    from mbkit.io.model_file.loading import save_model as save_model
     from mbkit.io.results.ensembles import load_ensemble as load_ensemble
     from mbkit.io.results.netcdf import load_result as load_result
     from mbkit.io.results.saving import save_result as save_result

@@ -1,10 +1,10 @@
 """Mechanisms: bodies, joints between them, and where these sit."""
 
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow as DenavitHartenbergRow
-from mbkit.model.document import to_document as to_document
-from mbkit.model.document import to_toml as to_toml
 from mbkit.model.inertias import check_inertias as check_inertias
 from mbkit.model.mechanism import Mechanism as Mechanism
+from mbkit.model.plain_data import to_document as to_document
+from mbkit.model.plain_data import to_toml as to_toml
 from mbkit.parts.body import Body as Body
 from mbkit.parts.body import RigidBody as RigidBody
 from mbkit.parts.connection import Connection as Connection

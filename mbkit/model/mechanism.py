@@ -15,9 +15,9 @@ from mbkit.joints import Joint, PrescribedJoint, check_joint_definition
 from mbkit.joints.prescribed import parted
 from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
-from mbkit.model.document import to_toml
 from mbkit.model.graph import add_edge
 from mbkit.model.limit_stops import limit_stops
+from mbkit.model.plain_data import to_toml
 from mbkit.parts.body import Body, check_body
 from mbkit.parts.connection import Connection, joint_frames
 from mbkit.parts.joint_data import JointFriction, JointLimits

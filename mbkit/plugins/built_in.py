@@ -1,6 +1,6 @@
 """The built-in plugin: everything of mbkit, registered as any plugin registers what it has.
 
-File readers and commands stand above this package, in `mbkit.io.readers` and `mbkit.cli.commands`.
+File readers and commands stand above this package, in `mbkit.io.readers` and `mbkit.cli.built_in`.
 """
 
 from __future__ import annotations

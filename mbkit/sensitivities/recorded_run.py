@@ -22,7 +22,7 @@ from mbkit.sensitivities.passages import Branch, PassageSteps, Piece, stops_of
 from mbkit.simulation.in_memory import run_in_memory
 from mbkit.simulation.origin import Origin
 from mbkit.simulation.piecewise_efforts import HeldEfforts, PiecewiseEfforts
-from mbkit.simulation.sampled import Sampled
+from mbkit.simulation.sampled_control import Sampled
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.simulation.stepping.within_step import Passage, Segment, State
 from mbkit.systems.calls.arguments import Floats

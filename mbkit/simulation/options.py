@@ -10,7 +10,7 @@ from mbkit.events import Event
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem
-from mbkit.simulation.sampled import Sampled
+from mbkit.simulation.sampled_control import Sampled
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.solvers import described as described_solver
 from mbkit.systems import System

@@ -20,19 +20,17 @@ from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem
 from mbkit.lie.arrays import as_floats
 from mbkit.simulation import momenta as momentum_runs
-from mbkit.simulation.closed import check_constraints, check_joints
-from mbkit.simulation.conservative import check_forces
+from mbkit.simulation.consistent_states import check_constraints, check_joints
 from mbkit.simulation.held_efforts import EffortsInSteps, Held, Stretch
 from mbkit.simulation.monitors.jumps import Jumps
+from mbkit.simulation.monitors.limit_monitors import OfLimits
 from mbkit.simulation.monitors.locked import check_velocity_kept, locked
-from mbkit.simulation.monitors.of_limits import OfLimits
 from mbkit.simulation.monitors.open_loops import OpenLoops
 from mbkit.simulation.monitors.singular_start import SingularStart, evaluate_start
 from mbkit.simulation.monitors.stiffness import Stiffness
-from mbkit.simulation.named_start import Start
 from mbkit.simulation.options import options_of
+from mbkit.simulation.potential_forces import check_forces
 from mbkit.simulation.python_force import WHAT, PythonForce, check_takes_states
-from mbkit.simulation.samples import Samples
 from mbkit.simulation.stabilisation import (
     BY_INTEGRATOR,
     PROJECTION,
@@ -41,10 +39,12 @@ from mbkit.simulation.stabilisation import (
     described,
 )
 from mbkit.simulation.start import check_finite, initial_state, number_of_steps, saving_interval
+from mbkit.simulation.start_by_name import Start
 from mbkit.simulation.step_sizes import check_step_size, default_integrator
 from mbkit.simulation.stepping.course import Course
+from mbkit.simulation.stepping.event_watch import Watch, checked_events
 from mbkit.simulation.stepping.output_times import OutputTimes
-from mbkit.simulation.stepping.watch import Watch, checked_events
+from mbkit.simulation.watched_states import Samples
 from mbkit.solvers import ConstraintSolver
 from mbkit.sparsity.step_blocks import step_blocks
 from mbkit.systems import System

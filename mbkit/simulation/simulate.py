@@ -20,7 +20,7 @@ from mbkit.simulation.long_runs.long_run import begin
 from mbkit.simulation.momenta import check_run
 from mbkit.simulation.outputs import Outputs, checked_outputs
 from mbkit.simulation.preparation import GeneralizedForces, StateByName, checked_parts, prepare
-from mbkit.simulation.sampled import Sampled
+from mbkit.simulation.sampled_control import Sampled
 from mbkit.simulation.stabilisation import PROJECTION, Stabilisation
 from mbkit.simulation.start import (
     SAVED,

@@ -11,7 +11,7 @@ import numpy as np
 from mbkit.errors import NotFiniteError, UsageError, several, suggestion
 from mbkit.integrators.integrator import Rows
 from mbkit.memory import NoMemoryError, check_memory
-from mbkit.simulation.named_start import Start, start_of
+from mbkit.simulation.start_by_name import Start, start_of
 from mbkit.simulation.step_sizes import INTERVALS
 from mbkit.systems import System
 

@@ -32,7 +32,7 @@ from mbkit.systems import (
     dynamics,
     higher_orders,
     kinematics,
-    locking,
+    locked_joints,
     reactions,
 )
 from mbkit.systems import forces as applied_forces
@@ -79,9 +79,9 @@ from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.newton_euler import NewtonEulerEquations, newton_euler
+from mbkit.systems.notebook_table import system_facts
 from mbkit.systems.parameters import geometric_parameters, inertial_parameters
 from mbkit.systems.parameters.base_parameters import BaseParameters
-from mbkit.systems.summary import system_facts
 
 if TYPE_CHECKING:
     from mbkit.linear_models.equilibrium import Equilibrium
@@ -2575,7 +2575,7 @@ class System:
         >>> system.state_of(stiff, [0.3], [1.0])
         (array([0.3, 0. ]), array([1., 0.]))
         """
-        return locking.with_locked(self, self._blueprint, joints)
+        return locked_joints.with_locked(self, self._blueprint, joints)
 
     # ---------------------------------------------------------------------------- prescribed joints
 

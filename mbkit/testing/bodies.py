@@ -11,8 +11,8 @@ from mbkit.errors import InertiaError, MbkitError
 from mbkit.io import parse_model
 from mbkit.joints import FixedJoint
 from mbkit.model import Body, Mechanism, to_document, to_toml
-from mbkit.model.document import type_name
 from mbkit.model.parameters import changed, parameters
+from mbkit.model.plain_data import type_name
 from mbkit.parts import check_body as check_definition
 from mbkit.parts.parts import Parts
 from mbkit.spatial import SpatialInertia

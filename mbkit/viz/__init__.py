@@ -7,6 +7,6 @@ from mbkit.viz.scene import Scene as Scene
 from mbkit.viz.scene import scene_of as scene_of
 from mbkit.viz.show import Picture as Picture
 from mbkit.viz.show import show as show
-from mbkit.viz.viewer import Viewer as Viewer
+from mbkit.viz.viewers.viewer import Viewer as Viewer
 
 __all__ = ["Arrow", "Film", "Picture", "Scene", "Trace", "Viewer", "scene_of", "show"]

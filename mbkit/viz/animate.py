@@ -19,7 +19,7 @@ from mbkit.errors import (
     several,
     suggestion,
 )
-from mbkit.io.model_file import parse_model
+from mbkit.io.model_file.loading import parse_model
 from mbkit.results.palette import COLOURS
 from mbkit.simulation.long_runs.resume import strategies
 from mbkit.spatial.arrays import FloatArray, frozen_number
@@ -27,7 +27,7 @@ from mbkit.viz.arrows import arrows_of, given_wrenches, reactions_of_run
 from mbkit.viz.film import SIZE, Film, Trace, frames_of
 from mbkit.viz.scene import LAYERS, scene_of
 from mbkit.viz.scene.scene import Color
-from mbkit.viz.viewers import target_of, write_film, writer_of
+from mbkit.viz.viewers.choice import target_of, write_film, writer_of
 
 if TYPE_CHECKING:
     from mbkit.results.result import Result

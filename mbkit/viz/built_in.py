@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mbkit.plugins.hookspecs import hookimpl
-from mbkit.viz.mujoco_viewer import MujocoViewer
-from mbkit.viz.viewer import Viewer
-from mbkit.viz.viser_viewer import ViserViewer
+from mbkit.viz.viewers.mujoco_viewer import MujocoViewer
+from mbkit.viz.viewers.viewer import Viewer
+from mbkit.viz.viewers.viser_viewer import ViserViewer
 
 
 @hookimpl

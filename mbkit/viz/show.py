@@ -17,9 +17,9 @@ from mbkit.viz.animate import traces_of
 from mbkit.viz.arrows import given_wrenches
 from mbkit.viz.film import Film
 from mbkit.viz.scene import scene_of
-from mbkit.viz.viewers import live_viewer, named_viewer, target_of, write_film, writer_of
-from mbkit.viz.viser_stage import LOCAL, T_END
-from mbkit.viz.viser_viewer import page
+from mbkit.viz.viewers.choice import live_viewer, named_viewer, target_of, write_film, writer_of
+from mbkit.viz.viewers.viser_stage import LOCAL, T_END
+from mbkit.viz.viewers.viser_viewer import page
 
 if TYPE_CHECKING:
     from mbkit.systems import System

@@ -498,7 +498,7 @@ def test_plot_refuses_what_is_no_result(pendulum):
 
 @pytest.mark.long
 def test_warmup_compiles_every_module_with_kernels():
-    from mbkit.cli.warmup import SLOWEST, kernel_modules
+    from mbkit.cli.commands.warmup import SLOWEST, kernel_modules
 
     done = mbkit("warmup", "--processes", 1)
     assert done.exit_code == 0

@@ -16,8 +16,8 @@ import pytest
 import mbkit as mb
 from mbkit.viz.animate import film_of
 from mbkit.viz.film import Arrow, Film, Trace
-from mbkit.viz.mujoco_viewer import MujocoViewer
 from mbkit.viz.scene import scene_of
+from mbkit.viz.viewers.mujoco_viewer import MujocoViewer
 
 pytest.importorskip("mujoco")
 Image = pytest.importorskip("PIL.Image")

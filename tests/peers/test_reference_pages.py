@@ -8,7 +8,7 @@ import re
 from click.testing import CliRunner
 
 import mbkit as mb
-from mbkit.cli.commands import mbkit_commands
+from mbkit.cli.built_in import mbkit_commands
 from mbkit.cli.main import main
 from tools.pages import commands, contents, reference
 

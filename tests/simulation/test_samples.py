@@ -7,7 +7,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.simulation import in_memory
-from mbkit.simulation.samples import sampled_steps
+from mbkit.simulation.watched_states import sampled_steps
 from tests.simulation.test_energy_balance import Euler, double_pendulum
 
 pytestmark = pytest.mark.compiled  # hundreds of steps

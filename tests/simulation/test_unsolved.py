@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.integrators.newton import Newton
+from mbkit.integrators.newton_record import Newton
 from mbkit.kernels.status import SINGULAR_STEP, failure
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS
 from tests.integrators.motions import motion

@@ -75,8 +75,8 @@ def test_a_later_start_loads_kernels_alone():
 def test_others_tell_it_themselves(caplog, monkeypatch):
     """Where the command line listens, nothing is said beside it; lines come now and then."""
     from mbkit.kernels import caching
-    from mbkit.systems import compiling
-    from mbkit.systems.compiling import tell_of_compiling
+    from mbkit.systems import compiling_messages
+    from mbkit.systems.compiling_messages import tell_of_compiling
 
     before = caching._listeners[:]
     caching._listeners.clear()
@@ -90,7 +90,7 @@ def test_others_tell_it_themselves(caplog, monkeypatch):
         tell("kernel")
         tell("kernel")
         assert len(caplog.messages) == 1
-        monkeypatch.setattr(compiling, "INTERVAL", 0.0)
+        monkeypatch.setattr(compiling_messages, "INTERVAL", 0.0)
         tell("other")
         assert caplog.messages[1:] == ["mbkit compiles: 4 kernels so far, now other."]
     finally:

@@ -11,7 +11,7 @@ import pytest
 import mbkit as mb
 from mbkit.viz.image_labels import draw_labels
 from mbkit.viz.scene import LAYERS, Camera, scene_of
-from mbkit.viz.viser_stage import rises
+from mbkit.viz.viewers.viser_stage import rises
 
 
 def swing(points, axis=(0, 1, 0), gravity=(0, 0, -9.81)):

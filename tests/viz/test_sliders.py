@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.viz.joint_sliders import Posture, last_time, sliders_of
+from mbkit.viz.viewers.joint_sliders import Posture, last_time, sliders_of
 from tests.viz.test_scene import four_bar
 
 

@@ -8,7 +8,7 @@ import click
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from mbkit.cli import commands
+from mbkit.cli.built_in import mbkit_commands
 from mbkit.cli.main import main
 
 #: The page, from the root of the project.
@@ -36,7 +36,7 @@ class OwnCommands(click.Group):
 
 def help_texts() -> dict[str, str]:
     """Return what ``--help`` prints, by command: "mbkit", "mbkit info" and so on."""
-    group = OwnCommands("mbkit", commands=dict(commands.mbkit_commands()), params=main.params)
+    group = OwnCommands("mbkit", commands=dict(mbkit_commands()), params=main.params)
     group.help, group.context_settings = main.help, main.context_settings
     top = _context(group, "mbkit", None)
     found = {"mbkit": group.get_help(top)}

@@ -22,7 +22,7 @@ LISTS = ("docs/index", "docs/decisions/README")
 #: What stands in built pages for a link to a file.
 BUILT = {
     "mbkit/__init__.py": "build/reference/index.rst",
-    "mbkit/cli/commands.py": "build/reference/command-line.rst",
+    "mbkit/cli/built_in.py": "build/reference/command-line.rst",
     "examples/gallery/GALLERY_HEADER.rst": "build/gallery/index.rst",
 }
 

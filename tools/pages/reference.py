@@ -68,7 +68,7 @@ SUBJECTS = {
     "simulation": Subject("Simulation, events and results", ("simulation", "events", "results")),
     "integrators": Subject(
         "Integrators", ("integrators",), ("mbkit.integrators.tableaus",),
-        ("mbkit.integrators.integrator.Problem", "mbkit.integrators.newton.Newton"),
+        ("mbkit.integrators.integrator.Problem", "mbkit.integrators.newton_record.Newton"),
     ),
     "kinematics": Subject("Kinematics", ("kinematics",)),
     "screws": Subject("Screws, inertias and poses", ("spatial",), ("mbkit.spatial",)),
@@ -81,7 +81,7 @@ SUBJECTS = {
     "sensitivities": Subject("Derivatives of runs", ("sensitivities",)),
     "files": Subject("Files", ("io",)),
     "pictures": Subject(
-        "Pictures", ("viz",), ("mbkit.viz",), ("mbkit.viz.live_page.LivePage",)
+        "Pictures", ("viz",), ("mbkit.viz",), ("mbkit.viz.viewers.live_page.LivePage",)
     ),
     "studies": Subject("Projects and studies", ("studies",), ("mbkit.studies",)),
     "plugins": Subject("Plugins", (), ("mbkit.plugins",)),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.definitions import check_part
+from mbkit.definition_checks import check_part
 from mbkit.errors import GeometryError, JointError, NotFiniteError, ShapeError
 from mbkit.joints.bases.motion_joint import MotionJoint, carried
 from mbkit.joints.checks.methods import check_compiled, check_methods

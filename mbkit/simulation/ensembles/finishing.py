@@ -16,9 +16,9 @@ from mbkit.simulation.ensembles.gathering import Gathered
 from mbkit.simulation.ensembles.in_threads import Block, Plan
 from mbkit.simulation.in_memory import balance_finding
 from mbkit.simulation.monitors.large_steps import LargeSteps
-from mbkit.simulation.monitors.lookout import Lookout
+from mbkit.simulation.monitors.limit_monitors import OfLimits
 from mbkit.simulation.monitors.monitor import Monitor
-from mbkit.simulation.monitors.of_limits import OfLimits
+from mbkit.simulation.monitors.near_singularities import Lookout
 from mbkit.simulation.monitors.open_loops import OpenLoops
 from mbkit.simulation.monitors.singular_start import SingularStart
 from mbkit.simulation.multipliers import constraints_of

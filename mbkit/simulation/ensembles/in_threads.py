@@ -22,11 +22,11 @@ from mbkit.interrupts import Interrupts
 from mbkit.simulation.ensembles.gathering import Ended, Gathered
 from mbkit.simulation.preparation import Prepared
 from mbkit.simulation.progress import ProgressDisplay
-from mbkit.simulation.samples import sampled_steps
 from mbkit.simulation.stepping.chunks import CHUNK, INTERRUPTED
 from mbkit.simulation.stepping.failed_step import explain
+from mbkit.simulation.watched_states import sampled_steps
 from mbkit.systems import System
-from mbkit.systems.calls.batches import Run, cores, on_cores
+from mbkit.systems.calls.threads import Run, cores, on_cores
 
 __all__ = ["Block", "Plan", "Worker", "block_size", "runs_alone", "take_runs"]
 

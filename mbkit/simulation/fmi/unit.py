@@ -16,7 +16,7 @@ import numpy as np
 from mbkit.errors import NameUnknownError, UsageError, check_kind, several, suggestion
 from mbkit.integrators.description import from_description
 from mbkit.integrators.integrator import Integrator, Rows
-from mbkit.io.model_file import parse_model
+from mbkit.io.model_file.loading import parse_model
 from mbkit.results.columns import velocity_units
 from mbkit.simulation.long_runs.resume import strategies
 from mbkit.simulation.outputs import Output, checked_outputs

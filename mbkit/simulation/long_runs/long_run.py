@@ -35,10 +35,10 @@ from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.outputs import check_at_start, outputs_of_part
 from mbkit.simulation.preparation import Prepared, versions
 from mbkit.simulation.progress import ProgressDisplay
-from mbkit.simulation.samples import Samples
 from mbkit.simulation.start import checked_saving
 from mbkit.simulation.stepping.chunks import INTERRUPTED, TERMINAL
 from mbkit.simulation.stepping.failed_step import explain
+from mbkit.simulation.watched_states import Samples
 
 
 def begin(

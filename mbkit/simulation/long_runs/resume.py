@@ -20,7 +20,7 @@ from mbkit.errors import (
     check_kind,
 )
 from mbkit.integrators.description import from_description as integrator_of
-from mbkit.io.model_file import parse_model
+from mbkit.io.model_file.loading import parse_model
 from mbkit.io.results.run_directory import RunDirectory
 from mbkit.io.results.run_result import open_run
 from mbkit.io.text_file import checked_place
@@ -271,7 +271,7 @@ def _assembled(
 
 def strategies(options: Mapping[str, Any], representation: Any) -> list[Any]:
     """Return the coordinates that a run may have had: its frames inside are not told."""
-    from mbkit.io.tables.coordinates import read_coordinates
+    from mbkit.io.model_file.coordinates import read_coordinates
 
     if "coordinates" in options:
         return [read_coordinates(options["coordinates"])]

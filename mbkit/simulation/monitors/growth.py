@@ -9,7 +9,7 @@ import numpy as np
 
 from mbkit.errors import MbkitError, NotFiniteError
 from mbkit.integrators import BLieDF
-from mbkit.simulation.stepping.unsolved import SMALLER, what_helps
+from mbkit.simulation.stepping.failure_messages import SMALLER, what_helps
 from mbkit.systems import EquationsOfMotion
 from mbkit.systems.rank import singular_values
 

@@ -16,13 +16,12 @@ from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results.event_log import FIELDS
 from mbkit.simulation.held_efforts import Held
 from mbkit.simulation.monitors.large_steps import LargeSteps
-from mbkit.simulation.monitors.lookout import Lookout
 from mbkit.simulation.monitors.monitor import Monitor
-from mbkit.simulation.samples import Samples
+from mbkit.simulation.monitors.near_singularities import Lookout
 from mbkit.simulation.stepping.chunks import FAILED, TERMINAL
+from mbkit.simulation.stepping.event_watch import Watch
 from mbkit.simulation.stepping.guarded import Guarded, guarded
 from mbkit.simulation.stepping.output_times import OutputTimes
-from mbkit.simulation.stepping.watch import Watch
 from mbkit.simulation.stepping.within_step import (
     Occurrence,
     Passage,
@@ -31,6 +30,7 @@ from mbkit.simulation.stepping.within_step import (
     StepError,
     WithinStep,
 )
+from mbkit.simulation.watched_states import Samples
 from mbkit.systems import System
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from mbkit.errors import ConstraintError, ConvergenceError, MbkitError, NotFinit
 from mbkit.simulation.monitors.growth import grown_without_bounds
 from mbkit.simulation.stepping.chunks import FAILED
 from mbkit.simulation.stepping.dead_points import at_dead_point
-from mbkit.simulation.stepping.unsolved import SMALLER, unsolved
+from mbkit.simulation.stepping.failure_messages import SMALLER, unsolved
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.memory.callbacks import taken_error
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from mbkit.lookups import look_up_names
+from mbkit.lazy_names import look_up_names
 
 if TYPE_CHECKING:
     from mbkit.studies.laboratory.compare import compare as compare

@@ -17,7 +17,7 @@ from mbkit.executors import Executor
 from mbkit.model import Mechanism
 from mbkit.simulation.long_runs.identity import fingerprint
 from mbkit.simulation.start import initial_state
-from mbkit.simulation.stepping.watch import checked_events
+from mbkit.simulation.stepping.event_watch import checked_events
 from mbkit.studies.laboratory.cases import FACTORS, Case, cases_of
 from mbkit.studies.laboratory.counting.steps import operations_of, scaled
 from mbkit.studies.laboratory.directory import StudyDirectory, code_of, digest

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mbkit.errors import UsageError
-from mbkit.io.model_file import parse_model
+from mbkit.io.model_file.loading import parse_model
 from mbkit.simulation.step_sizes import INTERVALS
 from mbkit.studies.laboratory.compare import compare
 from mbkit.studies.laboratory.convergence import convergence, work_precision

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import _thread
-import functools
 import itertools
 import math
-import os
-import time
-from collections.abc import Callable, Iterator
-from queue import SimpleQueue
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -20,12 +15,13 @@ from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import as_kernels_take, check_on_error, common_axes
 from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.calls.lanes import BatchInLanes, batch_in_lanes
+from mbkit.systems.calls.threads import Run, cores, on_cores
 
 if TYPE_CHECKING:
     from mbkit.systems.calls.evaluations import Evaluation
     from mbkit.systems.calls.evaluator import Evaluator
 
-__all__ = ["Run", "Samples", "check_on_error", "compute", "cores", "on_cores"]
+__all__ = ["Samples", "check_on_error", "compute"]
 
 #: What the user calls an argument that is put together.
 WORDS = {"known": "tau or vdot", "known, t and pull": "tau or vdot"}
@@ -77,14 +73,6 @@ class Samples:
             place = np.unravel_index(index, self.leading)
             given["sample"] = tuple(int(k) for k in place)
         return given
-
-
-@attrs.define
-class Run:
-    """The data that the chunks of one batch share."""
-
-    limit: NDArray[np.int64]  # (1,): the last sample to be computed; kernels read it
-    failures: dict[int, BaseException] = attrs.field(factory=dict)  # failures by sample
 
 
 def compute(
@@ -223,96 +211,3 @@ def _take_chunks(
         evaluator.give_back(workspace)
         if lanes is not None and lanes_workspace is not None:
             lanes.give_back(lanes_workspace)
-
-
-# ------------------------------------------------------------------------------------- threads
-#
-# Ctrl-C may come between any two statements of the main thread, also inside the functions of the
-# standard library that are written in Python: of what they hold, a lock say, nothing is given back
-# then. So work goes to threads through C's queues alone, of which each call is done or is not.
-# Threads never see Ctrl-C.
-
-_tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
-_threads: list[int] = []
-
-
-def _forget_threads() -> None:
-    global _tasks
-    _tasks = SimpleQueue()
-    _threads.clear()
-
-
-# Threads do not survive a fork.
-os.register_at_fork(after_in_child=_forget_threads)
-
-
-def cores() -> int:
-    """Return how many processor cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _work(tasks: SimpleQueue[Callable[[], None]]) -> None:
-    while True:
-        tasks.get()()
-
-
-def _start_threads() -> bool:
-    """Start a thread for each core, which the end of the process ends; return whether any is there.
-
-    Not those of `threading`: they are started and waited for by locks.
-    """
-    try:
-        while len(_threads) < cores():
-            _threads.append(_thread.start_new_thread(_work, (_tasks,)))
-    except RuntimeError:  # as many as the system lets there be
-        pass
-    return bool(_threads)
-
-
-def on_cores(work: Callable[[], None], chunks: int, run: Run, *, here: bool = False) -> None:
-    """Call ``work()`` on a thread for each core, but on no more than the work has chunks.
-
-    With `here`, this thread is one of them: it waits for nobody to wake up, and Ctrl-C waits until
-    the chunk that it takes is done.
-
-    No thread is left behind: whatever ends the waiting, Ctrl-C included, makes the kernels stop at
-    their next sample, and is raised when all have. What comes meanwhile, another Ctrl-C say, is
-    not.
-    """
-    threads = min(cores(), chunks)
-    if threads < 2 or not _start_threads():
-        work()
-        return
-    busy: set[int] = set()
-    ended: SimpleQueue[BaseException | None] = SimpleQueue()
-
-    def take(number: int) -> None:
-        error = None
-        busy.add(number)
-        try:
-            if run.limit[0] >= 0:
-                work()
-        except BaseException as raised:
-            error = raised
-        finally:
-            busy.discard(number)
-            ended.put(error)
-
-    others = range(1 if here else 0, threads)
-    try:
-        for number in others:
-            _tasks.put(functools.partial(take, number))
-        if here:
-            work()
-        errors = [ended.get() for _ in others]
-    except BaseException:
-        run.limit[0] = -1  # what starts after this stops before its first sample
-        while busy:
-            try:  # not contextlib.suppress: what it calls can be interrupted itself
-                time.sleep(1e-4)
-            except BaseException:  # noqa: S112
-                continue
-        raise
-    for error in errors:
-        if error is not None:
-            raise error

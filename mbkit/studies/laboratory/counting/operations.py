@@ -15,7 +15,7 @@ import numpy as np
 
 from mbkit.coordinates import RelativeCoordinates
 from mbkit.errors import MbkitError, UsageError, check_choice, check_kind, several
-from mbkit.io.model_file import parse_model
+from mbkit.io.model_file.loading import parse_model
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.counting.counted import Counted, counting
 from mbkit.studies.laboratory.counting.uncompiled import answer_of

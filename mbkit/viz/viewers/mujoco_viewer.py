@@ -12,8 +12,8 @@ from mbkit.simulation.progress import ProgressDisplay
 from mbkit.viz.film import Film
 from mbkit.viz.image_files import WRITERS, check_installed
 from mbkit.viz.image_labels import draw_labels
-from mbkit.viz.mujoco_stage import Stage
-from mbkit.viz.viewer import Viewer
+from mbkit.viz.viewers.mujoco_stage import Stage
+from mbkit.viz.viewers.viewer import Viewer
 
 __all__ = ["MujocoViewer", "images"]
 

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 
 import click
 
-from mbkit.cli.animate import animate
-from mbkit.cli.compare import compare, report
-from mbkit.cli.convert import convert
-from mbkit.cli.info import info
-from mbkit.cli.new import new
-from mbkit.cli.plot import plot
-from mbkit.cli.plugins import plugins
-from mbkit.cli.run import run
-from mbkit.cli.simulate import simulate
-from mbkit.cli.sweep import sweep
-from mbkit.cli.view import view
-from mbkit.cli.warmup import warmup
+from mbkit.cli.commands.animate import animate
+from mbkit.cli.commands.compare import compare, report
+from mbkit.cli.commands.convert import convert
+from mbkit.cli.commands.info import info
+from mbkit.cli.commands.new import new
+from mbkit.cli.commands.plot import plot
+from mbkit.cli.commands.plugins import plugins
+from mbkit.cli.commands.run import run
+from mbkit.cli.commands.simulate import simulate
+from mbkit.cli.commands.sweep import sweep
+from mbkit.cli.commands.view import view
+from mbkit.cli.commands.warmup import warmup
 from mbkit.plugins import hookimpl
 
 

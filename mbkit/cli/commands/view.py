@@ -85,8 +85,8 @@ def view(
 def _motion(path: pathlib.Path, port: int, traces: tuple[str, ...]) -> Any:
     """Return a page that plays a result."""
     from mbkit.viz.animate import film_of
-    from mbkit.viz.served_page import ServedPage
-    from mbkit.viz.viser_viewer import page
+    from mbkit.viz.viewers.served_page import ServedPage
+    from mbkit.viz.viewers.viser_viewer import page
 
     return ServedPage(page(film_of(mb.load_result(path), traces=traces)), port=port)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 import mbkit as mb
-from mbkit.cli.compare import tell_findings
+from mbkit.cli.commands.compare import tell_findings
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.files import EXISTING
 from mbkit.cli.models import told

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbkit.errors import ConstraintError, UsageError, listed
-from mbkit.simulation.closed import is_closed, stays_closed
+from mbkit.simulation.consistent_states import is_closed, stays_closed
 from mbkit.systems.calls.by_name import fill_all
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import time
 import click
 
 from mbkit.cli.compiling import PACKAGE, kernels_of_trees
-from mbkit.systems.calls.batches import cores
+from mbkit.systems.calls.threads import cores
 
 #: What takes longest, in this order: several processes begin with it. Any order is right.
 SLOWEST = (

@@ -8,7 +8,7 @@ from typing import Any
 
 from mbkit.errors import UsageError, listed, suggestion
 from mbkit.viz.film import Film
-from mbkit.viz.viewer import Viewer
+from mbkit.viz.viewers.viewer import Viewer
 
 
 def target_of(path: Any) -> pathlib.Path:

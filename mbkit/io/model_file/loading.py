@@ -1,4 +1,4 @@
-"""Model files: TOML to mechanism and back."""
+"""Model files: TOML to mechanism and back; the tables of a file are read by the other modules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mbkit.io.toml.document import check_format, read_document
 from mbkit.io.urdf import save_urdf
 from mbkit.joints import Joint
 from mbkit.model import Body, Mechanism, to_document, to_toml
-from mbkit.model.document import FORMAT_VERSION
+from mbkit.model.plain_data import FORMAT_VERSION
 
 __all__ = ["load_model", "parameters_of", "parse_model", "save_model"]
 
@@ -224,7 +224,7 @@ def parse_model(
     >>> round(found.bodies["ball"].inertia.mass, 3)
     263.056
     """
-    from mbkit.io.tables.mechanism import read_mechanism  # with cattrs
+    from mbkit.io.model_file.mechanism import read_mechanism  # with cattrs
 
     if not isinstance(text, str):
         raise UsageError(

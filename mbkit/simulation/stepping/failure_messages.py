@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.errors import ConvergenceError
-from mbkit.integrators.newton import Iterations
+from mbkit.integrators.newton_record import Iterations
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared

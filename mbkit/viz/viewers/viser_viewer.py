@@ -10,10 +10,10 @@ import numpy as np
 
 from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.film import Film
-from mbkit.viz.live_page import LivePage
 from mbkit.viz.scene import Scene
-from mbkit.viz.viewer import Viewer
-from mbkit.viz.viser_stage import LOCAL, Stage, recorded, server_at, silence
+from mbkit.viz.viewers.live_page import LivePage
+from mbkit.viz.viewers.viewer import Viewer
+from mbkit.viz.viewers.viser_stage import LOCAL, Stage, recorded, server_at, silence
 
 if TYPE_CHECKING:
     from viser import ViserServer

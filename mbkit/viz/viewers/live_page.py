@@ -16,10 +16,10 @@ from mbkit.errors import MbkitError, UsageError
 from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.arrows import Wrenches, arrows_of, given_wrenches, reactions
 from mbkit.viz.film import Arrow, Trace
-from mbkit.viz.joint_sliders import Posture, last_time, sliders_of
 from mbkit.viz.scene import Scene
 from mbkit.viz.trails import Trails
-from mbkit.viz.viser_stage import T_END, Stage, server_at, silence
+from mbkit.viz.viewers.joint_sliders import Posture, last_time, sliders_of
+from mbkit.viz.viewers.viser_stage import T_END, Stage, server_at, silence
 
 #: Steps of sliders are powers of ten, at most this part of their range.
 _FINE = 1e-3

@@ -11,9 +11,9 @@ import attrs
 import numpy as np
 
 from mbkit.errors import suggestion
-from mbkit.io.tables.expressions import of_time
-from mbkit.io.tables.faults import Faults
-from mbkit.io.tables.fields import Entries, Pose, converter
+from mbkit.io.model_file.expressions import of_time
+from mbkit.io.model_file.faults import Faults
+from mbkit.io.model_file.fields import Entries, Pose, converter
 from mbkit.joints import CompositeJoint, FixedJoint, Joint
 from mbkit.joints.prescribed import PrescribedJoint
 from mbkit.model import JointFriction, JointLimits

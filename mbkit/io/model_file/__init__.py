@@ -1,0 +1,1 @@
+"""Model files: TOML to mechanism and back, table by table."""

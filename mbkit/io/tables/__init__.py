@@ -1,1 +1,0 @@
-"""Tables of a model file, each read into what it describes."""

@@ -1,0 +1,116 @@
+"""Threads that take the chunks of batches and ensembles, one for each core.
+
+Ctrl-C may come between any two statements of the main thread, also inside the functions of the
+standard library that are written in Python: of what they hold, a lock say, nothing is given back
+then. So work goes to threads through C's queues alone, of which each call is done or is not.
+Threads never see Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import _thread
+import functools
+import os
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Run", "cores", "on_cores"]
+
+
+@attrs.define
+class Run:
+    """The data that the chunks of one batch share."""
+
+    limit: NDArray[np.int64]  # (1,): the last sample to be computed; kernels read it
+    failures: dict[int, BaseException] = attrs.field(factory=dict)  # failures by sample
+
+
+_tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+_threads: list[int] = []
+
+
+def _forget_threads() -> None:
+    global _tasks
+    _tasks = SimpleQueue()
+    _threads.clear()
+
+
+# Threads do not survive a fork.
+os.register_at_fork(after_in_child=_forget_threads)
+
+
+def cores() -> int:
+    """Return how many processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _work(tasks: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        tasks.get()()
+
+
+def _start_threads() -> bool:
+    """Start a thread for each core, which the end of the process ends; return whether any is there.
+
+    Not those of `threading`: they are started and waited for by locks.
+    """
+    try:
+        while len(_threads) < cores():
+            _threads.append(_thread.start_new_thread(_work, (_tasks,)))
+    except RuntimeError:  # as many as the system lets there be
+        pass
+    return bool(_threads)
+
+
+def on_cores(work: Callable[[], None], chunks: int, run: Run, *, here: bool = False) -> None:
+    """Call ``work()`` on a thread for each core, but on no more than the work has chunks.
+
+    With `here`, this thread is one of them: it waits for nobody to wake up, and Ctrl-C waits until
+    the chunk that it takes is done.
+
+    No thread is left behind: whatever ends the waiting, Ctrl-C included, makes the kernels stop at
+    their next sample, and is raised when all have. What comes meanwhile, another Ctrl-C say, is
+    not.
+    """
+    threads = min(cores(), chunks)
+    if threads < 2 or not _start_threads():
+        work()
+        return
+    busy: set[int] = set()
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def take(number: int) -> None:
+        error = None
+        busy.add(number)
+        try:
+            if run.limit[0] >= 0:
+                work()
+        except BaseException as raised:
+            error = raised
+        finally:
+            busy.discard(number)
+            ended.put(error)
+
+    others = range(1 if here else 0, threads)
+    try:
+        for number in others:
+            _tasks.put(functools.partial(take, number))
+        if here:
+            work()
+        errors = [ended.get() for _ in others]
+    except BaseException:
+        run.limit[0] = -1  # what starts after this stops before its first sample
+        while busy:
+            try:  # not contextlib.suppress: what it calls can be interrupted itself
+                time.sleep(1e-4)
+            except BaseException:  # noqa: S112
+                continue
+        raise
+    for error in errors:
+        if error is not None:
+            raise error
