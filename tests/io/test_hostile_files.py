@@ -159,7 +159,7 @@ def test_names_in_toml_are_guessed_for_the_faults_that_are_shown(guesses, kind):
         bodies = bodies.replace("]\n", "]\nmas = 1\n")
     path = pathlib.Path("m.toml")
     with pytest.raises(mb.ModelFileError, match="and 950 more"):
-        mb.io.model_file.parse_model(HEAD + bodies, source=str(path))
+        mb.parse_model(HEAD + bodies, source=str(path))
     assert len(guesses) == 50
 
 
@@ -209,7 +209,7 @@ def test_text_of_a_urdf_is_shown_as_escapes():
 
 
 def test_text_of_a_model_file_is_shown_as_escapes():
-    parse = mb.io.model_file.parse_model
+    parse = mb.parse_model
     escaped = '"\\u001b[31m\\u009b31m\\u202e\\u2066\\u2028x"'
     assert SHOWN in refusal(parse, f"{HEAD}{escaped} = 1\n")
     assert SHOWN in refusal(parse, f"{HEAD}[bodies.{escaped}]\nmass = -1\n")

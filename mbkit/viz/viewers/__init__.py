@@ -1,1 +1,1 @@
-"""What shows and films mechanisms: pages of viser, pictures of MuJoCo; how one is chosen."""
+"""Viewers: pages of viser, pictures of MuJoCo; how one is chosen."""
