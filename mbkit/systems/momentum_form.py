@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
@@ -107,7 +108,10 @@ class MomentumForm:
 
     system: System = attrs.field(converter=_checked)
     # at hand: a call of seven bodies takes as long as a few look-ups
-    _nv: int = attrs.field(init=False, default=attrs.Factory(lambda own: own.system.nv, True))
+    _dynamics: Callable[..., tuple[Floats, Floats]] = attrs.field(
+        init=False,
+        default=attrs.Factory(lambda own: own.system._canonical_forward_dynamics, True),
+    )
     _has_forces: bool = attrs.field(
         init=False, default=attrs.Factory(lambda own: bool(own.system.force_names), True)
     )
@@ -162,8 +166,7 @@ class MomentumForm:
         array([3.])
         """
         zero = self.system.evaluator.zero
-        found = self.system._canonical_forward_dynamics(q, p, zero, None, on_error)
-        return found[..., : self._nv].copy()
+        return self._dynamics(q, p, zero, on_error)[0].copy()
 
     def canonical_forward_dynamics(
         self,
@@ -207,19 +210,18 @@ class MomentumForm:
         >>> form.canonical_forward_dynamics([0.0], [6.0], [5.0])
         (array([3.]), array([-15.]))
         """
-        system, nv = self.system, self._nv
         if tau is None:
-            tau = system.evaluator.zero
-        found = system._canonical_forward_dynamics(q, p, tau, None, on_error)
-        if t.__class__ is not float:
-            leading = common_axes({"t": times_of(t, on_error).shape, "q, p": found.shape[:-1]})
-            found = np.broadcast_to(found, (*leading, 2 * nv)).copy()
-        if found.ndim == 1:  # it costs half as much
-            v, pdot = found[:nv], found[nv:]
-        else:
-            v, pdot = found[..., :nv], found[..., nv:]
+            tau = self.system.evaluator.zero
+        found = self._dynamics(q, p, tau, on_error)
+        several_times = t.__class__ is not float
+        if not (several_times or self._has_forces):
+            return found
+        v, pdot = found
+        if several_times:
+            leading = common_axes({"t": times_of(t, on_error).shape, "q, p": v.shape[:-1]})
+            v, pdot = (np.broadcast_to(x, (*leading, x.shape[-1])).copy() for x in found)
         if self._has_forces:
-            pdot += system.generalized_forces(q, v, t, on_error=on_error)
+            pdot += self.system.generalized_forces(q, v, t, on_error=on_error)
         return v, pdot
 
 
@@ -235,7 +237,7 @@ def velocities_in_world(evaluator: Evaluator, q: Any, z: Any, on_error: str = "n
     none = np.zeros(evaluator.arguments.num_velocities)
     what = CANONICAL_FORWARD_DYNAMICS
     found = evaluator.compute(what, q, z, none, option=IN_WORLD, on_error=on_error)
-    return found[..., : none.size].copy()
+    return found[..., 0, :].copy()
 
 
 class MomentaInLoops:

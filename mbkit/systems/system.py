@@ -4189,8 +4189,8 @@ class System:
         return self.evaluator.bind(CORIOLIS_MATRIX)
 
     @functools.cached_property
-    def _canonical_forward_dynamics(self) -> Callable[..., Floats]:
-        return self.evaluator.bind(CANONICAL_FORWARD_DYNAMICS)
+    def _canonical_forward_dynamics(self) -> Callable[..., tuple[Floats, Floats]]:
+        return self.evaluator.bind_pair(CANONICAL_FORWARD_DYNAMICS)
 
     @functools.cached_property
     def _jerks(self) -> Callable[..., Floats]:

@@ -81,6 +81,7 @@ class Arguments:
             "motion subspaces": (nv, 6),
             "known": (3 * nv,),
             "found": (2 * nv,),
+            "v and pdot": (2, nv),
             "energies": (2,),
             "momentum": (9,),
             "t": (1,),

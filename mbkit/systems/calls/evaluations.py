@@ -55,7 +55,7 @@ INERTIAL_REGRESSOR = Evaluation(
 )  # fmt: skip
 CORIOLIS_MATRIX = Evaluation("coriolis_matrix", ("q", "v", ""), "M", "derivatives.coriolis_matrix")
 CANONICAL_FORWARD_DYNAMICS = Evaluation(
-    "canonical_forward_dynamics", ("q", "p", "tau"), "found", "momentum.canonical"
+    "canonical_forward_dynamics", ("q", "p", "tau"), "v and pdot", "momentum.canonical"
 )
 MOMENTA_IN_WORLD = Evaluation("momenta_in_world", ("q", "p", ""), "p", "momentum.canonical")
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M", in_lanes=True)

@@ -271,6 +271,34 @@ class Evaluator:
 
         return call
 
+    def bind_pair(self, what: Evaluation) -> Callable[..., tuple[Floats, Floats]]:
+        """Return ``call(q, v, x, on_error)`` of two vectors, which it returns one by one."""
+        pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
+        function = self.function(what)
+        direct = self.direct(what, function)
+        shape, empty = self._new(what.result)
+
+        def call(q: Any, v: Any, x: Any, on_error: str) -> Any:
+            if on_error is not RAISE:
+                found = self.compute(what, q, v, x, on_error=on_error)
+                return found[..., 0, :], found[..., 1, :]
+            result = empty(shape)
+            try:
+                workspace = pop()
+            except IndexError:
+                workspace = Workspace(self.arrays, self)
+            try:
+                state = direct(workspace.record, result, q, v, x)
+                if state:
+                    failed = Call(what, function, (q, v, x), result, None, on_error)
+                    found = settle(state, workspace, failed)
+                    return found[..., 0, :], found[..., 1, :]
+            finally:
+                give_back(workspace)
+            return result[0], result[1]
+
+        return call
+
     def bind_mass_matrix(self) -> Callable[..., Floats]:
         """Return ``call(q, out, on_error)``, which returns the result."""
         pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
