@@ -72,7 +72,7 @@ class BodyWrench(BodyForce):
         """Return the compiled functions."""
         from mbkit.kernels.forces import body_wrench
 
-        return ForceKernels(body_wrench.evaluate)
+        return ForceKernels(body_wrench.evaluate, reads_time=self.times.size > 0)
 
     def parameters(self) -> FloatArray:
         """Return the point, 1 where the axes are the world's, and the pieces of the table."""

@@ -73,7 +73,7 @@ class Bushing(PairForce):
         """Return the compiled functions."""
         from mbkit.kernels.forces import bushing
 
-        return ForceKernels(bushing.evaluate, bushing.potential)
+        return ForceKernels(bushing.evaluate, bushing.potential, reads_time=False)
 
     def parameters(self) -> FloatArray:
         """Return stiffness, damping, and rotation and position of both frames."""

@@ -71,7 +71,7 @@ class Drag(BodyForce):
         """Return the compiled functions."""
         from mbkit.kernels.forces import drag
 
-        return ForceKernels(drag.evaluate)
+        return ForceKernels(drag.evaluate, reads_time=False)
 
     def parameters(self) -> FloatArray:
         """Return linear, quadratic, point, wind, angular, angular_quadratic."""

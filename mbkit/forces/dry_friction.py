@@ -60,7 +60,7 @@ class DryFriction(JointForce):
         """Return the compiled functions."""
         from mbkit.kernels.forces import dry_friction
 
-        return ForceKernels(dry_friction.evaluate)
+        return ForceKernels(dry_friction.evaluate, reads_time=False)
 
     def parameters(self) -> FloatArray:
         """Return friction, smoothing."""

@@ -55,7 +55,9 @@ class JointDamper(JointForce):
         """Return the compiled functions."""
         from mbkit.kernels.forces import joint_damper
 
-        return ForceKernels(joint_damper.evaluate, linear=(0.0, 0.0, self.damping))
+        return ForceKernels(
+            joint_damper.evaluate, linear=(0.0, 0.0, self.damping), reads_time=False
+        )
 
     def parameters(self) -> FloatArray:
         """Return the damping."""

@@ -81,7 +81,7 @@ class JointEffort(JointForce):
         """Return the compiled functions."""
         from mbkit.kernels.forces import joint_effort
 
-        return ForceKernels(joint_effort.evaluate)
+        return ForceKernels(joint_effort.evaluate, reads_time=self.times.size > 0)
 
     def parameters(self) -> FloatArray:
         """Return the pieces of the table."""

@@ -58,6 +58,7 @@ class JointSpring(PositionForce):
             joint_spring.evaluate,
             joint_spring.potential,
             linear=(self.stiffness, self.rest, 0.0),
+            reads_time=False,
         )
 
     def parameters(self) -> FloatArray:

@@ -43,6 +43,9 @@ class ForceKernels:
         Whether it is a spring with a damper between points of its two bodies, and its parameters
         are (k, l0, d, r_a, r_b), nine numbers; see `mbkit.SpringDamper`: time loops then compute it
         in place, without a call.
+    reads_time : bool, default True
+        Whether `evaluate` depends on t. Runs of an ensemble that choose their steps, and so have
+        times of their own, are taken side by side where no force does.
     """
 
     evaluate: Addressed
@@ -50,3 +53,4 @@ class ForceKernels:
     linear: tuple[float, float, float] | None = None
     field: tuple[float, float, float] | None = None
     spring: bool = False
+    reads_time: bool = True

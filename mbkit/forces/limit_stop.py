@@ -77,7 +77,7 @@ class LimitStop(PositionForce):
         """Return the compiled functions."""
         from mbkit.kernels.forces import limit_stop
 
-        return ForceKernels(limit_stop.evaluate, limit_stop.potential)
+        return ForceKernels(limit_stop.evaluate, limit_stop.potential, reads_time=False)
 
     def parameters(self) -> FloatArray:
         """Return lower, upper, stiffness, damping."""

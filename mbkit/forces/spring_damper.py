@@ -65,7 +65,9 @@ class SpringDamper(PairForce):
         """Return the compiled functions."""
         from mbkit.kernels.forces import spring_damper
 
-        return ForceKernels(spring_damper.evaluate, spring_damper.potential, spring=True)
+        return ForceKernels(
+            spring_damper.evaluate, spring_damper.potential, spring=True, reads_time=False
+        )
 
     def parameters(self) -> FloatArray:
         """Return stiffness, rest length, damping, point_a, point_b."""

@@ -60,11 +60,12 @@ class UniformField(Force):
         from mbkit.kernels.forces import uniform_field
 
         if self.bodies:
-            return ForceKernels(uniform_field.evaluate, uniform_field.potential)
+            return ForceKernels(uniform_field.evaluate, uniform_field.potential, reads_time=False)
         return ForceKernels(
             uniform_field.evaluate_everywhere,
             uniform_field.potential_everywhere,
             field=tuple(self.acceleration.tolist()),
+            reads_time=False,
         )
 
     def parameters(self) -> FloatArray:

@@ -38,13 +38,16 @@ class StepInLanes:
     Attributes
     ----------
     function : callable
-        One step, of the form `STEP`, which is compiled for lanes when such runs are there.
+        One step, of the form `STEP`, or an attempt at one, `ATTEMPT`, which is compiled for lanes
+        when such runs are there.
     method : Record
         What it is told of the method.
     num_numbers : int
         How many numbers of a run it needs, those of the state and of the stages included.
     evaluations : int
-        Of the equations of motion in a step.
+        Of the equations of motion in a step; 0 where attempts count them.
+    adaptive : bool
+        Whether each run chooses its steps: see `kernels.time_loops.adaptive_in_lanes`.
     remembered : ndarray, optional
         What steps write beside that memory, zero at the start.
     """
@@ -54,6 +57,7 @@ class StepInLanes:
     num_numbers: int
     evaluations: int
     remembered: Any = None
+    adaptive: bool = False
 
     def begin(self) -> None:
         """Forget earlier steps."""

@@ -203,6 +203,21 @@ def scheme_in_lanes(scheme: Any) -> Record:
     )  # fmt: skip
 
 
+def _adaptive_in_lanes(problem: Problem, scheme: Any, control: Any) -> StepInLanes:
+    """Return how several runs take steps side by side that each of them chooses."""
+    from mbkit.integrators.compiled import StepInLanes
+    from mbkit.kernels.time_loops.adaptive_in_lanes import METHOD, attempt_in_lanes, size_of_rest
+    from mbkit.kernels.time_loops.in_lanes import size_of_stages
+
+    count = scheme.b.size
+    numbers = size_of_stages(problem.nq, problem.nv, count) + size_of_rest(problem.nq, problem.nv)
+    method = Record(
+        METHOD, scheme=scheme_in_lanes(scheme), b_error=control.b_error, angular=control.angular,
+        order=control.order, rtol=control.rtol, atol=control.atol, widest=control.widest,
+    )  # fmt: skip
+    return StepInLanes(attempt_in_lanes, method, numbers, 0, adaptive=True)
+
+
 def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
     from mbkit.integrators.explicit_records import (
         Control,
@@ -244,4 +259,7 @@ def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
         return int(interpolate(problem.space, scheme, control, dense, t, state, progress, stages))
 
     dense = dense_output_of(tableau, problem, between)
-    return advance_by(problem, advance, scheme, control, state_of(problem), progress, stages)
+    return advance_by(
+        problem, advance, scheme, control, state_of(problem), progress, stages,
+        in_lanes=lambda: _adaptive_in_lanes(problem, scheme, control),
+    )  # fmt: skip

@@ -1,11 +1,15 @@
 """Ensembles whose steps are taken in lanes: each run is the run alone, bit for bit."""
 
+import signal
+
+import attrs
 import numpy as np
 import pytest
 
 import mbkit as mb
 from mbkit.kernels.lanes import native_width
-from mbkit.simulation.ensembles import in_lanes
+from mbkit.simulation.ensembles import adaptive_in_lanes, in_lanes, in_threads
+from mbkit.simulation.ensembles.adaptive_in_lanes import AdaptiveGroup
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.trees import MAKERS, random_mechanism, random_state
@@ -26,11 +30,27 @@ def taken(monkeypatch):
     found = []
     take = in_lanes.Group.take
 
-    def noted(group, first, *others):
-        found.append((first, take(group, first, *others)))
-        return found[-1][1]
+    def noted(group, drawn, *others):
+        left = take(group, drawn, *others)
+        found.append((drawn.start, not left))
+        return left
 
     monkeypatch.setattr(in_lanes.Group, "take", noted)
+    return found
+
+
+@pytest.fixture
+def left_alone(monkeypatch):
+    """Whoever was left to be taken alone, by each thread that had taken runs with their steps."""
+    found = []
+    take = AdaptiveGroup.take
+
+    def noted(group, *others):
+        left = take(group, *others)
+        found.append(list(left))
+        return left
+
+    monkeypatch.setattr(AdaptiveGroup, "take", noted)
     return found
 
 
@@ -47,8 +67,8 @@ def check_alone(runs, system, options, given):
         own = {name: rows[k] for name, rows in given.items()}
         try:
             alone = mb.simulate(system, **options, **own, progress=False)
-        except mb.NotFiniteError as error:
-            alone, reason = error.result, f"NotFiniteError: {error}"
+        except (mb.NotFiniteError, mb.ConvergenceError) as error:
+            alone, reason = error.result, f"{type(error).__name__}: {error}"
         else:
             reason = None
         assert runs.failures.get((k,)) == reason
@@ -125,3 +145,113 @@ def test_forces_on_bodies_act_side_by_side(taken, representation):
     assert (9,) in runs.failures
     assert sum(together for _, together in taken) == len(taken) - 1
     check_alone(runs, system, options, given)
+
+
+def unlike(system, seed=4):
+    """Starts from rest up to fast motions, of which some take many times the steps of others."""
+    given = states(system, 0.4, seed)
+    given["v"] *= np.geomspace(0.1, 10.0, COUNT)[::-1, None]
+    return given
+
+
+def assert_steps_were_chosen(runs):
+    """Some runs took far more steps than others, and some were rejected."""
+    evaluations = runs.counts["evaluations"]
+    assert evaluations.max() > 2 * evaluations.min()
+    assert np.any(runs.counts["rejected_steps"] > 0)
+    assert np.any(runs.counts["rejected_steps"] == 0)
+
+
+PAIR = mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, rtol=1e-7)
+
+
+@each_representation
+def test_each_run_chooses_its_steps_side_by_side(left_alone, representation):
+    """With springs, a stop and friction, and joints on groups; nobody waits at grid points."""
+    rng = np.random.default_rng(8)
+    kinds = ["revolute", "spherical", "cylindrical", "free", "planar", "screw"]
+    mech = random_mechanism(rng, 7, kinds, reach=3)
+    single = [name for name, edge in mech.joints.items() if edge.joint.num_velocities == 1]
+    a, b = list(mech.bodies)[-2:]
+    mech.add_force(mb.JointSpring("spring", single[0], stiffness=30.0, rest=0.2))
+    mech.add_force(
+        mb.LimitStop("stop", single[0], lower=-0.1, upper=0.1, stiffness=1e4, damping=1.0)
+    )
+    mech.add_force(mb.DryFriction("friction", single[1], friction=0.3, smoothing=0.1))
+    mech.add_force(mb.JointEffort("motor", single[1], effort=0.4))
+    mech.add_force(mb.Drag("drag", a, linear=0.4, quadratic=0.3))
+    mech.add_force(mb.BodyWrench("thrust", b, wrench=rng.normal(size=6), axes="body"))
+    system = mech.assemble(mb.RelativeCoordinates(representation=representation))
+    given = unlike(system)
+    options = {"t_span": (0.25, 0.5), "h": 0.05, "save_every": 2, "integrator": PAIR}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert left_alone
+    assert not any(left_alone)
+    assert_steps_were_chosen(runs)
+    check_alone(runs, system, options, given)
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")
+@pytest.mark.parametrize(
+    ("integrator", "further"),
+    [
+        (mb.RungeKuttaMuntheKaas(mb.tableaus.BOGACKI_SHAMPINE3, rtol=1e-5, atol=1e-7), {}),
+        (mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE8, rtol=1e-9), {"save_every": 3}),
+        (attrs.evolve(PAIR, truncation=2), {"save_at": [0.0, 0.02, 0.1]}),
+    ],
+)
+def test_pairs_of_every_kind_go_side_by_side(monkeypatch, left_alone, integrator, further):
+    """On one thread, one attempt at a time; a run that grows without bounds fails alone."""
+    monkeypatch.setattr(in_threads, "cores", lambda: 1)
+    monkeypatch.setattr(adaptive_in_lanes, "ATTEMPTS", 1)
+    monkeypatch.setattr(adaptive_in_lanes, "CHUNK", 0.0)
+    system = random_mechanism(np.random.default_rng(5), 5, ["revolute", "free"]).assemble()
+    given = unlike(system)
+    given["v"][9] *= 1e160
+    options = {"t_span": (0.0, 0.1), "h": 0.01, "integrator": integrator, **further}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert (9,) in runs.failures
+    assert 9 in left_alone[0]
+    assert not any(left_alone[1:])
+    assert len(left_alone[0]) == native_width()
+    check_alone(runs, system, options, given)
+
+
+def test_a_force_that_reads_the_time_keeps_runs_apart(left_alone):
+    """Each has a time of its own; a force that is constant does not look at it."""
+    mech = random_mechanism(np.random.default_rng(5), 3, ["revolute"])
+    joint = next(iter(mech.joints))
+    mech.add_force(mb.JointEffort("motor", joint, effort=[0.0, 1.0], times=[0.0, 0.2]))
+    system = mech.assemble()
+    given = unlike(system)
+    options = {"t_span": (0.0, 0.1), "h": 0.05, "integrator": PAIR}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert left_alone == []
+    check_alone(runs, system, options, given)
+
+
+def test_runs_that_choose_their_steps_are_stopped_at_grid_points(monkeypatch):
+    """Ctrl-C leaves each run at the grid point that it has reached last."""
+    system = random_mechanism(np.random.default_rng(5), 5, ["revolute", "free"]).assemble()
+    given = unlike(system)
+    options = {"t_span": (0.0, 0.1), "h": 0.01, "integrator": PAIR, "progress": False}
+    whole = mb.simulate(system, **options, **given)
+    monkeypatch.setattr(in_threads, "cores", lambda: 1)
+    monkeypatch.setattr(adaptive_in_lanes, "ATTEMPTS", 1)
+    monkeypatch.setattr(adaptive_in_lanes, "CHUNK", 0.0)
+    advance, calls = AdaptiveGroup._advance, []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 20:
+            signal.raise_signal(signal.SIGINT)
+        return advance(*arguments)
+
+    monkeypatch.setattr(AdaptiveGroup, "_advance", interrupted)
+    runs = mb.simulate(system, **options, save_every=5, **given)
+    steps = runs.steps_taken[runs.lengths > 0]
+    assert np.any((steps > 0) & (steps % 5 > 0))
+    for k, taken in enumerate(steps):
+        assert runs[k].t[-1] == whole.t[k, taken]
+        np.testing.assert_array_equal(runs[k].q[-1], whole.q[k, taken])
+        np.testing.assert_array_equal(runs[k].v[-1], whole.v[k, taken])

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper
+from mbkit.kernels.each_lane import each_lane
+from mbkit.kernels.elementary import select, sqrt
 from mbkit.kernels.explicit.stages import combine
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies
@@ -57,11 +59,17 @@ class Control(NamedTuple):
 
 
 @helper
+def larger(a, b):
+    """The larger of two numbers."""
+    return select(b > a, b, a)
+
+
+@helper
 def size_of(row, j, q, q_next):
     """Of what size the entry j of a joint's step is: the coordinate's where they add, else 1."""
     if row.kind == SCREW or row.retract == 0:
         a = row.first_position + j
-        return max(abs(q[a]), abs(q_next[a]))
+        return larger(abs(q[a]), abs(q_next[a]))
     return 1.0
 
 
@@ -79,21 +87,26 @@ def norm(space, dx, dv, q, v, q_next, v_next, rtol, atol):
             ratio = dx[row.first_step + j] / (atol + rtol * size_of(row, j, q, q_next))
             total += ratio * ratio
     for j in range(v.shape[0]):
-        ratio = dv[j] / (atol + rtol * max(abs(v[j]), abs(v_next[j])))
+        ratio = dv[j] / (atol + rtol * larger(abs(v[j]), abs(v_next[j])))
         total += ratio * ratio
-    return math.sqrt(total / max(1, dx.shape[0] + dv.shape[0]))
+    return sqrt(total / max(1, dx.shape[0] + dv.shape[0]))
 
 
 @helper
 def error_of_step(space, control, h, start, stages):
-    """The norm of h sum (b_i - b^_i) k_i, which is in the algebra, and the same of l_i."""
+    """The norm of h sum (b_i - b^_i) k_i, which is in the algebra, and the same of l_i.
+
+    Infinite where a joint turns too far.
+    """
     b_error = control.b_error
     d = stages.xdot.shape[1]
     dx = control.errors[:d]
     dv = control.errors[d:]
     combine(h, b_error, stages.xdot, b_error.shape[0], dx)
     combine(h, b_error, stages.vdot, b_error.shape[0], dv)
-    return norm(space, dx, dv, start.q, start.v, stages.q_end, stages.v, control.rtol, control.atol)
+    rtol = control.rtol
+    error = norm(space, dx, dv, start.q, start.v, stages.q_end, stages.v, rtol, control.atol)
+    return select(turns_too_far(space, control.angular, stages.x), math.inf, error)
 
 
 @helper
@@ -112,6 +125,12 @@ def first_size(space, rates, errors, q, v, rtol, atol):
     assign(errors[d:], v)
     here = norm(space, errors[:d], errors[d:], q, v, q, v, rtol, atol)
     rate = norm(space, xdot[0], vdot[0], q, v, q, v, rtol, atol)
+    return each_lane(hundredth, (here, rate))
+
+
+@helper
+def hundredth(here, rate):
+    """The time in which a hundredth of a size passes."""
     return 1e-6 if here < 1e-5 or rate < 1e-5 else 0.01 * here / rate
 
 
@@ -119,14 +138,14 @@ def first_size(space, rates, errors, q, v, rtol, atol):
 def turns_too_far(space, angular, x):
     """Whether a joint on a group turns by more than its coordinates bear in one step."""
     model = bodies(space)
+    most = 0.0
     for i in range(1, model.shape[0]):
         row = model[i]
         square = 0.0
         for k in range(row.first_step, row.first_step + row.ndx):
             square += angular[k] * x[k] * x[k]
-        if square > MOST_TURN:
-            return True
-    return False
+        most = larger(most, square)
+    return most > MOST_TURN
 
 
 @helper
@@ -148,6 +167,23 @@ def ratio_rejected(error, order):
     if not error < math.inf:
         return CUT
     return max(SMALLEST_RATIO, SAFETY * error ** (-1.0 / order))
+
+
+@helper
+def next_step(t, size, end):
+    """How far a step goes on the way to the end, and where it ends: there, or half way at most."""
+    rest = end - t
+    h = rest if size * NEAR >= rest else min(size, 0.5 * rest)
+    return h, end if h == rest else t + h
+
+
+@helper
+def next_size(error, last_error, h, size, rejected, order, widest):
+    """The size that comes after a step h of that error, of which the size was to be `size`."""
+    if error <= 1.0:
+        wanted = h * ratio_after(error, last_error, order, rejected != 0.0)
+        return min(widest, max(size, wanted) if h < size else wanted)
+    return h * ratio_rejected(error, order)
 
 
 @helper

@@ -16,12 +16,14 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
+from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.equations import close_loops, stage_acceleration
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import NOT_FINITE, OK, failure
 from mbkit.kernels.time_loops.records import State
 from mbkit.kernels.validation import all_finite
+from mbkit.kernels.whole_numbers import shared
 
 #: B_k / k!, of the series of dexp^-1_{-x} in brackets with x, with B_1 = 1/2.
 SERIES = (1.0, 1 / 2, 1 / 12, 0.0, -1 / 720, 0.0, 1 / 30240)
@@ -88,7 +90,7 @@ def combine(h, weights, stages, count, out):
     out[:] = 0.0
     for i in range(count):
         weight = h * weights[i]
-        if weight != 0.0:  # most are zero
+        if any_lane(weight != 0.0):  # most are zero
             stage = stages[i]
             for j in range(out.shape[0]):
                 out[j] += weight * stage[j]
@@ -140,7 +142,8 @@ def evaluate_stages(space, scheme, step, start, stages, first, last):
     Stage i, in coordinates x of the group about q:
         x_i = h sum_j a_ij k_j,   q_i = q exp(x_i),   v_i = v + h sum_j a_ij l_j,
         k_i = dexp^-1_{-x_i} w_i,   l_i = vdot(t + c_i h, q_i, v_i),
-    with the rates w_i of steps at (q_i, v_i).
+    with the rates w_i of steps at (q_i, v_i). Where runs side by side have times of their own,
+    nothing reads t.
     Source: Munthe-Kaas 1999, algorithm 3.1; Hairer, Lubich, Wanner 2006, IV.8.
     """
     A, _, c, series = scheme
@@ -162,7 +165,8 @@ def evaluate_stages(space, scheme, step, start, stages, first, last):
         if code == OK and truncated:
             code = truncated_rates(model, memory, series, x, w, xdot[i])
         if code == OK:
-            code = stage_acceleration(space, i, step.t + c[i] * step.h, q, v, vdot[i], powers[i])
+            t = shared(step.t + c[i] * step.h)
+            code = stage_acceleration(space, i, t, q, v, vdot[i], powers[i])
         if code != OK:
             return code
     return OK
@@ -203,6 +207,21 @@ def copy(source, target):
     assign(target.q, source.q)
     assign(target.v, source.v)
     assign(target.work, source.work)
+
+
+@helper
+def copy_where(condition, source, target):
+    """The same in those of several runs side by side for which a condition holds."""
+    assign_where(condition, target.q, source.q)
+    assign_where(condition, target.v, source.v)
+    assign_where(condition, target.work, source.work)
+
+
+@helper
+def assign_where(condition, target, source):
+    """target = source where a condition holds."""
+    for i in range(target.shape[0]):
+        target[i] = select(condition, source[i], target[i])
 
 
 @helper

@@ -110,24 +110,29 @@ def behind_stages(space, memory, count):
 
 
 @helper
-def keep_state(together, reached, kept, counts, which):
-    """Write the state of each run as its next row, if one is to be kept after so many steps."""
+def write_state(together, lane, kept, run, row):
+    """Write the state that a lane has as a row of a run."""
     width = together.width
-    nq = kept.q.shape[2]
-    nv = kept.v.shape[2]
+    q = kept.q[run, row]
+    v = kept.v[run, row]
+    work = kept.work[run, row]
+    nq = q.shape[0]
+    nv = v.shape[0]
     memory = floats_at(together.memory, (nq + nv + NUM_POWERS) * width)
+    for k in range(nq):
+        q[k] = memory[k * width + lane]
+    for k in range(nv):
+        v[k] = memory[(nq + k) * width + lane]
+    for k in range(NUM_POWERS):
+        work[k] = memory[(nq + nv + k) * width + lane]
+
+
+@helper
+def keep_states(together, reached, kept, counts, which):
+    """Write the state of each run as its next row, if one is to be kept after so many steps."""
     while counts[which] < kept.steps.shape[0] and kept.steps[counts[which]] == reached:
-        row = kept.first + counts[which]
         for run in range(kept.q.shape[0]):
-            q = kept.q[run, row]
-            v = kept.v[run, row]
-            work = kept.work[run, row]
-            for k in range(nq):
-                q[k] = memory[k * width + run]
-            for k in range(nv):
-                v[k] = memory[(nq + k) * width + run]
-            for k in range(NUM_POWERS):
-                work[k] = memory[(nq + nv + k) * width + run]
+            write_state(together, run, kept, run, kept.first + counts[which])
         counts[which] += 1
 
 
@@ -148,6 +153,6 @@ def advance(together, grid, rows, samples, counts):
         if code != OK:
             return code
         counts[TAKEN] += 1
-        keep_state(together, k + 1, rows, counts, ROWS)
-        keep_state(together, k + 1, samples, counts, SAMPLES)
+        keep_states(together, k + 1, rows, counts, ROWS)
+        keep_states(together, k + 1, samples, counts, SAMPLES)
     return OK

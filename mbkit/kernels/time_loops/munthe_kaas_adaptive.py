@@ -5,20 +5,22 @@ from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, kernel, records_at, typed
+from mbkit.kernels.each_lane import each_lane
+from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.explicit.dense_output import between
 from mbkit.kernels.explicit.error_control import (
     EVALUATIONS,
     LEAST,
+    LEAST_ERROR,
     MOST_STEPS,
-    NEAR,
     REJECTIONS,
     Control,
     error_of_step,
     first_size,
     is_of_numbers,
-    ratio_after,
-    ratio_rejected,
-    turns_too_far,
+    larger,
+    next_size,
+    next_step,
 )
 from mbkit.kernels.explicit.references import (
     last_of,
@@ -34,6 +36,7 @@ from mbkit.kernels.explicit.stages import (
     Scheme,
     Stages,
     arrive,
+    assign_where,
     copy,
     evaluate_stages,
     keep,
@@ -114,71 +117,147 @@ def last_is_first(space, A, b):
 
 
 @helper
+def find_first_stage(space, scheme, control, progress, stages, fresh):
+    """Let the first stage be there, and with it, where none is known, the size of the step.
+
+    It was found for the attempt before, was the last stage of the step before, or is evaluated, in
+    `fresh`: in the place of the stages themselves, and elsewhere for several runs side by side.
+    """
+    numbers = progress.numbers
+    source = numbers[STAGE]
+    last = scheme.b.shape[0] - 1
+    assign_where(source == LAST, stages.xdot[0], progress.w_end)
+    assign_where(source == LAST, stages.vdot[0], stages.vdot[last])
+    assign_where(source == LAST, stages.powers[0], stages.powers[last])
+    is_new = source == EVALUATE
+    if any_lane(is_new):
+        progress.counts[EVALUATIONS] += select(is_new, 1.0, 0.0)
+        step = Step(numbers[TIME], 0.0, numbers[TIME])
+        code = evaluate_stages(space, scheme, step, progress.now, fresh, 0, 1)
+        if code != OK:
+            return code
+        assign_where(is_new, stages.xdot[0], fresh.xdot[0])
+        assign_where(is_new, stages.vdot[0], fresh.vdot[0])
+        assign_where(is_new, stages.powers[0], fresh.powers[0])
+    if any_lane(numbers[SIZE] == 0.0):
+        find_first_size(space, control, progress, stages)
+    return OK
+
+
+@helper
+def find_first_size(space, control, progress, stages):
+    """Choose the size of a step of which nothing is known, by its first stage."""
+    numbers = progress.numbers
+    now = progress.now
+    rates = (stages.xdot, stages.vdot, stages.powers)
+    size = first_size(space, rates, control.errors, now.q, now.v, control.rtol, control.atol)
+    is_unknown = numbers[SIZE] == 0.0
+    size = select(size < control.widest, size, control.widest)
+    numbers[SIZE] = select(is_unknown, size, numbers[SIZE])
+    numbers[ERROR] = select(is_unknown, LEAST_ERROR, numbers[ERROR])
+
+
+@helper
+def attempt(space, scheme, control, progress, stages, fresh):
+    """Try the step that comes next: a status, the step, and its error, infinite if there is none.
+
+    Writes  stages, of which q_end and v are the end of the step; progress, but for what follows
+            from the error.
+    """
+    numbers = progress.numbers
+    now = progress.now
+    count = scheme.b.shape[0]
+    code = find_first_stage(space, scheme, control, progress, stages, fresh)
+    h, end = each_lane(next_step, (numbers[TIME], numbers[SIZE], numbers[END]))
+    step = Step(numbers[TIME], h, end)
+    if code == OK:
+        progress.counts[EVALUATIONS] += count - 1.0
+        code = evaluate_stages(space, scheme, step, now, stages, 1, count)
+    if code == OK:
+        code = arrive(space, scheme.b, end, h, now, stages)
+    error = math.inf
+    if code == OK:
+        error = error_of_step(space, control, h, now, stages)
+    return code, step, error
+
+
+@helper
+def judge(control, step, error, reuses, progress):
+    """Let the step that comes next follow from an error; whether it is small enough.
+
+    reuses: the last stage of an accepted step is the first of the next.
+    """
+    numbers = progress.numbers
+    accepted = error <= 1.0
+    numbers[SIZE] = each_lane(
+        next_size,
+        (
+            error, numbers[ERROR], step.h, numbers[SIZE], numbers[REJECTED],
+            control.order, control.widest,
+        ),
+    )  # fmt: skip
+    numbers[ERROR] = select(accepted, larger(error, LEAST_ERROR), numbers[ERROR])
+    numbers[STAGE] = select(accepted, LAST if reuses else EVALUATE, THERE)
+    numbers[REJECTED] = select(accepted, 0.0, 1.0)
+    numbers[TIME] = select(accepted, step.end, numbers[TIME])
+    progress.counts[REJECTIONS] += numbers[REJECTED]
+    return accepted
+
+
+@helper
+def least_size(numbers):
+    """The size that steps must exceed."""
+    return LEAST * larger(abs(numbers[BEGIN]), abs(numbers[END]))
+
+
+@helper
 def go_to(space, scheme, control, target, progress, stages):
     """Take steps, one at least, until `target` is reached; the last one before END ends there.
 
     Writes  progress, of which `now` is what was reached and `last` where the last step began.
     """
     b = scheme.b
-    order = control.order
     now = progress.now
     numbers = progress.numbers
-    count = b.shape[0]
     reuses = last_is_first(space, scheme.A, b)
-    end = numbers[END]
-    least = LEAST * max(abs(numbers[BEGIN]), abs(end))
+    least = least_size(numbers)
     for _ in range(MOST_STEPS):
-        t = numbers[TIME]
-        size = numbers[SIZE]
-        rest = end - t
-        h = rest if size * NEAR >= rest else min(size, 0.5 * rest)
-        step = Step(t, h, end if h == rest else t + h)
-        if numbers[STAGE] == LAST:
-            assign(stages.xdot[0], progress.w_end)
-            assign(stages.vdot[0], stages.vdot[count - 1])
-            assign(stages.powers[0], stages.powers[count - 1])
-        first = 0 if numbers[STAGE] == EVALUATE else 1
-        progress.counts[EVALUATIONS] += count - first
-        code = evaluate_stages(space, scheme, step, now, stages, first, count)
-        if code == OK:
-            code = arrive(space, b, step.end, h, now, stages)
-        error = math.inf
-        if code == OK and not turns_too_far(space, control.angular, stages.x):
-            error = error_of_step(space, control, h, now, stages)
-        if error <= 1.0:
-            keep(step, count, now, progress.last)
-            take_over(b, h, stages, now)
+        code, step, error = attempt(space, scheme, control, progress, stages, stages)
+        if code != OK and (numbers[SIZE] == 0.0 or not is_of_numbers(code)):
+            return code
+        if judge(control, step, error, reuses, progress):
+            keep(step, b.shape[0], now, progress.last)
+            take_over(b, step.h, stages, now)
             assign(progress.w_end, stages.w)
-            wanted = h * ratio_after(error, numbers[ERROR], order, numbers[REJECTED] != 0.0)
-            numbers[SIZE] = min(control.widest, max(size, wanted) if h < size else wanted)
-            numbers[ERROR] = max(error, 1e-4)
-            numbers[STAGE] = LAST if reuses else EVALUATE
-            numbers[REJECTED] = 0.0
-            numbers[TIME] = step.end
             if step.end >= target:
                 return OK
-        elif code != OK and not is_of_numbers(code):
-            return code
         else:
-            progress.counts[REJECTIONS] += 1.0
-            numbers[SIZE] = h * ratio_rejected(error, order)
-            numbers[STAGE] = THERE if code == OK else EVALUATE
-            numbers[REJECTED] = 1.0
+            if code != OK:
+                numbers[STAGE] = EVALUATE
             if not numbers[SIZE] > least:
                 return code if code != OK else failure(STEP_TOO_SMALL, INACCURATE)
     return failure(STEP_TOO_SMALL, TOO_MANY)
 
 
 @helper
-def depart(space, scheme, control, step, state, progress, stages):
+def depart(step, state, progress):
     """Leave a grid point, where the state is, for the one at the end of `step`."""
     numbers = progress.numbers
-    numbers[BEGIN] = step.t
+    set_out(numbers, step)
     numbers[BEGIN_SIZE] = progress.remembered[MEMORY_SIZE]
     numbers[BEGIN_ERROR] = progress.remembered[MEMORY_ERROR]
-    numbers[END] = step.end
     copy(state, progress.before)
-    return begin(space, scheme, control, progress, stages)
+    begin(progress)
+
+
+@helper
+def set_out(numbers, step):
+    """Be at the begin of an interval of the grid, to which nothing belongs that is there."""
+    numbers[BEGIN] = step.t
+    numbers[END] = step.end
+    numbers[TIME] = step.t
+    numbers[STAGE] = EVALUATE
+    numbers[REJECTED] = 0.0
 
 
 @helper
@@ -190,28 +269,13 @@ def settle_down(progress, state):
 
 
 @helper
-def begin(space, scheme, control, progress, stages):
+def begin(progress):
     """Set out from the grid point before, with the size that is remembered, if there is one."""
     numbers = progress.numbers
-    now = progress.now
-    copy(progress.before, now)
-    numbers[TIME] = numbers[BEGIN]
+    copy(progress.before, progress.now)
+    set_out(numbers, Step(numbers[BEGIN], 0.0, numbers[END]))
     numbers[SIZE] = numbers[BEGIN_SIZE]
     numbers[ERROR] = numbers[BEGIN_ERROR]
-    numbers[STAGE] = EVALUATE
-    numbers[REJECTED] = 0.0
-    if numbers[SIZE] == 0.0:
-        step = Step(numbers[BEGIN], 0.0, numbers[BEGIN])
-        progress.counts[EVALUATIONS] += 1.0
-        code = evaluate_stages(space, scheme, step, now, stages, 0, 1)
-        if code != OK:
-            return code
-        rates = (stages.xdot, stages.vdot, stages.powers)
-        size = first_size(space, rates, control.errors, now.q, now.v, control.rtol, control.atol)
-        numbers[SIZE] = min(control.widest, size)
-        numbers[ERROR] = 1e-4
-        numbers[STAGE] = THERE
-    return OK
 
 
 @kernel(
@@ -238,9 +302,8 @@ def advance(space, scheme, control, state, progress, stages, grid, saved):
     start_count(saved)
     for k in range(grid.first, grid.first + grid.steps):
         step = step_of(grid, k)
-        code = depart(space, scheme, control, step, state, progress, stages)
-        if code == OK:
-            code = go_to(space, scheme, control, step.end, progress, stages)
+        depart(step, state, progress)
+        code = go_to(space, scheme, control, step.end, progress, stages)
         if code == OK:
             code = look(space, step.end, now.q, now.v)
         if code != OK:
@@ -266,8 +329,8 @@ def interpolate(space, scheme, control, dense, t, out, progress, stages):
     code = OK
     again = t < progress.last.span[HELD_TIME]
     if again:
-        code = begin(space, scheme, control, progress, stages)
-    if code == OK and (again or t > progress.numbers[TIME]):
+        begin(progress)
+    if again or t > progress.numbers[TIME]:
         code = go_to(space, scheme, control, t, progress, stages)
     if code != OK:
         return code

@@ -10,6 +10,7 @@ import numpy as np
 
 from mbkit.errors import UsageError, several
 from mbkit.results import Ensemble
+from mbkit.simulation.ensembles.adaptive_in_lanes import AdaptiveGroup
 from mbkit.simulation.ensembles.finishing import finish
 from mbkit.simulation.ensembles.gathering import Gathered
 from mbkit.simulation.ensembles.in_lanes import Group, lanes_of
@@ -222,12 +223,13 @@ def _in_threads(
         worker.begin(starts.given(number), q, v, None if tau is None else tau[number])
         return worker
 
-    def group() -> Group:
+    def group() -> Group | AdaptiveGroup:
         def begins(first: int, last: int) -> tuple[Any, Any, Any]:
             return *starts.rows(first, last), None if tau is None else tau[first:last]
 
         assert lanes is not None
-        return Group(lanes, first, gathered, begins)
+        made = AdaptiveGroup if lanes.adaptive else Group
+        return made(lanes, first, gathered, begins)
 
     def run_of(number: int) -> Prepared:
         run = attrs.evolve(first, start=starts.given(number), system=members.system_of(number))
@@ -246,7 +248,7 @@ def _in_threads(
                 if lanes is None:
                     take_runs(block, begun, display)
                 else:
-                    take_runs(block, begun, display, group, lanes.width)
+                    take_runs(block, begun, display, group, lanes.drawn)
             except KeyboardInterrupt:
                 gathered.interrupted = True
         finish(block, plan, gathered, run_of)

@@ -7,7 +7,7 @@ taken one by one, so that the failing one has its own reason and its own rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -28,7 +28,7 @@ from mbkit.systems.memory.lanes import (
     forces_have_lanes,
 )
 
-__all__ = ["Group", "Lanes", "lanes_of"]
+__all__ = ["Group", "Lanes", "Registers", "lanes_of"]
 
 #: Fewest runs for which steps are compiled for lanes, which takes some ten seconds once per
 #: installation.
@@ -52,24 +52,33 @@ class Lanes:
         Address of what moves the tree.
     width : int
         How many runs are in a group.
+    adaptive : bool
+        Whether each run chooses its steps.
     """
 
     model: LanesModel
     step: int
     forward_dynamics: int
     width: int
+    adaptive: bool
 
     @property
     def least(self) -> int:
         """Return how many runs at least are taken together."""
         return max(2, int(PART * self.width))
 
+    @property
+    def drawn(self) -> int:
+        """Return how many runs a thread draws at a time."""
+        return 1 if self.adaptive else self.width
+
 
 def lanes_of(first: Prepared, members: Members) -> Lanes | None:
     """Return how the runs of an ensemble go side by side; None where each goes by itself.
 
-    They do where a tree moves by constant efforts and forces that are compiled for lanes, with
-    steps of one size, and runs differ in nothing but states and efforts.
+    They do where a tree moves by constant efforts and forces that are compiled for lanes, and runs
+    differ in nothing but states and efforts. Where each run chooses its steps, and so has a time of
+    its own, no force may read that.
     """
     from mbkit.kernels.compile import UNCOMPILED
 
@@ -84,19 +93,62 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
     if step is None or not is_written(FORWARD_DYNAMICS, function):
         return None
     forces = system.arrays.forces
-    if not forces_have_lanes(forces, forces.order[forces.num_fields : forces.num_called]):
+    called = forces.order[forces.num_fields : forces.num_called]
+    if not forces_have_lanes(forces, called, with_time=not step.adaptive):
         return None
     from mbkit.kernels import lanes
     from mbkit.kernels.time_loops.in_lanes import STEP
 
+    form = STEP
+    if step.adaptive:
+        from mbkit.kernels.time_loops.adaptive_in_lanes import ATTEMPT as form
+
     kind = lanes.Lanes(lanes.native_width())
     model = LanesModel(system.arrays, kind, steps=True)
     dynamics = lanes.address_in_lanes(function, EVALUATION, kind)
-    return Lanes(model, lanes.address_in_lanes(step.function, STEP, kind), dynamics, kind.width)
+    address = lanes.address_in_lanes(step.function, form, kind)
+    return Lanes(model, address, dynamics, kind.width, step.adaptive)
+
+
+class Registers:
+    """The memory of one thread, in which runs are side by side.
+
+    Attributes
+    ----------
+    own : StepInLanes
+        The method, with memory of its own.
+    workspace : LanesWorkspace
+        What the equations of motion need.
+    numbers : ndarray, shape (n, width)
+        What the method needs of each run, the state first.
+    together : Together
+        The same for kernels.
+    """
+
+    def __init__(self, lanes: Lanes, first: Prepared) -> None:
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.time_loops.in_lanes import Together
+
+        self.own = first.course.in_lanes
+        self.workspace = LanesWorkspace(first.system.arrays, lanes.model)
+        self.workspace.let_move(lanes.forward_dynamics)
+        self.numbers = self.workspace.numbers(self.own.num_numbers)
+        self.together = Together(
+            self.workspace.address, lanes.step, self.own.method.address,
+            array_address(self.numbers), lanes.width,
+        )  # fmt: skip
+
+    def put(self, lanes: Any, q: Any, v: Any, tau: Any) -> None:
+        """Put runs, one a row, to their starts in some of the lanes."""
+        nq, nv = q.shape[1], v.shape[1]
+        self.numbers[:nq, lanes] = q.T
+        self.numbers[nq : nq + nv, lanes] = v.T
+        self.numbers[nq + nv :, lanes] = 0.0
+        self.workspace.tau[:, lanes] = 0.0 if tau is None else tau.T
 
 
 class Group:
-    """The memory of one thread, in which groups of runs follow each other.
+    """Groups of runs that follow each other on one thread, with steps of one size.
 
     `first` is the first run of the ensemble, which is not written to; ``starts(first, last)``
     returns q, v and tau of some runs, tau None where there is none.
@@ -109,38 +161,30 @@ class Group:
         gathered: Gathered,
         starts: Callable[[int, int], tuple[Any, Any, Any]],
     ) -> None:
-        from mbkit.kernels.compile import array_address
-        from mbkit.kernels.time_loops.in_lanes import Together
-
         self.lanes, self.gathered, self.starts = lanes, gathered, starts
         self.plan, self.problem = Plan.of(first), first.problem
-        self.own = first.course.in_lanes
-        self.workspace = LanesWorkspace(first.system.arrays, lanes.model)
-        self.workspace.let_move(lanes.forward_dynamics)
-        self.memory = self.workspace.numbers(self.own.num_numbers)
-        self.together = Together(
-            self.workspace.address, lanes.step, self.own.method.address,
-            array_address(self.memory), lanes.width,
-        )  # fmt: skip
+        self.registers = Registers(lanes, first)
         self.chunk = 64
 
     def _begin(self, q: Any, v: Any, tau: Any) -> None:
         """Put runs to their starts, one a row; lanes that are over repeat the last."""
-        of_lane = np.minimum(np.arange(self.lanes.width), len(q) - 1)
-        nq, nv = q.shape[1], v.shape[1]
-        self.memory[...] = 0.0
-        self.memory[:nq] = q[of_lane].T
-        self.memory[nq : nq + nv] = v[of_lane].T
-        self.workspace.tau[...] = 0.0 if tau is None else tau[of_lane].T
-        self.own.begin()
+        lanes = np.arange(self.lanes.width)
+        of_lane = np.minimum(lanes, len(q) - 1)
+        self.registers.put(lanes, q[of_lane], v[of_lane], None if tau is None else tau[of_lane])
+        self.registers.own.begin()
 
-    def take(self, first: int, last: int, block: Block, stopped: Callable[[], bool]) -> bool:
-        """Take all steps of some runs of a block; False where one fails, or they are too few."""
+    def take(
+        self, drawn: range, _draw: Callable[[], range], block: Block, stopped: Callable[[], bool]
+    ) -> Sequence[int]:
+        """Take all steps of some runs of a block; return them where one fails, or they are few."""
+        taken = len(drawn) >= self.lanes.least and self._take(drawn, block, stopped)
+        return () if taken else drawn
+
+    def _take(self, drawn: range, block: Block, stopped: Callable[[], bool]) -> bool:
         from mbkit.kernels.time_loops.in_lanes import ROWS, TAKEN, Kept, advance
         from mbkit.kernels.time_loops.records import Grid
 
-        if last - first < self.lanes.least:
-            return False
+        first, last = drawn.start, drawn.stop
         self._begin(*self.starts(first, last))
         plan, problem = self.plan, self.problem
         places, start = slice(first - block.first, last - block.first), len(plan.at_start)
@@ -149,16 +193,13 @@ class Group:
         samples = Kept(plan.sampled, 0, *(part[places] for part in block.samples))
         for kept, count in ((rows, start), (samples, min(1, plan.sampled.size))):
             self._write_state(kept, slice(0, count))
-        own.t[:, :start] = plan.at_start
-        own.t[:, start : start + len(plan.times)] = plan.times
-        own.multipliers[...] = np.nan
         counts = np.array([0, 0, min(1, plan.sampled.size)])
         began = time.perf_counter()
         while counts[TAKEN] < plan.steps and not stopped():
             size = min(self.chunk, plan.steps - int(counts[TAKEN]))
             at = time.perf_counter()
             grid = Grid(problem.t0, problem.h, int(counts[TAKEN]), size, 1)
-            if advance(self.together, grid, rows, samples, counts) != 0:
+            if advance(self.registers.together, grid, rows, samples, counts) != 0:
                 return False
             spent = time.perf_counter() - at
             self.chunk = max(1, min(4 * self.chunk, int(size * CHUNK / max(spent, 1e-9))))
@@ -169,7 +210,7 @@ class Group:
             self._write_state(rows, slice(written, written + 1))
             own.t[:, written] = t
             written += 1
-        evaluations = int(problem.counts[EVALUATIONS]) + taken * self.own.evaluations
+        evaluations = int(problem.counts[EVALUATIONS]) + taken * self.registers.own.evaluations
         counts_of_run = {"evaluations": evaluations, "rejected_steps": 0}
         ended = Ended(taken, written, t, wall_time, counts_of_run, completed=taken == plan.steps)
         for number in range(first, last):
@@ -181,5 +222,5 @@ class Group:
         row = 0
         for part in (kept.q, kept.v, kept.work):
             count, _, size = part.shape
-            part[:, rows] = self.memory[row : row + size, :count].T[:, None]
+            part[:, rows] = self.registers.numbers[row : row + size, :count].T[:, None]
             row += size

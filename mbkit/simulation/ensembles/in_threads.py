@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -93,12 +93,17 @@ def block_size(run: Prepared, plan: Plan) -> int:
 
 
 class Block:
-    """Some runs that follow each other, with what is known of them before energies are."""
+    """Some runs that follow each other, with what is known of them before energies are.
+
+    Its rows have the times of runs that reach their ends.
+    """
 
     def __init__(self, first: int, last: int, gathered: Gathered, plan: Plan, m: int) -> None:
         system, n, s = gathered.members.system, last - first, plan.sampled.size
         self.first, self.last = first, last
         t, q, v = (gathered.rows[name][first:last] for name in ("t", "q", "v"))
+        start = len(plan.at_start)
+        t[:, :start], t[:, start : start + len(plan.times)] = plan.at_start, plan.times
         work, multipliers = np.empty((n, plan.num_rows, 2)), np.empty((n, plan.num_rows, m))
         self.rows = Rows(t, q, v, work, multipliers)
         self.samples = (
@@ -176,9 +181,8 @@ class Worker:
         self.gathered.end(number, ended)
 
     def _put_start(self, rows: Rows, samples: tuple[Any, ...]) -> None:
-        problem, start = self.run.problem, self.plan.at_start
-        first = slice(0, len(start))
-        rows.t[first], rows.q[first], rows.v[first] = start, problem.q, problem.v
+        problem, first = self.run.problem, slice(0, len(self.plan.at_start))
+        rows.q[first], rows.v[first] = problem.q, problem.v
         rows.work[first], rows.multipliers[first] = 0.0, np.nan
         if self.plan.sampled.size:
             for part, array in zip((problem.q, problem.v, 0.0), samples, strict=True):
@@ -200,7 +204,6 @@ class Worker:
         if from_rows.size:
             for name in ("q", "v", "work"):
                 getattr(scratch, name).take(from_rows, axis=0, out=getattr(rows, name)[to])
-            rows.t[to] = self.plan.times[to_rows]
             if scratch.multipliers.shape[1]:
                 own = np.nan if self.plan.at_times else scratch.multipliers[from_rows]
                 rows.multipliers[to] = own
@@ -219,8 +222,10 @@ class Worker:
 class Groups(Protocol):
     """Runs that one thread may take together."""
 
-    def take(self, first: int, last: int, block: Block, stopped: Callable[[], bool]) -> bool:
-        """Take some runs of a block; False where they are to be taken one by one."""
+    def take(
+        self, drawn: range, draw: Callable[[], range], block: Block, stopped: Callable[[], bool]
+    ) -> Sequence[int]:
+        """Take runs of a block that were drawn, or others too; return those to be taken alone."""
 
 
 def take_runs(
@@ -233,7 +238,8 @@ def take_runs(
     """Take all runs of a block; after Ctrl-C, which is raised, some have ended early or are left.
 
     ``begun(number, worker)`` returns a worker at the start of a run, the same if it can;
-    ``grouped()`` what takes up to `width` runs together, where that is possible.
+    ``grouped()`` what takes runs together, where that is possible, of which threads draw `width` at
+    a time.
     """
     numbers: Iterator[int] = itertools.count(block.first, width)  # next() of it is atomic
     halt = Run(np.array([block.last]))
@@ -243,23 +249,25 @@ def take_runs(
     def stopped() -> bool:
         return noted.noted or bool(halt.limit[0] < block.last)
 
+    def draw() -> range:
+        """Return the runs that come next, none where all are drawn."""
+        first = block.last if stopped() else next(numbers)
+        if shown.acquire(blocking=False):
+            display.update(float(min(first, block.last)))
+            shown.release()
+        return range(first, min(first + width, block.last))
+
     def work() -> None:
         worker, groups = None, None
-        for first in numbers:
-            if first >= block.last or stopped():
-                return
-            last = min(first + width, block.last)
+        while drawn := draw():
             if grouped is not None and groups is None:
                 groups = grouped()
-            if groups is None or not groups.take(first, last, block, stopped):
-                for number in range(first, last):
-                    if stopped():
-                        return
-                    worker = begun(number, worker)
-                    worker.take(number, block, stopped)
-            if shown.acquire(blocking=False):
-                display.update(float(last))
-                shown.release()
+            left = drawn if groups is None else groups.take(drawn, draw, block, stopped)
+            for number in left:
+                if stopped():
+                    return
+                worker = begun(number, worker)
+                worker.take(number, block, stopped)
 
     groups = -(-(block.last - block.first) // width)
     if min(cores(), groups) > 1:

@@ -146,10 +146,18 @@ def room_for_one(row: Any) -> int:
     return 2 * int(row["num_positions"]) + int(row["num_velocities"]) + lane_by_lane.OUTPUT
 
 
-def forces_have_lanes(forces: ForceArrays, rows: Iterable[int]) -> bool:
-    """Return whether some of the forces, by their rows, are compiled functions for lanes."""
+def forces_have_lanes(forces: ForceArrays, rows: Iterable[int], *, with_time: bool = True) -> bool:
+    """Return whether some of the forces, by their rows, are compiled functions for lanes.
+
+    Unless it is `with_time`, none may read the time.
+    """
     kernels = [forces.forces[k].kernels() for k in rows]
-    return all(getattr(getattr(each, "evaluate", None), "in_lanes", False) for each in kernels)
+    return all(
+        each is not None
+        and getattr(each.evaluate, "in_lanes", False)
+        and (with_time or not each.reads_time)
+        for each in kernels
+    )
 
 
 class LanesForces:

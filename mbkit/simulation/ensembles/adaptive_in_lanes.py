@@ -1,0 +1,166 @@
+"""Runs of an ensemble that choose their steps, side by side in the lanes of vector registers.
+
+Each has a lane until it is through, and the next one follows in it at once. Where one of them
+fails, all that are on their way are taken one by one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mbkit.integrators.integrator import EVALUATIONS, REJECTIONS
+from mbkit.kernels.layout import NUM_POWERS
+from mbkit.simulation.ensembles.gathering import Ended, Gathered
+from mbkit.simulation.ensembles.in_lanes import Lanes, Registers
+from mbkit.simulation.ensembles.in_threads import Block, Plan
+from mbkit.simulation.preparation import Prepared
+from mbkit.simulation.stepping.chunks import CHUNK
+
+__all__ = ["AdaptiveGroup"]
+
+#: How often all runs try a step in the first call.
+ATTEMPTS = 64
+
+
+class AdaptiveGroup:
+    """The lanes of one thread, in which runs follow each other.
+
+    Arguments are those of `Group` of `mbkit.simulation.ensembles.in_lanes`.
+    """
+
+    def __init__(
+        self,
+        lanes: Lanes,
+        first: Prepared,
+        gathered: Gathered,
+        starts: Callable[[int, int], tuple[Any, Any, Any]],
+    ) -> None:
+        from mbkit.kernels.time_loops.adaptive_in_lanes import NOBODY, NUM_OWN, Occupied
+        from mbkit.kernels.time_loops.in_lanes import size_of_stages
+        from mbkit.kernels.time_loops.munthe_kaas_adaptive import NUM_PROGRESS
+
+        self.lanes, self.gathered, self.starts = lanes, gathered, starts
+        self.plan, self.problem = Plan.of(first), first.problem
+        self.registers = Registers(lanes, first)
+        nq, nv, width = self.problem.nq, self.problem.nv, lanes.width
+        behind = size_of_stages(nq, nv, self.registers.own.method["scheme"]["num_stages"])
+        own = self.registers.numbers[behind : behind + NUM_OWN]
+        self.counts = own[NUM_PROGRESS:]
+        run, taken, attempts, rows, samples = (np.full(width, NOBODY) for _ in range(5))
+        reached = np.zeros((nq + nv + NUM_POWERS, width))
+        self.occupied: Any = Occupied(
+            run, taken, attempts, rows, samples, own[:NUM_PROGRESS], reached
+        )
+        self.wall_times = np.zeros(width)
+        self.chunk = ATTEMPTS
+
+    def take(
+        self, drawn: range, draw: Callable[[], range], block: Block, stopped: Callable[[], bool]
+    ) -> Sequence[int]:
+        """Take runs of a block, the one that was drawn and others until none is left.
+
+        Returns those that were on their way when one failed, or too few from the start.
+        """
+        runs = [*drawn]
+        while len(runs) < self.lanes.width and (more := draw()):
+            runs += more
+        if len(runs) < self.lanes.least:
+            return runs
+        rows, samples = self._kept(block)
+        self._clear(runs[0])
+        for lane, number in enumerate(runs):
+            self._begin(lane, number, block)
+        run = self.occupied.run
+        busy: Any
+        while (busy := np.flatnonzero(run >= 0)).size and not stopped():
+            if not self._advance(busy, rows, samples):
+                return [block.first + int(run[lane]) for lane in busy]
+            for lane in self._through(busy):
+                self._end(lane, block)
+                for number in draw():
+                    self._begin(lane, number, block)
+        for lane in busy:
+            self._end(lane, block)
+        return ()
+
+    def _kept(self, block: Block) -> tuple[Any, Any]:
+        """Return which states of the runs of a block are kept, and where."""
+        from mbkit.kernels.time_loops.in_lanes import Kept
+
+        plan, rows = self.plan, block.rows
+        return (
+            Kept(plan.kept, len(plan.at_start), rows.q, rows.v, rows.work),
+            Kept(plan.sampled, 0, *block.samples),
+        )
+
+    def _clear(self, number: int) -> None:
+        """Put a run into all lanes, though nobody is in them: their numbers are to be sound."""
+        from mbkit.kernels.time_loops.adaptive_in_lanes import NOBODY
+
+        q, v, tau = self.starts(number, number + 1)
+        every = np.zeros(self.lanes.width, dtype=np.int64)
+        self.registers.put(slice(None), q[every], v[every], None if tau is None else tau[every])
+        self.occupied.run[:] = NOBODY
+
+    def _begin(self, lane: int, number: int, block: Block) -> None:
+        """Put a run to its start, and write the rows that this is."""
+        plan, occupied, run = self.plan, self.occupied, number - block.first
+        start, sampled = len(plan.at_start), min(1, plan.sampled.size)
+        q, v, tau = self.starts(number, number + 1)
+        self.registers.put(slice(lane, lane + 1), q, v, tau)
+        self.counts[:, lane] = self.problem.counts
+        occupied.reached[:, lane] = self.registers.numbers[: len(occupied.reached), lane]
+        occupied.run[lane], occupied.taken[lane], occupied.attempts[lane] = run, 0, 0
+        occupied.rows[lane], occupied.samples[lane] = 0, sampled
+        self.wall_times[lane] = 0.0
+        parts, rows = (q[0], v[0], 0.0), block.rows
+        arrays = zip(parts, (rows.q, rows.v, rows.work), block.samples, strict=True)
+        for part, of_rows, of_samples in arrays:
+            of_rows[run, :start] = part
+            of_samples[run, :sampled] = part
+
+    def _advance(self, busy: Any, rows: Any, samples: Any) -> bool:
+        """Let all runs go on for a while; False where one fails."""
+        from mbkit.kernels.time_loops.adaptive_in_lanes import advance
+        from mbkit.kernels.time_loops.records import Grid
+
+        grid = Grid(self.problem.t0, self.problem.h, 0, self.plan.steps, 1)
+        began = time.perf_counter()
+        status = advance(self.registers.together, grid, rows, samples, self.occupied, self.chunk)
+        spent = time.perf_counter() - began
+        self.wall_times[busy] += spent / busy.size
+        if not self._through(busy).size:  # there were as many attempts as were asked for
+            self.chunk = max(1, min(4 * self.chunk, int(self.chunk * CHUNK / max(spent, 1e-9))))
+        return bool(status == 0)
+
+    def _through(self, busy: Any) -> Any:
+        """Return which lanes have a run that is at its end."""
+        return busy[self.occupied.taken[busy] == self.plan.steps]
+
+    def _end(self, lane: int, block: Block) -> None:
+        """Keep how a run has ended, at a grid point, and free its lane."""
+        from mbkit.kernels.time_loops.adaptive_in_lanes import NOBODY
+
+        occupied, plan, rows = self.occupied, self.plan, block.rows
+        run, taken = int(occupied.run[lane]), int(occupied.taken[lane])
+        written = len(plan.at_start) + int(occupied.rows[lane])
+        t = self.problem.t0 + taken * self.problem.h
+        if taken < plan.steps and (written == 0 or rows.t[run, written - 1] < t):
+            nq, nv = self.problem.nq, self.problem.nv
+            q, v, work = np.split(occupied.reached[:, lane], [nq, nq + nv])
+            rows.t[run, written], rows.q[run, written] = t, q
+            rows.v[run, written], rows.work[run, written] = v, work
+            written += 1
+        counts = {
+            "evaluations": int(self.counts[EVALUATIONS, lane]),
+            "rejected_steps": int(self.counts[REJECTIONS, lane]),
+        }
+        ended = Ended(
+            taken, written, t, float(self.wall_times[lane]), counts, completed=taken == plan.steps
+        )
+        self.gathered.end(block.first + run, ended)
+        occupied.run[lane] = NOBODY
