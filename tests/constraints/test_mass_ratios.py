@@ -253,6 +253,7 @@ def random_posed(seed: int, decades: float) -> Any:
             return system, q, tau, accelerations(system, q, tau)
 
 
+@pytest.mark.some(4)
 @each_solver
 @pytest.mark.parametrize("decades", [0.0, 6.0, 10.0, 14.0])
 @pytest.mark.parametrize(

@@ -128,6 +128,7 @@ def test_names_are_guessed_for_the_faults_that_are_shown(guesses):
     assert len(guesses) == 50
 
 
+@pytest.mark.long
 def test_names_are_guessed_for_the_first_couplings_alone(guesses):
     count = 5000
     links = "".join(f'<link name="l{k}"/>' for k in range(count))

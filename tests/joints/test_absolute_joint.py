@@ -61,14 +61,14 @@ def close(found, expected, tolerance=1e-14):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance * scale)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(9)
 @each_joint
 def test_the_joint_keeps_its_contract(joint):
     """Whatever it claims follows from its pose; compiled and Python forms agree."""
     mb.testing.check_joint(joint).raise_if_failed()
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(6)
 @each_side
 @each_local
 def test_as_a_member_of_a_composite_joint(local, side):
@@ -243,6 +243,7 @@ def test_a_rotation_vector_passes_a_half_turn(local):
     np.testing.assert_allclose(x, np.concatenate([2e-3 * axis, np.zeros(3)]), atol=1e-14)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("sequence", SEQUENCES)
 def test_angles_pass_gimbal_lock(sequence):
     """Through the lock and in it: each step moves the pose by that step, and angles are finite."""

@@ -78,6 +78,7 @@ def test_tree_in_motion(representation):
     )  # fmt: skip
 
 
+@pytest.mark.some(2)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.parametrize("name", ["Bricard", "spatial slider-crank", "five-bar", "delta robot"])
 def test_closed_mechanism_in_motion(name):

@@ -175,6 +175,7 @@ def test_a_system_moves_as_with_the_inertia_given(body):
             assert other.mass_matrix([0.3]) != system.mass_matrix([0.3])
 
 
+@pytest.mark.long
 def test_derivatives_by_dimensions():
     """Of the accelerations and of a run, against differences of systems that are made anew."""
     body = mb.Rod("rod", 0.4, 0.05, density=2700.0, axis=(1, 0.5, -2))

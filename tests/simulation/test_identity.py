@@ -457,6 +457,7 @@ def system(point=(0, 0, 1), member=None):
 """
 
 
+@pytest.mark.long
 def test_functions_of_members_are_elsewhere_in_another_process():
     """A composite joint points to functions; the digest is of numbers alone, and of all of them."""
     command = [sys.executable, "-c", COMPOSITE + "print(system_digest(system()))"]

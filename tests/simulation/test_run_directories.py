@@ -391,6 +391,7 @@ def model(tmp_path):
     return tmp_path / "model.toml"
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("way", ["-o", "--directory"])
 def test_a_directory_on_the_command_line(model, tmp_path, way):
     path = tmp_path / "runs/a"

@@ -96,6 +96,7 @@ def test_a_thousand_bodies_take_a_step() -> None:
 # --------------------------------------------------------------------------------- correctness
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("make", FAMILIES)
 def test_motion_and_least_multipliers_are_those_of_dense_strategies(make: Make) -> None:
     system = absolute(make(MANY + 2))

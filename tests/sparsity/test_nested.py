@@ -93,7 +93,7 @@ def doubled(both_ways: Any, representation: Any, seed: int) -> tuple[Any, Any, A
     return own, other, q, v, rng.normal(size=own.nv)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(6)
 @each_representation
 @pytest.mark.parametrize("seed", [10, 12, 16, 26, 32])  # most of their loops have bodies for bases
 def test_random_loops_that_are_doubled(both_ways: Any, representation: Any, seed: int) -> None:

@@ -44,6 +44,7 @@ def test_scaling_has_times_operations_and_exponents(tmp_path: pathlib.Path) -> N
     assert "Multiplications" in (tmp_path / "study" / "report.html").read_text()
 
 
+@pytest.mark.long
 def test_loops_are_sizes_too() -> None:
     def bars(size: int) -> mb.Mechanism:
         mech = mb.Mechanism("bars", gravity=(0, -9.81, 0))

@@ -69,7 +69,7 @@ def check_in(system, q, rates, tolerance, **form):
 # ----------------------------------------------------------------------------------- every joint
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(6)
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_joint_either_way_round(kind, turned):
@@ -106,7 +106,7 @@ def test_absolute_joints(local, side):
     check(system, random_state(rng, system, 0.6).q, rates_of(rng, system, 4))
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     "joint",

@@ -93,6 +93,7 @@ def records_at_python(address):
     return np.frombuffer(raw, SPACE)[0:1].view(SPACE)[0]
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mistake", "law"),

@@ -166,6 +166,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "joint",
     [

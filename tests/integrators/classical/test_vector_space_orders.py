@@ -78,7 +78,7 @@ def assert_order(integrator, problem, spin, end, counts):
     np.testing.assert_allclose(slopes, integrator.order, atol=0.1)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(6)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "kind"),
