@@ -18,7 +18,7 @@ from mbkit.kernels.time_loops.saving import NUM_COUNTS
 
 
 @functools.cache
-def _entry_of(kernel: Any) -> Callable[..., Any]:
+def entry_point_of(kernel: Any) -> Callable[..., Any]:
     """Return what calls a compiled kernel without a look at the types of its arguments.
 
     With records of 30 arrays numba's look takes 5 us, four times as long as the rest of the call.
@@ -81,7 +81,7 @@ def advance_by(
     The function also takes `KeptSamples`: the states that are kept beside the rows.
     """
     given = [each.address if isinstance(each, Record) else each for each in records]
-    loop = functools.partial(_entry_of(kernel), problem.space, *given)
+    loop = functools.partial(entry_point_of(kernel), problem.space, *given)
     count = np.zeros(NUM_COUNTS, dtype=np.int64)
     none = np.zeros((0, 0))
     nowhere = KeptSamples(np.zeros(0, dtype=np.int64), none, none, none)

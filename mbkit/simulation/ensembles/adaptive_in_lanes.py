@@ -125,12 +125,15 @@ class AdaptiveGroup:
 
     def _advance(self, busy: Any, rows: Any, samples: Any) -> bool:
         """Let all runs go on for a while; False where one fails."""
+        from mbkit.integrators.compiled import entry_point_of
         from mbkit.kernels.time_loops.adaptive_in_lanes import advance
         from mbkit.kernels.time_loops.records import Grid
 
         grid = Grid(self.problem.t0, self.problem.h, 0, self.plan.steps, 1)
         began = time.perf_counter()
-        status = advance(self.registers.together, grid, rows, samples, self.occupied, self.chunk)
+        status = entry_point_of(advance)(
+            self.registers.together, grid, rows, samples, self.occupied, self.chunk
+        )
         spent = time.perf_counter() - began
         self.wall_times[busy] += spent / busy.size
         if not self._through(busy).size:  # there were as many attempts as were asked for

@@ -121,8 +121,10 @@ class Gathered:
     def count(self, number: int, counted: Mapping[str, int]) -> None:
         """Keep what the steps of one run have cost."""
         for name, count in counted.items():
-            none = np.zeros(self.members.count, dtype=np.int64)
-            self.counts.setdefault(name, none)[number] = count  # several threads may
+            if name not in self.counts:
+                none = np.zeros(self.members.count, dtype=np.int64)
+                self.counts.setdefault(name, none)  # several threads may
+            self.counts[name][number] = count
 
     def fail(self, number: int, error: BaseException) -> None:
         """Note what has ended a run."""

@@ -181,6 +181,7 @@ class Group:
         return () if taken else drawn
 
     def _take(self, drawn: range, block: Block, stopped: Callable[[], bool]) -> bool:
+        from mbkit.integrators.compiled import entry_point_of
         from mbkit.kernels.time_loops.in_lanes import ROWS, TAKEN, Kept, advance
         from mbkit.kernels.time_loops.records import Grid
 
@@ -199,7 +200,7 @@ class Group:
             size = min(self.chunk, plan.steps - int(counts[TAKEN]))
             at = time.perf_counter()
             grid = Grid(problem.t0, problem.h, int(counts[TAKEN]), size, 1)
-            if advance(self.registers.together, grid, rows, samples, counts) != 0:
+            if entry_point_of(advance)(self.registers.together, grid, rows, samples, counts) != 0:
                 return False
             spent = time.perf_counter() - at
             self.chunk = max(1, min(4 * self.chunk, int(size * CHUNK / max(spent, 1e-9))))
@@ -213,7 +214,7 @@ class Group:
         evaluations = int(problem.counts[EVALUATIONS]) + taken * self.registers.own.evaluations
         counts_of_run = {"evaluations": evaluations, "rejected_steps": 0}
         ended = Ended(taken, written, t, wall_time, counts_of_run, completed=taken == plan.steps)
-        for number in range(first, last):
+        for number in drawn:
             self.gathered.end(number, ended)
         return True
 

@@ -35,6 +35,14 @@ _OF_JOINTS = {
 }  # fmt: skip
 
 
+@functools.cache  # numba takes 2 ms to read those of SCRATCH
+def record_in_lanes(dtype: np.dtype[Any], lanes: Lanes) -> Any:
+    """Return the record with lanes for doubles."""
+    from mbkit.kernels.lanes import record_of_lanes
+
+    return record_of_lanes(dtype, lanes)
+
+
 class LanesModel:
     """What all workspaces of a system with as many lanes share.
 
@@ -199,11 +207,10 @@ class LanesWorkspace:
 
     def __init__(self, arrays: SystemArrays, model: LanesModel) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.lanes import record_of_lanes
 
         width = model.lanes.width
         nv = int(arrays.bodies[0]["num_velocities"])
-        kind = record_of_lanes(layout.SCRATCH, model.lanes)
+        kind = record_in_lanes(layout.SCRATCH, model.lanes)
         rows = 1 + max(len(arrays.bodies), nv)
         self._width = width
         self._model = model
@@ -228,7 +235,7 @@ class LanesWorkspace:
         space["columns"] = array_address(self._lines(arrays.size_of_columns * width))
         ndx = max(1, int(arrays.bodies[0]["ndx"]))
         for name, record in (("directions", layout.DIRECTION), ("changes", layout.CHANGE)):
-            size = ndx * record_of_lanes(record, model.lanes).size
+            size = ndx * record_in_lanes(record, model.lanes).size
             space[name] = array_address(self._lines(size // 8))
         self._column_of = np.arange(max(ndx, nv))
         space["column_of"] = array_address(self._column_of)
@@ -251,14 +258,13 @@ class LanesWorkspace:
     def let_act(self, forces: LanesForces) -> None:
         """Put in the forces, unless they are there."""
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.lanes import record_of_lanes
 
         space: Any = self.record[0]
         if space["num_forces"]:
             return
         arrays, lanes = self._model.arrays, self._model.lanes
         install_forces(space, arrays.forces, forces.table, forces.springs)
-        kind, own = record_of_lanes(layout.SITE, lanes), site_rows(arrays)
+        kind, own = record_in_lanes(layout.SITE, lanes), site_rows(arrays)
         sites = self._lines(len(own) * kind.size // 8)
         integers = sites.view(np.int64).reshape((len(own), -1))
         for name in ("row", "frame"):

@@ -9,7 +9,12 @@ import numpy as np
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import SCRATCH, SCREW
 from mbkit.systems.memory.closure import ClosureArrays
-from mbkit.systems.memory.lanes import called_one_by_one, lines, room_for_one
+from mbkit.systems.memory.lanes import (
+    called_one_by_one,
+    lines,
+    record_in_lanes,
+    room_for_one,
+)
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -124,9 +129,8 @@ class LanesClosure:
     def _sites(self, model: LanesClosureModel) -> int:
         """Return the address of the sites: which row, and where, the same in all lanes."""
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.lanes import record_of_lanes
 
-        kind, width = record_of_lanes(layout.CONSTRAINT_SITE, model.lanes), model.lanes.width
+        kind, width = record_in_lanes(layout.CONSTRAINT_SITE, model.lanes), model.lanes.width
         given = model.arrays.sites
         memory = self._lines(len(given) * kind.size // 8)
         rows = memory[: len(given) * kind.size // 8].reshape(len(given), -1)
@@ -140,9 +144,8 @@ class LanesClosure:
     def _joint_scratch(self, model: LanesClosureModel) -> int:
         """Return the address of the memory of the joints that close loops."""
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.lanes import record_of_lanes
 
-        kind = record_of_lanes(SCRATCH, model.lanes)
+        kind = record_in_lanes(SCRATCH, model.lanes)
         memory = self._lines(len(model.joints) * kind.size // 8)
         slots = memory.view(np.int64)[kind.offset("slot") // 8 :: kind.size // 8]
         for i, room in model.rooms.items():
