@@ -160,6 +160,8 @@ else:
     def select(typing_context, condition, x, y):
         """x where the condition holds, y elsewhere; both have been computed."""
         kind = getattr(condition, "lanes", None) or _widest(x, y)
+        if kind == types.float64 and isinstance(x, types.Integer) and isinstance(y, types.Integer):
+            kind = types.int64
 
         def codegen(context, builder, signature, values):
             return builder.select(*values)

@@ -47,7 +47,9 @@ ADDRESSES = frozenset(
     {"scratch", "rest", "columns", "slot", "directions", "changes", "trial"}
     | {"tau", "efforts", "powers", "sites"}
     | {"closure", "joint_scratch", "residual", "rate", "time_rate", "bias"}
-    | {"wrenches", "coefficients", "buffer", "propagated"}
+    | {"wrenches", "coefficients", "buffer", "propagated", "response", "gram", "compared"}
+    | {"pivots", "limits", "kept", "chosen", "counted", "largest", "unknowns", "multipliers"}
+    | {"change", "room"}
 )
 
 # ------------------------------------------------------------------------------------ types
@@ -313,6 +315,27 @@ for _sign, _symbol in (
     _comparison(_sign, _symbol)
 _logic("and_", operator.and_)
 _logic("or_", operator.or_)
+
+
+def _extreme(sign: str, function: Any) -> None:
+    """Enter max or min of two: the second where it is the larger, or smaller, as for doubles."""
+
+    @type_callable(function)
+    def type_of(context):
+        def generic(a, b):
+            lanes = _lanes_among((a, b))
+            return None if lanes is None else lanes(lanes, lanes)
+
+        return generic
+
+    @lower_builtin(function, Lanes, Lanes)
+    def lower(context, builder, signature, values):
+        a, b = values
+        return builder.select(builder.fcmp_ordered(sign, b, a), b, a)
+
+
+_extreme(">", max)
+_extreme("<", min)
 _of_one(Mask, lambda builder, mask: builder.not_(mask), operator.invert)
 _of_one(Lanes, lambda builder, value: builder.fneg(value), operator.neg)
 _of_one(Lanes, _of_llvm("sqrt"), math.sqrt)

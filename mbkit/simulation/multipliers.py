@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.integrators.integrator import Rows
-from mbkit.systems.calls.evaluations import LEAST_MULTIPLIERS, STORED_CONSTRAINT_STATE
-from mbkit.systems.constraints import constraint_parts
+from mbkit.systems.calls.evaluations import (
+    LEAST_MULTIPLIERS,
+    STORED_CONSTRAINT_STATE,
+    STORED_DYNAMICS,
+)
+from mbkit.systems.constraints import constraint_parts, solved
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
@@ -36,8 +40,8 @@ def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, Base
     multipliers = np.full((t.size, system.num_velocity_constraints), np.nan)
     try:
         tau = efforts_of(run, rows)
-        vdot, multipliers, kept = system.solved(
-            rows.q, rows.v, tau, t=t, pull=_pull(run), on_error="nan"
+        vdot, multipliers, kept = solved(
+            system, rows.q, rows.v, tau, t=t, pull=_pull(run), on_error="nan", what=STORED_DYNAMICS
         )
         if rows.multipliers.size:
             _put_own(run, rows, multipliers, kept)

@@ -15,6 +15,7 @@ from mbkit.systems.calls.evaluations import (
     CONSTRAINT_SIZES,
     CONSTRAINT_STATE,
     SOLVED_DYNAMICS,
+    STORED_DYNAMICS,
     Evaluation,
 )
 from mbkit.systems.calls.wrenches import Wrenches, computed
@@ -114,6 +115,7 @@ def solved(
     t: ArrayLike = 0.0,
     pull: tuple[float, float] = (0.0, 0.0),
     on_error: str = "raise",
+    what: Evaluation = SOLVED_DYNAMICS,
 ) -> tuple[Floats, Floats, Floats]:
     """See `System.solved`."""
     if not system.arrays.closure:
@@ -125,7 +127,7 @@ def solved(
     given: Any = applied(system, q, v, tau, t, on_error)
     given = system.evaluator.arguments.timed("tau", given, t, on_error)
     given = np.concatenate([given, np.broadcast_to(pull, (*given.shape[:-1], 2))], axis=-1)
-    found = computed(system, SOLVED_DYNAMICS, q, v, given, wrenches=wrenches, on_error=on_error)
+    found = computed(system, what, q, v, given, wrenches=wrenches, on_error=on_error)
     m = system.num_velocity_constraints
     vdot, multipliers, kept = np.split(found, [system.nv, system.nv + m], axis=-1)
     return vdot.copy(), multipliers.copy(), kept
@@ -142,7 +144,7 @@ def kept_rows(system: System, q: Floats, v: Floats, t: Floats) -> Floats:
         known = system.known(still, still, system.prescribed_joints)
         return system.solve_hybrid(q, v, known, None, t=t, on_error="raise")[3]
     given = np.concatenate([still, t[:, None], np.zeros((len(q), 2))], axis=-1)
-    found = computed(system, SOLVED_DYNAMICS, q, v, given, wrenches=None, on_error="raise")
+    found = computed(system, STORED_DYNAMICS, q, v, given, wrenches=None, on_error="raise")
     return found[:, system.nv + system.num_velocity_constraints :]
 
 

@@ -58,7 +58,8 @@ CLOSURE = np.dtype(
         ("follows", _i8),
         ("decided", _i8),  # 1 from the first stage of a step to its end
         # few rows: see `mbkit.kernels.constraints.solve.rank`
-        ("compared", _i8),  # nv (num_rows + 1) numbers, 0 where rows are many
+        ("compared", _i8),  # nv (num_rows + 1) numbers
+        ("num_compared", _i8),  # 0 where rows are many
         ("counted", _i8),  # num_rows integers: 1 for those that count
         ("judged", _i8),  # 1 where this evaluation has looked
         ("scales", _i8),  # nv: one over the length for velocities that turn, else 1

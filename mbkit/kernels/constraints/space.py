@@ -1,6 +1,6 @@
 """From the address of a workspace to the arrays of its constraints."""
 
-from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
+from mbkit.kernels.compile import floats_at, helper, records_at
 from mbkit.kernels.constraints.layout import (
     BLOCK,
     CLOSED_COLUMN,
@@ -12,6 +12,7 @@ from mbkit.kernels.constraints.layout import (
     SEPARATOR,
 )
 from mbkit.kernels.layout import BODY, SCRATCH, SPACE
+from mbkit.kernels.orders import own_integers_at
 
 
 @helper
@@ -87,19 +88,19 @@ def rows_of(closure, address):
 @helper
 def kept_rows(closure):
     """1 for each row that is independent of those before it."""
-    return integers_at(closure.kept, closure.num_rows)
+    return own_integers_at(closure.kept, closure.num_rows)
 
 
 @helper
 def chosen_rows(closure):
     """1 for each row that counted where the step began."""
-    return integers_at(closure.chosen, closure.num_rows)
+    return own_integers_at(closure.chosen, closure.num_rows)
 
 
 @helper
 def counted_rows(closure):
     """1 for each row that counts by the rule of `mbkit.kernels.constraints.solve.rank`."""
-    return integers_at(closure.counted, closure.num_rows)
+    return own_integers_at(closure.counted, closure.num_rows)
 
 
 @helper

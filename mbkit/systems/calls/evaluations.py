@@ -103,14 +103,21 @@ FORCE_WRENCHES = Evaluation(
 )
 
 CONSTRAINED_DYNAMICS = Evaluation(
-    "constrained_dynamics", ("q", "v", "tau"), "vdot", "constraints.solve.dynamics"
+    "constrained_dynamics",
+    ("q", "v", "tau"),
+    "vdot",
+    "constraints.solve.dynamics",
+    in_lanes=True,
 )
 SOLVED_DYNAMICS = Evaluation(
     "solved_dynamics",
     ("q", "v", "tau, t and pull"),
     "solution",
     "constraints.solve.dynamics",
+    in_lanes=True,
 )
+# of the states that a result has: see `LEAST_STATES` of `mbkit.systems.calls.lanes`
+STORED_DYNAMICS = attrs.evolve(SOLVED_DYNAMICS, in_lanes=False)
 CONSTRAINT_STATE = Evaluation(
     "constraint_state",
     ("q", "v", "vdot and t"),
@@ -118,7 +125,6 @@ CONSTRAINT_STATE = Evaluation(
     "constraints.evaluate",
     in_lanes=True,
 )
-# the same of the states that a result has: see `LEAST_STATES` of `mbkit.systems.calls.lanes`
 STORED_CONSTRAINT_STATE = attrs.evolve(CONSTRAINT_STATE, in_lanes=False)
 CONSTRAINT_VELOCITY_DERIVATIVE = Evaluation(
     "velocity_derivative", ("q", "v", "t"), "constraint velocity derivative",

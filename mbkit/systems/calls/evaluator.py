@@ -113,7 +113,7 @@ class Evaluator:
     @functools.cached_property
     def lanes_closure(self) -> LanesClosureModel:
         """The constraints for batches in lanes, as many as those of the model."""
-        return LanesClosureModel(self.arrays.closure, self.lanes_model.lanes)
+        return LanesClosureModel(self.arrays.closure, self.lanes_model.lanes, self.representation)
 
     def made(self, address: int) -> Any:
         """Return the compiled function behind an address that `function` has returned."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mbkit.kernels.layout import LOADED
 from mbkit.systems.calls.evaluations import (
+    CONSTRAINED_DYNAMICS,
     CONSTRAINT_JACOBIAN,
     CONSTRAINT_SIZES,
     CONSTRAINT_STATE,
@@ -17,6 +18,7 @@ from mbkit.systems.calls.evaluations import (
     JACOBIAN,
     MASS_MATRIX,
     MOMENTUM,
+    SOLVED_DYNAMICS,
     Evaluation,
 )
 from mbkit.systems.memory.lanes import (
@@ -26,7 +28,7 @@ from mbkit.systems.memory.lanes import (
     LanesWorkspace,
     forces_have_lanes,
 )
-from mbkit.systems.memory.lanes_closure import LanesClosure, is_in_lanes
+from mbkit.systems.memory.lanes_closure import LanesClosure, is_in_lanes, solves_in_lanes
 
 if TYPE_CHECKING:
     from mbkit.systems.calls.batches import Samples
@@ -51,6 +53,9 @@ _OF_CONSTANT_SUBSPACES = (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVAT
 
 #: What looks at constraints, in lanes where all of these are.
 _OF_CONSTRAINTS = (CONSTRAINT_STATE, CONSTRAINT_JACOBIAN, CONSTRAINT_SIZES)
+
+#: What finds multipliers, in lanes where besides the solver has them.
+_OF_MULTIPLIERS = (CONSTRAINED_DYNAMICS, SOLVED_DYNAMICS)
 
 #: Larger matrices A of eight samples leave the cache: lanes take as long as samples one by one.
 MOST_ENTRIES = 2048
@@ -101,14 +106,26 @@ class BatchInLanes:
             workspace = LanesWorkspace(self._evaluator.arrays, self._model)
         if samples.what is GENERALIZED_FORCES:
             workspace.let_act(self._model.forces)
-        if samples.what in _OF_CONSTRAINTS and workspace.closure is None:
-            workspace.close(LanesClosure(self._evaluator.lanes_closure))
+        if samples.what in _OF_CONSTRAINTS or samples.what in _OF_MULTIPLIERS:
+            self._close(workspace, solving=samples.what in _OF_MULTIPLIERS)
         model, is_packed = self._model, samples.what is MASS_MATRIX
         offsets, count = model.packed if is_packed else model.in_order(num_results)
         sizes = [rows.shape[1] for rows in samples.vectors] + [count]
         rooms = [workspace.room(k, size) for k, size in enumerate(sizes)]
         called = *self._functions, self._option, self.width, offsets
         return workspace, self._call(workspace.address, *called, *rooms)
+
+    def _close(self, workspace: LanesWorkspace, *, solving: bool) -> None:
+        """Put in the constraints, unless they are there, and what finds multipliers."""
+        model, closure = self._evaluator.lanes_closure, workspace.closure
+        if closure is None:
+            alone = self._evaluator.take()
+            assert alone.closure is not None  # it has constraints
+            closure = LanesClosure(model, alone.closure)
+            self._evaluator.give_back(alone)
+            workspace.close(closure)
+        if solving:
+            closure.let_solve(model.functions)
 
     def give_back(self, workspace: LanesWorkspace) -> None:
         """Keep a workspace for the next batch."""
@@ -133,8 +150,10 @@ def _fits(arrays: SystemArrays, samples: Samples) -> bool:
     if what is GENERALIZED_FORCES:
         forces, at_one_time = arrays.forces, len(x) == 1
         return at_one_time and bool(forces.forces) and forces_have_lanes(forces, forces.order[:-1])
-    if what in _OF_CONSTRAINTS and not is_in_lanes(arrays.closure):
+    if what in (*_OF_CONSTRAINTS, *_OF_MULTIPLIERS) and not is_in_lanes(arrays.closure):
         return False
+    if what in _OF_MULTIPLIERS:
+        return solves_in_lanes(arrays.closure)
     if what is CONSTRAINT_JACOBIAN:
         return arrays.closure.num_rows * int(arrays.bodies[0]["num_velocities"]) <= MOST_ENTRIES
     if what is HYBRID_DYNAMICS:
@@ -178,5 +197,7 @@ def batch_in_lanes(
     functions = addresses[0], addresses[1] if apply else 0
     if samples.what in _OF_CONSTRAINTS:
         _ = evaluator.lanes_closure
+    if samples.what in _OF_MULTIPLIERS:
+        _ = evaluator.lanes_closure.functions
     option = PACKED if samples.what is MASS_MATRIX else option
     return BatchInLanes(evaluator, model, functions, option)

@@ -125,6 +125,8 @@ class ClosureMemory:
 
     Attributes
     ----------
+    numbers : dict of str to ndarray
+        What is there, by the names of `CLOSURE`.
     slots : dict of int to PythonConstraintSlot
         By constraint: those that are called back.
     """
@@ -153,7 +155,7 @@ class ClosureMemory:
             "next_q": int(totals["num_positions"]), "room": 3 * unknowns, "efforts": nv,
         }  # fmt: skip
         _check_memory(solver, kernels, sum(numbers.values()), nv, m)
-        self._memory: dict[str, Any] = {
+        self.numbers: dict[str, Any] = {
             # one entry at least: an empty array has no address of its own
             **{name: np.zeros(max(1, count)) for name, count in numbers.items()},
             **{
@@ -171,7 +173,7 @@ class ClosureMemory:
         }
         self.record = np.zeros(1, layout.CLOSURE)
         closure: Any = self.record[0]
-        for name, array in self._memory.items():
+        for name, array in self.numbers.items():
             closure[name] = array_address(array)
         self._count(arrays)
         self._compare(arrays, evaluator)
@@ -179,7 +181,7 @@ class ClosureMemory:
         if arrays.propagations is not None:
             self._install_nested(arrays, nv, evaluator)
         self._install_solver(solver, kernels, nv, evaluator)
-        self.residual = self._memory["residual"]
+        self.residual = self.numbers["residual"]
         self.address = array_address(self.record)
 
     def _call(self, evaluator: Evaluator) -> None:
@@ -202,7 +204,7 @@ class ClosureMemory:
             "wrenches", "coefficients", "response", "propagated", "gram", "buffer",
             "constraints", "sites", "blocks", "pairs", "joints",
         ):  # fmt: skip
-            closure[f"num_{name}"] = len(self._memory[name])
+            closure[f"num_{name}"] = len(self.numbers[name])
         closure["num_rows"], closure["num_unknowns"] = arrays.num_rows, arrays.num_unknowns
         closure["num_separators"] = len(arrays.separators) - 1
         closure["num_position_rows"] = arrays.num_position_rows
@@ -214,12 +216,13 @@ class ClosureMemory:
 
         closure: Any = self.record[0]
         nv, m = len(evaluator.zero), arrays.num_rows
-        self._memory["scales"] = np.where(evaluator.arrays.turning, 1.0 / arrays.length, 1.0)
+        self.numbers["scales"] = np.where(evaluator.arrays.turning, 1.0 / arrays.length, 1.0)
         if nv:
-            closure["scales"] = array_address(self._memory["scales"])
+            closure["scales"] = array_address(self.numbers["scales"])
         if nv and m <= layout.MOST_COMPARED and arrays.propagations is None:
-            self._memory["compared"] = np.zeros(nv * (m + 1))
-            closure["compared"] = array_address(self._memory["compared"])
+            self.numbers["compared"] = np.zeros(nv * (m + 1))
+            closure["compared"] = array_address(self.numbers["compared"])
+            closure["num_compared"] = len(self.numbers["compared"])
 
     def _install(self, arrays: ClosureArrays) -> dict[int, PythonConstraintSlot]:
         """Give a slot to each constraint that is in Python."""
@@ -241,14 +244,14 @@ class ClosureMemory:
         from mbkit.kernels.compile import array_address
 
         closure: Any = self.record[0]
-        self._memory |= {
+        self.numbers |= {
             "propagations": arrays.propagations, "first_propagations": arrays.first_propagations,
             "closed_columns": np.zeros(nv, layout.CLOSED_COLUMN),
         }  # fmt: skip
         for name in ("propagations", "first_propagations", "closed_columns"):
-            closure[name] = array_address(self._memory[name])
+            closure[name] = array_address(self.numbers[name])
         for name in ("propagations", "closed_columns"):
-            closure[f"num_{name}"] = len(self._memory[name])
+            closure[f"num_{name}"] = len(self.numbers[name])
         closure["close_inward"] = evaluator.own_function("constraint_closing")
         closure["solve_nested"] = evaluator.own_function("constraint_solution")
 
@@ -277,7 +280,7 @@ class ClosureMemory:
         closure["dense_solve"] = dense.solve.address
         size = nv * int(closure["num_rows"])
         matrix, memory = np.zeros(size), np.zeros(max(1, dense.memory))
-        self._memory |= {"dense": matrix, "memory": memory}
+        self.numbers |= {"dense": matrix, "memory": memory}
         closure["dense"], closure["memory"] = array_address(matrix), array_address(memory)
         if isinstance(solver, DenseSolver):
             self.solver_slot = slot = PythonSolverSlot(solver, memory, matrix.reshape((nv, -1)))

@@ -285,6 +285,8 @@ class LanesWorkspace:
         self._time = np.zeros(1)
         space: Any = self.record[0]
         space["closure"], space["time"] = closure.address, array_address(self._time)
+        arrays = self._model.arrays
+        mark_carriers(self._carries, arrays, arrays.closure.sites["row"])
 
     def numbers(self, size: int) -> Any:
         """Return memory for so many numbers of each sample, (size, width)."""

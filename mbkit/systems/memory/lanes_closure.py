@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import SCRATCH, SCREW
-from mbkit.systems.memory.closure import ClosureArrays
+from mbkit.systems.memory.closure import ClosureArrays, ClosureMemory
 from mbkit.systems.memory.lanes import (
     called_one_by_one,
     lines,
@@ -19,11 +21,23 @@ from mbkit.systems.memory.lanes import (
 if TYPE_CHECKING:
     from mbkit.joints import Joint
     from mbkit.kernels.lanes import Lanes
+    from mbkit.representations import Representation
 
 #: Forms of functions by address, with lanes: see `address_in_lanes`.
 _CONSTRAINT = "sidpp"
 _MOTION = "icpppppp"
 _OF_ONE_VECTOR = "icpp"
+_EVALUATION = "sipppp"
+_PREPARE = "s"
+_RESOLVE = "spp"
+_REDUCE = "sp"
+
+
+def solves_in_lanes(arrays: ClosureArrays) -> bool:
+    """Return whether multipliers are found in lanes: by the Schur complement of all loops."""
+    from mbkit.kernels.constraints.solve.strategy import prepare_schur
+
+    return arrays.solver_kernels().prepare is prepare_schur
 
 
 def is_in_lanes(arrays: ClosureArrays) -> bool:
@@ -40,6 +54,8 @@ class LanesClosureModel:
         The constraints.
     lanes : Lanes
         Their number.
+    representation : Representation
+        That of the system.
     constraints : ndarray of CONSTRAINT
         With functions for lanes.
     joints : ndarray of BODY
@@ -48,13 +64,14 @@ class LanesClosureModel:
         By row of these: how many numbers its functions want room for.
     """
 
-    def __init__(self, arrays: ClosureArrays, lanes: Lanes) -> None:
+    def __init__(self, arrays: ClosureArrays, lanes: Lanes, representation: Representation) -> None:
         from mbkit.kernels.constraints.kinds.form import CONSTRAINT_FORM
         from mbkit.kernels.lanes import address_in_lanes
 
         assert len(CONSTRAINT_FORM) == len(_CONSTRAINT)
         self.arrays = arrays
         self.lanes = lanes
+        self._representation = representation
         self.constraints = arrays.constraints.copy()
         for k, each in enumerate(arrays.objects, arrays.num_joints):
             kernel: Any = each.kernel()
@@ -67,6 +84,28 @@ class LanesClosureModel:
             row = self.joints[i]
             if joint is not None and row["kind"] != SCREW and row["num_velocities"]:
                 self._install(i, joint)
+
+    @functools.cached_property
+    def functions(self) -> Mapping[str, int]:
+        """The addresses of what finds multipliers; see `CLOSURE`."""
+        from mbkit.kernels.constraints.solve import strategy
+        from mbkit.kernels.lanes import address_in_lanes
+
+        own = self._representation
+        functions = {
+            "free_dynamics": (own.kernel("forward_dynamics"), _EVALUATION),
+            "move_sites": (own.kernel("constraint_sites"), _EVALUATION),
+            "respond": (own.kernel("constraint_response"), _EVALUATION),
+            "spread": (own.kernel("constraint_motion"), _EVALUATION),
+            "prepare": (strategy.prepare_schur, _PREPARE),
+            "resolve": (strategy.resolve_schur, _RESOLVE),
+            "reduce": (strategy.reduce_schur, _REDUCE),
+            "gather": (strategy.gather_response, _REDUCE),
+        }
+        return {
+            name: address_in_lanes(each.function, form, self.lanes)
+            for name, (each, form) in functions.items()
+        }
 
     def _install(self, i: int, joint: Joint) -> None:
         """Let a joint have functions for lanes: a motion of its own, or what calls one by one."""
@@ -93,33 +132,40 @@ class LanesClosureModel:
 
 
 class LanesClosure:
-    """Memory of one workspace for lanes to look at the constraints of its system."""
+    """Memory of one workspace for lanes to look at the constraints of its system, and to solve.
 
-    def __init__(self, model: LanesClosureModel) -> None:
+    Parameters
+    ----------
+    model : LanesClosureModel
+        What it shares with others.
+    memory : ClosureMemory
+        That of a workspace for one sample, of which there are as many numbers in each lane.
+    """
+
+    def __init__(self, model: LanesClosureModel, memory: ClosureMemory) -> None:
         from mbkit.kernels.compile import array_address
+        from mbkit.kernels.lanes import ADDRESSES
 
-        arrays, width = model.arrays, model.lanes.width
-        self._kept: list[Any] = [model]
-        m = arrays.num_rows
-        numbers = {
-            "residual": arrays.num_position_rows, "rate": m, "time_rate": m, "bias": m,
-            "wrenches": arrays.num_wrenches, "coefficients": arrays.num_coefficients,
-            "propagated": arrays.num_propagated, "buffer": arrays.num_buffer,
-        }  # fmt: skip
-        self.record = np.zeros(1, layout.CLOSURE)
+        width = model.lanes.width
+        self._kept: list[Any] = [model, memory]
+        self.record = memory.record.copy()
         closure: Any = self.record[0]
-        for name, count in numbers.items():
-            closure[name] = array_address(self._lines(count * width))
-        for name in ("wrenches", "coefficients", "propagated", "buffer"):
-            closure[f"num_{name}"] = numbers[name]
-        closure["num_rows"], closure["num_position_rows"] = m, arrays.num_position_rows
-        closure["length"] = arrays.length
+        for name, numbers in memory.numbers.items():
+            if name in ADDRESSES:
+                closure[name] = array_address(self._lines(len(numbers) * width))
+        self._blocks = memory.blocks.copy()  # the kernels write ranks there
+        closure["blocks"] = array_address(self._blocks)
         for name in ("constraints", "joints"):
-            rows = getattr(model, name)
-            closure[name], closure[f"num_{name}"] = array_address(rows), len(rows)
-        closure["sites"], closure["num_sites"] = self._sites(model), len(arrays.sites)
+            closure[name] = array_address(getattr(model, name))
+        closure["sites"] = self._sites(model)
         closure["joint_scratch"] = self._joint_scratch(model)
         self.address = array_address(self.record)
+
+    def let_solve(self, functions: Mapping[str, int]) -> None:
+        """Put in the functions for lanes that find multipliers, by their addresses."""
+        closure: Any = self.record[0]
+        for name, address in functions.items():
+            closure[name] = address
 
     def _lines(self, size: int) -> Any:
         found = lines(size)

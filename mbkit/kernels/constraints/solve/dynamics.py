@@ -6,6 +6,7 @@ from mbkit.kernels.compile import (
     call_address,
     floats_at,
     helper,
+    of_one,
 )
 from mbkit.kernels.constraints.evaluate import rows_of_motion, set_time
 from mbkit.kernels.constraints.layout import SUBTRACT_MOTION
@@ -14,7 +15,7 @@ from mbkit.kernels.constraints.solve.response import subtract_response
 from mbkit.kernels.constraints.solve.strategy import nested
 from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, rows_of
 from mbkit.kernels.driving import add_driving_efforts
-from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.elementary import all_lanes, any_lane, sqrt
 from mbkit.kernels.evaluation import EVALUATION
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import NOT_FINITE, NOT_SOLVED, OK, failure
@@ -61,7 +62,7 @@ def correct(space, target, multipliers, change):
 @helper
 def stabilise(closure, stiffness, damping, target):
     """target += 2 zeta omega (A v + g_t) + omega^2 g. Source: Baumgarte 1972."""
-    if damping == 0.0 and stiffness == 0.0:
+    if all_lanes((damping == 0.0) & (stiffness == 0.0)):
         return
     residual = floats_at(closure.residual, closure.num_position_rows)
     rate = rows_of(closure, closure.rate)
@@ -96,7 +97,7 @@ def look_at_left_out(space, target):
         subtract_response(space, rest)
     limit = (SATISFIED + opened_part(closure)) * most
     for r in range(m):
-        if abs(rest[r]) > limit:
+        if any_lane(abs(rest[r]) > limit):
             return failure(NOT_SOLVED, r)
     return OK
 
@@ -120,7 +121,7 @@ def close_dynamics(space, option, stiffness, damping, q, v, tau, vdot):
         return status
     for k in range(nv):
         vdot[k] += change[k]
-    add_driving_efforts(space)
+    of_one(add_driving_efforts, (space,))
     return OK if all_finite(as_array(vdot, nv)) else failure(NOT_FINITE, 0)
 
 

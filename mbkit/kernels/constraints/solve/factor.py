@@ -31,7 +31,8 @@ from mbkit.kernels.constraints.space import (
     counted_rows,
     separators,
 )
-from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.elementary import all_lanes, any_lane, select, sqrt
+from mbkit.kernels.orders import entry, exchange, own_integers_at, put
 
 #: What the factor leaves of a row, squared and by its size, from which on little rounding grows.
 CLEAR = 1e-3
@@ -66,48 +67,70 @@ def factor_of(closure):
     return Factor(
         floats_at(closure.gram, closure.num_gram),
         blocks(closure),
-        integers_at(closure.pivots, closure.num_unknowns),
-        integers_at(closure.kept, closure.num_unknowns),
+        own_integers_at(closure.pivots, closure.num_unknowns),
+        own_integers_at(closure.kept, closure.num_unknowns),
         floats_at(closure.limits, closure.num_unknowns),
         floats_at(closure.buffer, closure.num_buffer),
     )
 
 
 @helper
-def swap(G, pivots, i, j):
-    """Rows and columns i and j of G change places."""
-    pivots[i], pivots[j] = pivots[j], pivots[i]
+def swap(G, i, j, condition):
+    """Rows and columns i and j of G change places where the condition holds."""
     for k in range(G.shape[0]):
-        G[i, k], G[j, k] = G[j, k], G[i, k]
+        a, b = G[i, k], G[j, k]
+        G[i, k] = select(condition, b, a)
+        G[j, k] = select(condition, a, b)
     for k in range(G.shape[0]):
-        G[k, i], G[k, j] = G[k, j], G[k, i]
+        a, b = G[k, i], G[k, j]
+        G[k, i] = select(condition, b, a)
+        G[k, j] = select(condition, a, b)
+
+
+@helper
+def largest_pivot(G, limits, k):
+    """The row from k on with the largest pivot that counts, and whether there is one.
+
+    The largest in parts of what the row was, which is what the limits go by.
+    """
+    best = k
+    most = -1.0
+    limit = 1.0
+    for i in range(k, G.shape[0]):
+        counts = G[i, i] > limits[i]
+        if any_lane(counts):
+            is_larger = counts & (G[i, i] * limit > most * limits[i])
+            if any_lane(is_larger):
+                best = select(is_larger, i, best)
+                most = select(is_larger, G[i, i], most)
+                limit = select(is_larger, limits[i], limit)
+    return best, most > 0.0
 
 
 @helper
 def factorise_block(G, pivots, limits, kept):
-    """P^T G P = L L^T in place, with P the pivots; return the rank.
+    """P^T G P = L L^T in place, with P the pivots; return the rank. The limits change places, too.
 
-    On the diagonal is one over that of L: a quotient takes as long as ten products.
+    On the diagonal is one over that of L: a quotient takes as long as ten products. Samples side by
+    side have pivots each, and the rank is the largest of theirs: where one has no further pivot,
+    its column of L is zero.
     """
     n = G.shape[0]
     for i in range(n):
         pivots[i] = i
         kept[i] = 0
     for k in range(n):
-        best = -1
-        for i in range(k, n):
-            limit = limits[pivots[i]]
-            # the largest in parts of what its row was, which is what the limits go by
-            if G[i, i] > limit and (
-                best < 0 or G[i, i] * limits[pivots[best]] > G[best, best] * limit
-            ):
-                best = i
-        if best < 0:
+        best, is_there = largest_pivot(G, limits, k)
+        if not any_lane(is_there):
             return k
-        if best != k:
-            swap(G, pivots, best, k)
-        kept[pivots[k]] = 1
-        inverse = 1.0 / sqrt(G[k, k])
+        for i in range(k + 1, n):
+            is_best = best == i
+            if any_lane(is_best):
+                swap(G, i, k, is_best)
+                exchange(pivots, i, k, is_best)
+                exchange(limits, i, k, is_best)
+        put(kept, pivots[k], 1, is_there)
+        inverse = select(is_there, 1.0 / sqrt(G[k, k]), 0.0)
         G[k, k] = inverse
         for i in range(k + 1, n):
             G[i, k] *= inverse
@@ -123,7 +146,7 @@ def solve_pivots(G, pivots, rank, X, buffer):
     """Each row x of X becomes (L^-1 P^T x^T)^T, its first `rank` entries."""
     for r in range(X.shape[0]):
         for i in range(G.shape[0]):
-            buffer[i] = X[r, pivots[i]]
+            buffer[i] = entry(X[r], pivots[i])
         for i in range(rank):
             X[r, i] = buffer[i]
     for i in range(rank):  # all rows beside each other: none waits for its own last entry
@@ -176,10 +199,8 @@ def set_limits(space, sizes, limits):
     first = chosen_rows(closure) if follows else counted_rows(closure)
     part = KEPT if follows or closure.judged != 0 else least
     for r in range(closure.num_rows):
-        if first[r] != 0:
-            limits[r] = max(part * sizes[r], ROUNDING * top)
-        else:
-            limits[r] = late * top if follows else INFINITE
+        others = late * top if follows else INFINITE
+        limits[r] = select(first[r] != 0, max(part * sizes[r], ROUNDING * top), others)
 
 
 @helper
@@ -264,18 +285,28 @@ def is_clear(closure):
     Reads   the factor, and the squared sizes of the rows.
     """
     gram = floats_at(closure.gram, closure.num_gram)
-    pivots = integers_at(closure.pivots, closure.num_unknowns)
+    pivots = own_integers_at(closure.pivots, closure.num_unknowns)
     sizes = floats_at(closure.largest, closure.num_unknowns)
     table = blocks(closure)
+    most = 0.0
     for b in range(table.shape[0]):
         block = table[b]
         if block.is_separator == 0:
+            first = block.first_row
+            own = sizes[first : first + block.num_rows]
             for k in range(block.rank):
                 root = gram[block.start + k * (block.num_rows + 1)]  # one over that of the pivot
-                size = sizes[block.first_row + pivots[block.first_row + k]]
-                if CLEAR * size * root * root > 1.0:
-                    return False
-    return True
+                most = max(most, CLEAR * entry(own, pivots[first + k]) * root * root)
+    return most <= 1.0
+
+
+@helper
+def over_root(value, inverse):
+    """The value over a root on the diagonal, as it is where a sample has no such pivot."""
+    is_there = inverse > 0.0
+    if all_lanes(is_there):
+        return value * inverse
+    return select(is_there, value * inverse, value)
 
 
 @helper
@@ -289,11 +320,13 @@ def forward_block(factor, b, x):
     order = pivots[block.first_row : block.first_row + n]
     G = part(gram, block.start, n, n)
     for i in range(n):
-        value = own[order[i]]
+        value = entry(own, order[i])
         for j in range(min(i, rank)):
             value -= G[i, j] * buffer[j]
-        buffer[i] = value * G[i, i] if i < rank else value
-        own[order[i]] = buffer[i]
+        if i < rank:
+            value = over_root(value, G[i, i])
+        buffer[i] = value
+        put(own, order[i], value, True)
     sign = -1.0 if block.is_separator != 0 else 1.0
     neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
     for p in range(block.num_neighbours):
@@ -323,7 +356,7 @@ def backward_block(factor, b, x):
     order = pivots[block.first_row : block.first_row + n]
     G = part(gram, block.start, n, n)
     for i in range(n):
-        buffer[i] = own[order[i]]
+        buffer[i] = entry(own, order[i])
     neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
     for p in range(block.num_neighbours):
         other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
@@ -335,8 +368,9 @@ def backward_block(factor, b, x):
     for i in range(rank - 1, -1, -1):
         for j in range(i + 1, n):
             buffer[i] -= G[j, i] * buffer[j]
-        buffer[i] *= G[i, i]
-        own[order[i]] = -buffer[i] if block.is_separator != 0 else buffer[i]
+        buffer[i] = over_root(buffer[i], G[i, i])
+        value = -buffer[i] if block.is_separator != 0 else buffer[i]
+        put(own, order[i], value, G[i, i] > 0.0)
 
 
 @helper
@@ -350,9 +384,8 @@ def backward(closure, x):
 @helper
 def solve(closure, x):
     """x becomes a solution of G x = x, zero for the rows that were left out."""
-    kept = integers_at(closure.kept, closure.num_unknowns)
+    kept = own_integers_at(closure.kept, closure.num_unknowns)
     forward(closure, x)
     for r in range(closure.num_unknowns):
-        if kept[r] == 0:
-            x[r] = 0.0
+        x[r] = select(kept[r] == 0, 0.0, x[r])
     backward(closure, x)

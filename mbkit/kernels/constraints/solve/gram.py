@@ -16,8 +16,9 @@ from mbkit.kernels.constraints.space import (
     pairs,
     response_of,
     separators,
+    set_zero,
 )
-from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.elementary import any_lane, sqrt
 from mbkit.kernels.space import scratch_of
 
 
@@ -56,7 +57,7 @@ def multiply_pair(closure, scratch, columns, gram, every, pair):
             continue
         for c in range(matches[k + MATCH_COUNT]):
             D = columns[matches[k + MATCH_VELOCITY] - c].D
-            if D != 0.0:
+            if any_lane(D != 0.0):
                 for r in range(high.num_rows):
                     scaled = D * y_high[r, i + c]
                     start = pair.target + r * pair.stride
@@ -70,7 +71,7 @@ def set_gram(space):
     scratch = scratch_of(space)
     closure = closure_of(space)
     gram = floats_at(closure.gram, closure.num_gram)
-    gram[:] = 0.0
+    set_zero(gram)
     every = constraints(closure)
     table = pairs(closure)
     for n in range(table.shape[0]):

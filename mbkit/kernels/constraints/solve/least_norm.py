@@ -10,8 +10,10 @@ Cost: O(blocks) a sweep, some ten of them; no matrix is formed.
 """
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import floats_at, helper, integers_at
+from mbkit.kernels.compile import floats_at, helper
 from mbkit.kernels.constraints.space import closure_of
+from mbkit.kernels.elementary import any_lane, select
+from mbkit.kernels.orders import own_integers_at
 
 #: Corrections by this part of the multipliers are rounding.
 ROUNDED = 1e-14
@@ -27,7 +29,7 @@ def along(space, forward, kept, x, out):
     forward(space, out)
     square = 0.0
     for r in range(out.shape[0]):
-        out[r] = 0.0 if kept[r] != 0 else out[r]
+        out[r] = select(kept[r] != 0, 0.0, out[r])
         square += out[r] * out[r]
     return square
 
@@ -40,11 +42,12 @@ def reduce(space, multipliers, forward, backward):
     """
     closure = closure_of(space)
     m = closure.num_rows
-    kept = integers_at(closure.kept, closure.num_unknowns)
+    kept = own_integers_at(closure.kept, closure.num_unknowns)
     others = 0
     for r in range(m):
         others += 1 - kept[r]
-    if others == 0:
+    goes_on = others > 0
+    if not any_lane(goes_on):
         return
     count = closure.num_unknowns
     room = floats_at(closure.room, 3 * count)
@@ -53,11 +56,12 @@ def reduce(space, multipliers, forward, backward):
     change = room[2 * count :]
     square = along(space, forward, kept, multipliers, slope)
     assign(direction, slope)
-    for _ in range(2 * others + 10):
+    for step in range(2 * m + 10):
         size = 0.0
         for r in range(m):
             size += multipliers[r] * multipliers[r]
-        if not square > 0.0:
+        goes_on = goes_on & (square > 0.0) & (step < 2 * others + 10)
+        if not any_lane(goes_on):
             return
         assign(change, direction)
         backward(space, change)
@@ -69,10 +73,12 @@ def reduce(space, multipliers, forward, backward):
         descent = 0.0
         for r in range(count):
             descent += slope[r] * direction[r]
-        if not descent * descent > ROUNDED * ROUNDED * size * curvature:
+        goes_on = goes_on & (descent * descent > ROUNDED * ROUNDED * size * curvature)
+        if not any_lane(goes_on):
             return
+        length = select(goes_on, descent / curvature, 0.0)
         for r in range(m):
-            multipliers[r] -= descent / curvature * change[r]
+            multipliers[r] -= length * change[r]
         before = square
         square = along(space, forward, kept, multipliers, slope)
         for r in range(count):

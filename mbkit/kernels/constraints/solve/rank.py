@@ -25,7 +25,8 @@ from mbkit.kernels.constraints.space import (
     response_of,
     wrenches_of,
 )
-from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.elementary import any_lane, select, sqrt
+from mbkit.kernels.orders import put, row_at
 from mbkit.kernels.recursions.floating import roots_of
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
@@ -68,7 +69,7 @@ def own_square(closure, constraint, wrenches, coefficients, scales, r):
     for k in range(constraint.num_velocities):
         size = coefficients[r, k] * scales[named[k]]
         most = max(most, size * size)
-    return most if 0.0 < most < 1.0 else 1.0
+    return select((most > 0.0) & (most < 1.0), most, 1.0)
 
 
 @helper
@@ -98,8 +99,8 @@ def set_row(space, constraint, r, D, own, out):
             at += 6
             continue
         for c in range(row.num_velocities - 1, -1, -1):
-            if D[first + c] != 0.0:
-                out[first + c] = y[r, at] * scales[first + c] / own
+            size = y[r, at] * scales[first + c] / own
+            out[first + c] = select(D[first + c] != 0.0, size, 0.0)
             at += 1
 
 
@@ -142,9 +143,8 @@ def square_of_row(space, constraint, r):
             continue
         for c in range(row.num_velocities - 1, -1, -1):
             k = row.first_velocity + c
-            if scratch[k].D != 0.0:
-                size = y[r, at] * scales[k]
-                square += size * size
+            size = select(scratch[k].D != 0.0, y[r, at] * scales[k], 0.0)
+            square += size * size
             at += 1
     return square
 
@@ -168,41 +168,47 @@ def drop_zeros(space, least):
             top = max(top, square)
     counted = counted_rows(closure)
     for r in range(closure.num_rows):
-        counted[r] = 1 if squares[r] > least * top else 0
+        counted[r] = select(squares[r] > least * top, 1, 0)
 
 
 @helper
-def count_rows(G, least, counted):
+def count_rows(G, room, least, counted):
     """Orthogonalise rows, most left first: 1 for those of which more is left than `least`.
 
-    least: squared, by the largest row. G is overwritten; return the rank.
+    least: squared, by the largest row; room: for a row. G is overwritten; return the rank.
     """
     m, n = G.shape
     top = 0.0
     for r in range(m):
         counted[r] = 0
     for found in range(m):
-        best = -1
+        best = 0
         most = 0.0
         for r in range(m):
-            if counted[r] == 0:
+            is_left = counted[r] == 0
+            if any_lane(is_left):
                 square = 0.0
                 for k in range(n):
                     square += G[r, k] * G[r, k]
-                if square > most:
-                    best, most = r, square
+                is_longer = is_left & (square > most)
+                if any_lane(is_longer):
+                    best = select(is_longer, r, best)
+                    most = select(is_longer, square, most)
         top = max(top, most)
-        if best < 0 or not most > least * top:
+        counts = most > least * top
+        if not any_lane(counts):
             return found
-        counted[best] = 1
+        put(counted, best, 1, counts)
+        longest = row_at(G, best, room)
         for r in range(m):
-            if counted[r] == 0:
+            is_left = (counted[r] == 0) & counts
+            if any_lane(is_left):
                 product = 0.0
                 for k in range(n):
-                    product += G[best, k] * G[r, k]
-                product /= most
+                    product += longest[k] * G[r, k]
+                product = select(is_left, product / most, 0.0)
                 for k in range(n):
-                    G[r, k] -= product * G[best, k]
+                    G[r, k] -= product * longest[k]
     return m
 
 
@@ -214,7 +220,7 @@ def judge(space, option, q, v, tau, vdot):
     """
     closure = closure_of(space)
     closure.judged = 0
-    if closure.compared == 0 or closure.follows != 0 or not closure.tolerance > 0.0:
+    if closure.num_compared == 0 or closure.follows != 0 or not closure.tolerance > 0.0:
         return OK
     scratch = scratch_of(space)
     nv = bodies(space)[0].num_velocities
@@ -229,6 +235,6 @@ def judge(space, option, q, v, tau, vdot):
     if status == OK:
         G = memory[nv:].reshape((closure.num_rows, nv))
         set_rows(space, D, G)
-        count_rows(G, least_part(closure), counted_rows(closure))
+        count_rows(G, D, least_part(closure), counted_rows(closure))
         closure.judged = 1
     return status

@@ -24,9 +24,11 @@ from mbkit.kernels.constraints.space import (
     coefficients_of,
     constraints,
     response_of,
+    set_zero,
     sites,
     wrenches_of,
 )
+from mbkit.kernels.elementary import all_lanes
 from mbkit.kernels.evaluation import positions, velocities
 from mbkit.kernels.layout import FORCED, KINEMATICS
 from mbkit.kernels.recursions.articulated_body import gravity
@@ -232,9 +234,10 @@ def respond(space, recursion):
                 column += 6
                 continue
             own = paths[PATH_SIZE * s + PATH_OWN]
-            F = propagated[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
+            here = propagated[6 * m * own : 6 * m * (own + 1)]
+            F = here.reshape((m, 6))
             if paths[PATH_SIZE * s + PATH_BEGINS] != 0:
-                F[:, :] = 0.0
+                set_zero(here)
             load_wrenches(applied, i, body, F, recursion)
             propagation = Propagation(places, coefficients, F, y, column)
             for c in range(row.num_velocities - 1, -1, -1):
@@ -365,7 +368,7 @@ def spread(space, change, recursion):
                 U[0] * w[0] + U[1] * w[1] + U[2] * w[2] + U[3] * u[0] + U[4] * u[1] + U[5] * u[2]
             )
             change[k] = column.D * left
-            if column.D == 0.0:
+            if all_lanes(column.D == 0.0):
                 column.u = -left
             else:
                 w, u = recursion.add_column(row, body, c, change[k], w, u)

@@ -46,9 +46,11 @@ from mbkit.kernels.constraints.solve.response import (
     gather_efforts,
     subtract_response,
 )
-from mbkit.kernels.constraints.space import closure_of, kept_rows, rows_of
+from mbkit.kernels.constraints.space import closure_of, kept_rows, rows_of, set_zero
+from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.space import bodies
 from mbkit.kernels.status import NOT_SOLVED, OK, failure
+from mbkit.kernels.whole_numbers import whole
 
 PREPARE = "i"
 RESOLVE = "ipp"
@@ -97,12 +99,11 @@ def refine(space, target, multipliers, subtract_motion, improve):
     """
     closure = closure_of(space)
     m = closure.num_rows
-    kept = kept_rows(closure)
     rest = floats_at(closure.unknowns, closure.num_unknowns)
     first = 0.0
     for r in range(m):
         first = max(first, abs(target[r]))
-    near = (NEAR if is_clear(closure) else NEARER) * first
+    near = select(is_clear(closure), NEAR, NEARER) * first
     before = INFINITE
     most = 0.0
     worst = 0
@@ -110,20 +111,33 @@ def refine(space, target, multipliers, subtract_motion, improve):
         for r in range(rest.shape[0]):
             rest[r] = -target[r] if r < m else 0.0
         subtract_motion(space, rest)
-        most = 0.0
-        for r in range(m):
-            if kept[r] == 0:
-                rest[r] = 0.0
-            elif abs(rest[r]) > most:
-                most = abs(rest[r])
-                worst = r
-        if most <= near:
-            return OK
-        if not most < 0.5 * before:
+        most, worst = largest_left(closure, rest)
+        goes_on = (most > near) & (most < 0.5 * before)
+        if not any_lane(goes_on):
             break
         before = most
+        for r in range(m):
+            rest[r] = select(goes_on, rest[r], 0.0)
         improve(space, rest, multipliers)
-    return failure(NOT_SOLVED, worst) if most > UNSOLVED * first else OK
+    if any_lane(most > UNSOLVED * first):
+        return failure(NOT_SOLVED, whole(worst))
+    return OK
+
+
+@helper
+def largest_left(closure, rest):
+    """max |rest| of the rows that count, and of which row it is; the others become zero."""
+    kept = kept_rows(closure)
+    most = 0.0
+    worst = 0
+    for r in range(kept.shape[0]):
+        rest[r] = select(kept[r] == 0, 0.0, rest[r])
+        size = abs(rest[r])
+        is_larger = size > most
+        if any_lane(is_larger):
+            worst = select(is_larger, r, worst)
+            most = select(is_larger, size, most)
+    return most, worst
 
 
 # --------------------------------------------------- Schur complement: block-sparse Cholesky factor
@@ -142,7 +156,7 @@ def resolve_schur(space, target, multipliers):
     """The multipliers of the rows that are kept; those of the others are zero."""
     closure = closure_of(space)
     x = floats_at(closure.unknowns, closure.num_unknowns)
-    x[:] = 0.0
+    set_zero(x)
     for r in range(closure.num_rows):
         x[r] = -target[r]
     solve(closure, x)

@@ -1,0 +1,106 @@
+"""Batches of closed mechanisms: accelerations and multipliers in lanes, as of single calls."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from benchmarks.constraints import four_bars
+from examples.closed_loops import delta_robot
+from mbkit.kernels import batches
+from mbkit.kernels.compile import address_kernel
+from mbkit.kernels.evaluation import EVALUATION
+from mbkit.kernels.status import NOT_SOLVED, failure
+from tests.constraints.loops import random_loops
+from tests.every_representation import REPRESENTATIONS
+from tests.systems.test_batches import CONSTANT, LOOPS, one
+
+pytestmark = pytest.mark.compiled
+
+COUNT = 70  # groups of eight, and one that is not full
+
+
+@address_kernel(EVALUATION)
+def nothing_alone(_space, _option, _q, _v, _x, _out):
+    """Stands for the function of one sample, where none is to be computed alone."""
+    return failure(NOT_SOLVED, 0)
+
+
+def near(system, q, size):
+    """States near to a configuration."""
+    rng = np.random.default_rng(8)
+    motions = rng.normal(size=(2, COUNT, system.nv))
+    wrenches = rng.normal(size=(COUNT, len(system.body_names), 6))
+    states = system.retract(q, size * rng.normal(size=(COUNT, system.ndx)))
+    return {"q": states, "v": motions[0], "tau": motions[1], "wrenches": wrenches}
+
+
+def loops(representation):
+    """Loops closed by joints of many kinds, some of their states far from closed."""
+    mech, q, names = random_loops(np.random.default_rng(7), 6, LOOPS, CONSTANT)
+    system = mech.assemble(mb.RelativeCoordinates(representation=representation, loop_joints=names))
+    return system, near(system, q, np.where(np.arange(COUNT) < COUNT // 2, 1e-3, 0.3)[:, None])
+
+
+def absolute():
+    """The arms of a delta robot in absolute coordinates: many rows, in blocks of one constraint."""
+    system = delta_robot.build().assemble(mb.AbsoluteCoordinates())
+    return system, near(system, system.reference_configuration(), 1e-3)
+
+
+def redundant():
+    """Two windows, 10 rows of rank 4 and, where the rods lie flat, less."""
+    system = four_bars(2).assemble()
+    arguments = near(system, system.reference_configuration(), 1e-4)
+    flat = [name for name in system.joint_names if name.startswith("ground")]
+    for k in (5, 20, 21, 68):
+        arguments["q"][k] = 0.0
+        for name in flat:
+            arguments["q"][k, system.position_slice(name)] = np.pi / 2
+    return system, arguments
+
+
+CASES = {
+    **{each.name: lambda each=each: loops(each) for each in REPRESENTATIONS},
+    "absolute": absolute,
+    "redundant": redundant,
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(request):
+    """A closed mechanism with the Schur complement, and states of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
+        system, arguments = CASES[request.param]()
+    return system.with_constraint_solver(mb.SchurComplement()), arguments
+
+
+METHODS = {
+    "forward_dynamics": lambda s, a: s.forward_dynamics(a["q"], a["v"], a["tau"], on_error="nan"),
+    "loaded": lambda s, a: s.forward_dynamics(
+        a["q"], a["v"], a["tau"], a["wrenches"], on_error="nan"
+    ),
+    "multipliers": lambda s, a: np.concatenate(
+        s.solved(a["q"], a["v"], a["tau"], pull=(9.0, 6.0), on_error="nan"), axis=-1
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_batch_of_a_closed_mechanism_is_its_samples(case, method, monkeypatch):
+    """Bit by bit, with samples that fail; of those that do not none is computed alone."""
+    system, arguments = case
+    arguments = {**arguments, "tau": arguments["tau"].copy()}
+    arguments["tau"][41, 0] = np.nan
+    call = METHODS[method]
+    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
+    np.testing.assert_array_equal(call(system, arguments), expected)
+    alone = nothing_alone.address
+    original = batches.Call
+    monkeypatch.setattr(batches, "Call", lambda _f, apply, option: original(alone, apply, option))
+    failed = np.isnan(call(system, arguments)).any(axis=-1)
+    assert np.flatnonzero(failed).tolist() == [40, 41]  # the group of 41 begins anew after each
