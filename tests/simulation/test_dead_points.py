@@ -10,7 +10,10 @@ import pytest
 import mbkit as mb
 from tests.constraints.closed_mechanisms import cycle, hinge, rod
 
-pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning"),
+]
 
 R, L, START = 0.1, 0.4, 0.5
 

@@ -19,6 +19,7 @@ def pendulum():
     return mech.assemble()
 
 
+@pytest.mark.slow
 def test_steps_of_others_are_divided():
     """Spans that are no multiple of h, one after another, are those of one run."""
     system = pendulum()

@@ -82,6 +82,7 @@ def test_forces_that_are_not_finite_are_not_called_growth():
     assert "grows" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [1.5, 2.6])
 def test_no_step_is_advised_that_is_larger_than_the_one_used(rate):
     """Euler's method, which follows no vibration at all, and steps just beyond most others."""
