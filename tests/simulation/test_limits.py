@@ -10,6 +10,8 @@ import pytest
 import mbkit as mb
 from examples.closed_loops import four_bar
 
+pytestmark = pytest.mark.slow
+
 SPAN = (0.0, 0.6)
 PASSED = np.sqrt(2.0 / 9.81)  # when a body has fallen a metre [s]
 
@@ -33,7 +35,6 @@ def told(system, h=1e-3, **options):
     return run, [str(each.message) for each in caught]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("h", [1e-3, None])
 def test_the_first_limit_that_is_passed_is_named_once(h):
     """With its time, and in the result; the remedy is one call."""
@@ -46,7 +47,6 @@ def test_the_first_limit_that_is_passed_is_named_once(h):
     assert "mechanism.add_limit_stops()" in text
 
 
-@pytest.mark.slow
 def test_nothing_is_said_where_limits_do_not_matter():
     """Within them, with stops, with an event, where the motion is prescribed, without limits."""
     mech = slide()
@@ -66,7 +66,6 @@ def test_nothing_is_said_where_limits_do_not_matter():
         assert run.warnings == ()
 
 
-@pytest.mark.slow
 def test_runs_of_ensembles_and_continued_runs_say_it_once(tmp_path):
     """Once for all samples that pass; a run in a directory does not say it again."""
     system = slide().assemble()
