@@ -70,13 +70,23 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module", params=CASES)
+#: Each case with the Schur complement; with others, whose functions are called sample by sample.
+SOLVED = [
+    *((name, mb.SchurComplement()) for name in CASES),
+    *(("redundant", solver) for solver in (mb.MinimumNorm(), mb.NullSpace())),
+]
+
+
+@pytest.fixture(
+    scope="module", params=SOLVED, ids=[f"{name}-{type(each).__name__}" for name, each in SOLVED]
+)
 def case(request):
-    """A closed mechanism with the Schur complement, and states of it."""
+    """A closed mechanism with a solver, and states of it."""
+    name, solver = request.param
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
-        system, arguments = CASES[request.param]()
-    return system.with_constraint_solver(mb.SchurComplement()), arguments
+        system, arguments = CASES[name]()
+    return system.with_constraint_solver(solver), arguments
 
 
 METHODS = {

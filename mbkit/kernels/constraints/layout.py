@@ -107,6 +107,8 @@ CLOSURE = np.dtype(
         ("dense", _i8),
         ("efforts", _i8),  # nv
         ("memory", _i8),  # the strategy's own numbers
+        # of samples side by side: how many numbers of one are there, with its matrix and vectors
+        ("num_alone", _i8),
     ],
     align=True,
 )

@@ -34,10 +34,11 @@ _REDUCE = "sp"
 
 
 def solves_in_lanes(arrays: ClosureArrays) -> bool:
-    """Return whether multipliers are found in lanes: by the Schur complement of all loops."""
+    """Return whether multipliers are found in lanes: those of all loops, by mbkit's functions."""
+    from mbkit.kernels.constraints.solve.dense import prepare_dense
     from mbkit.kernels.constraints.solve.strategy import prepare_schur
 
-    return arrays.solver_kernels().prepare is prepare_schur
+    return arrays.solver_kernels().prepare in (prepare_schur, prepare_dense)
 
 
 def is_in_lanes(arrays: ClosureArrays) -> bool:
@@ -88,20 +89,21 @@ class LanesClosureModel:
     @functools.cached_property
     def functions(self) -> Mapping[str, int]:
         """The addresses of what finds multipliers; see `CLOSURE`."""
-        from mbkit.kernels.constraints.solve import strategy
+        from mbkit.kernels.constraints.solve.strategy import gather_response
         from mbkit.kernels.lanes import address_in_lanes
 
-        own = self._representation
-        functions = {
+        own, solver = self._representation, self.arrays.solver_kernels()
+        functions: dict[str, tuple[Any, str]] = {
             "free_dynamics": (own.kernel("forward_dynamics"), _EVALUATION),
             "move_sites": (own.kernel("constraint_sites"), _EVALUATION),
             "respond": (own.kernel("constraint_response"), _EVALUATION),
             "spread": (own.kernel("constraint_motion"), _EVALUATION),
-            "prepare": (strategy.prepare_schur, _PREPARE),
-            "resolve": (strategy.resolve_schur, _RESOLVE),
-            "reduce": (strategy.reduce_schur, _REDUCE),
-            "gather": (strategy.gather_response, _REDUCE),
+            "prepare": (solver.prepare, _PREPARE),
+            "resolve": (solver.resolve, _RESOLVE),
+            "gather": (gather_response, _REDUCE),
         }
+        if solver.reduce is not None:
+            functions["reduce"] = solver.reduce, _REDUCE
         return {
             name: address_in_lanes(each.function, form, self.lanes)
             for name, (each, form) in functions.items()
@@ -144,6 +146,7 @@ class LanesClosure:
 
     def __init__(self, model: LanesClosureModel, memory: ClosureMemory) -> None:
         from mbkit.kernels.compile import array_address
+        from mbkit.kernels.constraints.solve.dense_calls import memory_alone
         from mbkit.kernels.lanes import ADDRESSES
 
         width = model.lanes.width
@@ -153,6 +156,11 @@ class LanesClosure:
         for name, numbers in memory.numbers.items():
             if name in ADDRESSES:
                 closure[name] = array_address(self._lines(len(numbers) * width))
+        dense = model.arrays.solver_kernels().dense
+        if dense is not None:
+            nv, m = model.arrays.num_velocities, model.arrays.num_rows
+            closure["num_alone"] = memory_alone(nv, m, dense.memory)
+            closure["memory"] = array_address(self._lines(int(closure["num_alone"]) * width))
         self._blocks = memory.blocks.copy()  # the kernels write ranks there
         closure["blocks"] = array_address(self._blocks)
         for name in ("constraints", "joints"):

@@ -16,12 +16,11 @@ Velocities that are prescribed have rows of zeros.
 from mbkit.kernels.compile import (
     address_kernel,
     as_array,
-    call_address,
     floats_at,
     helper,
     integers_at,
-    pointer_at,
 )
+from mbkit.kernels.constraints.solve.dense_calls import prepare_matrix, solve_matrix
 from mbkit.kernels.constraints.solve.factor import set_limits
 from mbkit.kernels.constraints.solve.response import gather_efforts, is_floating
 from mbkit.kernels.constraints.solve.strategy import PREPARE, RESOLVE
@@ -31,8 +30,9 @@ from mbkit.kernels.constraints.space import (
     kept_rows,
     response_of,
     rows_of,
+    set_zero,
 )
-from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.elementary import any_lane, select, sqrt
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 
@@ -46,7 +46,7 @@ def set_matrix(space, B, sizes):
     model = bodies(space)
     scratch = scratch_of(space)
     closure = closure_of(space)
-    B[:, :] = 0.0
+    set_zero(B.reshape(-1))
     every = constraints(closure)
     for a in range(every.shape[0]):
         constraint = every[a]
@@ -79,13 +79,12 @@ def prepare_dense(space):
     set_matrix(space, B.reshape((nv, m)), sizes)
     set_limits(space, sizes, limits)
     room = floats_at(closure.room, m)
-    room[:] = 1.0
-    status = call_address(
-        closure.dense_prepare, (nv, m, B, limits, room, pointer_at(closure.memory))
-    )
+    for r in range(m):
+        room[r] = 1.0
+    status = prepare_matrix(closure, (nv, m), B, limits, room)
     kept = kept_rows(closure)
     for r in range(m):
-        kept[r] = 1 if room[r] != 0.0 else 0
+        kept[r] = select(room[r] != 0.0, 1, 0)
     return status
 
 
@@ -97,16 +96,12 @@ def resolve_dense(space, target, multipliers):
     nv = bodies(space)[0].num_velocities
     m = closure.num_rows
     efforts = floats_at(closure.efforts, nv)
-    status = call_address(
-        closure.dense_solve,
-        (
-            nv, m, pointer_at(closure.dense), target, efforts, multipliers,
-            pointer_at(closure.memory),
-        ),
-    )  # fmt: skip
+    found = as_array(multipliers, m)
+    B = floats_at(closure.dense, nv * m)
+    status = solve_matrix(closure, (nv, m), B, as_array(target, m), (efforts, found))
     if status != OK:
         return status
-    gather_efforts(space, as_array(multipliers, m))
+    gather_efforts(space, found)
     model = bodies(space)
     for i in range(1, model.shape[0]):
         body = scratch[i]
@@ -114,7 +109,7 @@ def resolve_dense(space, target, multipliers):
             k = model[i].first_velocity + c
             if is_floating(model[i], body):
                 body.bias[5 - c] = efforts[k]
-            elif scratch[k].D != 0.0:
+            elif any_lane(scratch[k].D != 0.0):
                 scratch[k].u = efforts[k] / sqrt(scratch[k].D)
     return OK
 
