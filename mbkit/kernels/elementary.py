@@ -63,6 +63,14 @@ if UNCOMPILED:
         """Whether it holds for all numbers that are computed side by side."""
         return bool(condition)
 
+    def value_of(x):
+        """The value of a number: itself."""
+        return x
+
+    def function_of(x, value, slope):
+        """The value of a function of x."""
+        return value
+
     def arctan2(y, x):
         """The angle of (x, y)."""
         return _function("arctan2", y)(y, x)
@@ -129,11 +137,41 @@ else:
 
     def _widest(*kinds):
         """The type of numbers that several can be made of: lanes, where one of them is."""
-        return next((kind for kind in kinds if hasattr(kind, "mask")), types.float64)
+        return next((kind for kind in kinds if hasattr(kind, "number")), types.float64)
 
     def _suffix(vector):
         count = getattr(vector, "count", None)
         return "f64" if count is None else f"v{count}f64"
+
+    # Where `mbkit.kernels.duals` has its numbers, the value stands in the first lane.
+
+    @intrinsic
+    def value_of(typing_context, x):
+        """The value of a number: itself, unless it is dual."""
+        is_dual = hasattr(x, "directions")
+
+        def codegen(context, builder, signature, values):
+            first = cgutils.ir.IntType(32)(0)
+            return builder.extract_element(values[0], first) if is_dual else values[0]
+
+        return (types.float64 if is_dual else x)(x), codegen
+
+    @intrinsic
+    def function_of(typing_context, x, value, slope):
+        """The value of a function of x; with its derivatives, slope x', where x is dual."""
+        is_dual = hasattr(x, "directions")
+
+        def codegen(context, builder, signature, values):
+            x, value, slope = values
+            if not is_dual:
+                return value
+            slopes = cgutils.ir.Constant(x.type, cgutils.ir.Undefined)
+            for k in range(x.type.count):
+                slopes = builder.insert_element(slopes, slope, cgutils.ir.IntType(32)(k))
+            rates = builder.fmul(slopes, x)
+            return builder.insert_element(rates, value, cgutils.ir.IntType(32)(0))
+
+        return (x if is_dual else value)(x, value, slope), codegen
 
     def _bit_test(number):
         @intrinsic
@@ -193,7 +231,13 @@ else:
 
     @helper
     def sin_cos(x):
-        """The sine and the cosine, to 1.5 units of their last digit.
+        """The sine and the cosine; of dual numbers with their derivatives."""
+        s, c = _sin_cos(value_of(x))
+        return function_of(x, s, c), function_of(x, c, -s)
+
+    @helper
+    def _sin_cos(x):
+        """The sine and the cosine of numbers without derivatives, to 1.5 units of the last digit.
 
         By the distance from the next multiple of pi/2, with polynomials of fdlibm (k_sin.c,
         k_cos.c), whose errors are below 2^-58.

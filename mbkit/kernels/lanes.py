@@ -58,6 +58,8 @@ ADDRESSES = frozenset(
 class Lanes(types.Type):
     """The numbers of as many samples."""
 
+    branches = False  # whether comparisons give one truth value
+
     def __init__(self, width: int) -> None:
         self.width = width
         self.bitwidth = 64 * width
@@ -425,7 +427,7 @@ _KINDS = {
 _made: dict[Any, tuple[int, Any]] = {}
 
 
-def address_in_lanes(function: Any, form: str, lanes: Lanes) -> int:
+def address_in_lanes(function: Any, form: str, lanes: Any) -> int:
     """Return the address of a function compiled for lanes; the first look compiles it.
 
     Parameters
@@ -435,13 +437,13 @@ def address_in_lanes(function: Any, form: str, lanes: Lanes) -> int:
     form : str
         One letter per argument: ``i`` int64, ``d`` double, ``s`` address of a SPACE with lanes,
         ``c`` pointer to double, ``p`` pointer to lanes.
-    lanes : Lanes
-        Their number.
+    lanes : Lanes or Dual
+        The numbers; see `mbkit.kernels.duals`.
     """
-    key = function, lanes.width
+    key = function, lanes
     if key not in _made:
         kinds = [_KINDS[letter](lanes) for letter in form]
-        _made[key] = compiled_address(function, kinds, __name__)
+        _made[key] = compiled_address(function, kinds, type(lanes).__module__)
     return _made[key][0]
 
 

@@ -79,7 +79,8 @@ else:
             return context.get_dummy_value()
 
         def entry_by_entry(context, builder, signature, values):
-            """The same sums of lanes, each of which fills a register."""
+            """The same sums of lanes, each of which fills a register, or of dual numbers."""
+            products = getattr(out.dtype, "sum_of_products", _sum_of_products)
 
             def entries(kind, value):
                 data = context.make_array(kind)(context, builder, value).data
@@ -91,7 +92,7 @@ else:
             data = context.make_array(out)(context, builder, values[2]).data
             for i in range(3):
                 for k in range(3):
-                    total = _sum_of_products(builder, a[3 * i : 3 * i + 3], b[k::3])
+                    total = products(builder, a[3 * i : 3 * i + 3], b[k::3])
                     place = _ir.Constant(_ir.IntType(64), 3 * i + k)
                     builder.store(total, builder.gep(data, [place]))
             return context.get_dummy_value()

@@ -10,6 +10,7 @@ import pytest
 
 import mbkit as mb
 from examples.closed_loops import bricard, four_bar, spatial_slider_crank, stewart_platform
+from tests.forces.cases import every_force, tree
 from tests.systems.complex_steps import ComplexEvaluation
 from tests.trees import random_mechanism, random_state
 
@@ -123,6 +124,29 @@ def test_matrices_and_forces(case):
         exact = ComplexEvaluation(system, "generalized_forces")
         for own, name in zip(system.force_derivatives(q, v, t), "qv", strict=True):
             assert_close(own, exact.by(given, name, t))
+
+
+@pytest.mark.slow
+def test_forces_on_dual_numbers():
+    """Each force of mbkit, between bodies with each kind of joint that dual numbers know."""
+    rng = np.random.default_rng(73)
+    mech, single = tree(rng)
+    forces = every_force(rng, mech, single)
+    joints = ("revolute", "planar", "universal", "translational", "constant velocity", "angles")
+    other = random_mechanism(rng, 8, joints)
+    a, b, c = list(other.bodies)[2:8:2]
+    between = [
+        mb.Bushing("bushing", a, c, stiffness=range(1, 7), damping=range(1, 7)),
+        mb.Drag("drag", b, linear=0.3, quadratic=0.4, wind=(0.1, 0.2, 0.3)),
+    ]
+    for mechanism, acting in ((mech, forces), (other, between)):
+        system = mechanism.assemble().with_forces(acting)
+        state = random_state(rng, system)
+        given, t = {"q": state.q, "v": state.v}, 0.4
+        exact = ComplexEvaluation(system, "generalized_forces")
+        for own, name in zip(system.force_derivatives(state.q, state.v, t), "qv", strict=True):
+            expected = exact.by(given, name, t)
+            assert np.abs(own - expected).max() < 1e-13 * np.abs(expected).max(), name
 
 
 @pytest.mark.slow

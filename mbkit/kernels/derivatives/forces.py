@@ -1,7 +1,9 @@
 """Derivatives of the generalized forces with respect to configuration and velocity.
 
 Linear springs and dampers, in joints and between points of bodies, are exact. All other forces are
-summed by the force pass, of which central differences of fourth order are taken,
+summed by the force pass, which has exact derivatives where everything in it is written for dual
+numbers (`mbkit.kernels.derivatives.exact_forces`). Else, and in the matrices of implicit methods,
+which need no digits, central differences of fourth order are taken,
 
     f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12 h + h^4 f^(5) / 30,
 
@@ -36,6 +38,9 @@ from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.validation import all_finite
 
 _STEP = 1e-5
+
+#: Option: the forces that are called have their derivatives from elsewhere.
+WITHOUT_CALLED = 1
 
 
 @helper
@@ -192,9 +197,10 @@ def add_linear_terms(space, q, d_q, d_v):
 
 
 @address_kernel(EVALUATION)
-def force_derivatives(space, _option, q, v, t, out):
+def force_derivatives(space, option, q, v, t, out):
     """d tau by d q, (nv, ndx), and after it by d v, (nv, nv), of the forces of the system.
 
+    option: `WITHOUT_CALLED`, or 0 for all of them.
     Where columns are shared, (nv, num_columns) both. Cost: O(1) for each linear spring and damper
     in a joint, O(p^2) for one across p joints, and 4 force passes for each column where there are
     other forces.
@@ -214,7 +220,7 @@ def force_derivatives(space, _option, q, v, t, out):
     record = records_at(space, 1, SPACE)[0]
     efforts = floats_at(record.efforts, nv)
     status = OK
-    if record.num_called > 0:
+    if record.num_called > 0 and option != WITHOUT_CALLED:
         status = checked_forces(space, q, v, t, efforts)
         if status == OK:
             status = along_steps(space, own_q, v, t, efforts, d_q)

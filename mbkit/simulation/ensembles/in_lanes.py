@@ -23,6 +23,7 @@ from mbkit.systems.calls.evaluations import FORWARD_DYNAMICS
 from mbkit.systems.calls.lanes import is_written
 from mbkit.systems.memory.lanes import (
     EVALUATION,
+    MOTION_AND_STEPS,
     LanesModel,
     LanesWorkspace,
     forces_have_lanes,
@@ -104,7 +105,7 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
         from mbkit.kernels.time_loops.adaptive_in_lanes import ATTEMPT as form
 
     kind = lanes.Lanes(lanes.native_width())
-    model = LanesModel(system.arrays, kind, steps=True)
+    model = LanesModel(system.arrays, kind, functions=MOTION_AND_STEPS)
     dynamics = lanes.address_in_lanes(function, EVALUATION, kind)
     address = lanes.address_in_lanes(step.function, form, kind)
     return Lanes(model, address, dynamics, kind.width, step.adaptive)

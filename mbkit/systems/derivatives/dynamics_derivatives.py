@@ -172,9 +172,24 @@ def force_derivatives(
     system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
 ) -> tuple[Floats, Floats]:
     """See `System.force_derivatives`."""
+    from mbkit.kernels.derivatives.forces import WITHOUT_CALLED
+
     times = times_of(t, on_error)[..., None]
-    compute = system.evaluator.compute
-    return _by_state(system, compute(FORCE_DERIVATIVES, q, v, times, on_error=on_error))
+    exact = system._exact_forces
+
+    def compute(option: int) -> Floats:
+        return system.evaluator.compute(
+            FORCE_DERIVATIVES, q, v, times, option=option, on_error=on_error
+        )
+
+    if exact is None:
+        return _by_state(system, compute(0))
+    checked = system.evaluator.arguments.with_leading_axes
+    both = compute(WITHOUT_CALLED)
+    failed = exact.add(both, checked("q", q), checked("v", v), times)
+    if failed.any():
+        both[failed] = compute(0)[failed]
+    return _by_state(system, both)
 
 
 # For single samples what a kernel wrote is divided by what is known before: half the time of seven

@@ -20,10 +20,16 @@ from mbkit.systems.memory.workspace import (
 )
 
 if TYPE_CHECKING:
-    from mbkit.kernels.lanes import Lanes
     from mbkit.systems.memory.lanes_closure import LanesClosure
 
-__all__ = ["LanesForces", "LanesModel", "LanesWorkspace", "forces_have_lanes"]
+__all__ = [
+    "MOTION_AND_STEPS",
+    "LanesForces",
+    "LanesModel",
+    "LanesWorkspace",
+    "forces_have_lanes",
+    "motions_have_lanes",
+]
 
 #: Forms of functions by address, with lanes: see `address_in_lanes`. Time is a double, the same for
 #: all samples that are computed together.
@@ -34,9 +40,12 @@ _OF_JOINTS = {
     "motion": "icpppppp", "retract": "icppp", "difference": "icppp", "dexp_inv": "icppp",
 }  # fmt: skip
 
+#: What steps on the group ask of joints, with their motion.
+MOTION_AND_STEPS = tuple(_OF_JOINTS)
+
 
 @functools.cache  # numba takes 2 ms to read those of SCRATCH
-def record_in_lanes(dtype: np.dtype[Any], lanes: Lanes) -> Any:
+def record_in_lanes(dtype: np.dtype[Any], lanes: Any) -> Any:
     """Return the record with lanes for doubles."""
     from mbkit.kernels.lanes import record_of_lanes
 
@@ -48,8 +57,8 @@ class LanesModel:
 
     Attributes
     ----------
-    lanes : Lanes
-        Their number.
+    lanes : Lanes or Dual
+        Their number; or dual numbers, for which functions are compiled as they are for lanes.
     arrays : SystemArrays
         The system.
     bodies : ndarray of BODY
@@ -62,24 +71,25 @@ class LanesModel:
     ----------
     arrays : SystemArrays
         The system.
-    lanes : Lanes
-        Their number.
-    steps : bool
-        Whether joints have what steps on the group ask of them, besides their motion.
+    lanes : Lanes or Dual
+        As above.
+    functions : tuple of str
+        Those of joints that are called, by their names in `JointKernels`.
     """
 
-    def __init__(self, arrays: SystemArrays, lanes: Lanes, *, steps: bool = False) -> None:
+    def __init__(
+        self, arrays: SystemArrays, lanes: Any, *, functions: tuple[str, ...] = ("motion",)
+    ) -> None:
         self.lanes = lanes
         self.arrays = arrays
         self._in_order: dict[int, tuple[int, int]] = {}
         self.bodies = arrays.bodies.copy()
         self.rooms: dict[int, int] = {}
         self._owners: list[Any] = []
-        names = tuple(_OF_JOINTS) if steps else ("motion",)
         for i, joint in enumerate(arrays.joints):
             kernels = None if joint is None or joint.screw_form() else joint.kernels()
             if kernels is not None:  # none that calls Python: see `batch_in_lanes`
-                self._install(i, {name: getattr(kernels, name) for name in names})
+                self._install(i, {name: getattr(kernels, name) for name in functions})
 
     @functools.cached_property
     def packed(self) -> tuple[int, int]:
@@ -109,7 +119,9 @@ class LanesModel:
 
         row: Any = self.bodies[i]
         functions = {name: each for name, each in functions.items() if row[name]}
-        if all(getattr(each, "in_lanes", False) for each in functions.values()):
+        if self.lanes.branches or all(
+            getattr(each, "in_lanes", False) for each in functions.values()
+        ):
             for name, each in functions.items():
                 row[name] = address_in_lanes(each.function, _OF_JOINTS[name], self.lanes)
             return
@@ -131,6 +143,14 @@ class LanesModel:
         """Those that time loops call; they compute the others in place."""
         forces = self.arrays.forces
         return LanesForces(self, forces.order[forces.num_fields : forces.num_called])
+
+
+def motions_have_lanes(arrays: SystemArrays) -> bool:
+    """Return whether the motions of all joints are compiled functions for lanes."""
+    kernels = [
+        joint.kernels() for joint in arrays.joints if not (joint is None or joint.screw_form())
+    ]
+    return all(getattr(getattr(each, "motion", None), "in_lanes", False) for each in kernels)
 
 
 #: What functions of `mbkit.kernels.joints.lane_by_lane` have for parameters.

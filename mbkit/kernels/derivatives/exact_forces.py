@@ -1,0 +1,81 @@
+"""Derivatives of forces by dual numbers, exact: see `mbkit.kernels.duals`."""
+
+import math
+
+from mbkit.kernels.compile import (
+    as_array,
+    at,
+    call_address,
+    floats_at,
+    helper,
+    int64,
+    kernel,
+    matrix,
+    records_at,
+    stack,
+)
+from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.derivatives.forces import called_forces
+from mbkit.kernels.duals import DIRECTIONS, along, moving
+from mbkit.kernels.layout import SPACE
+from mbkit.kernels.space import bodies, scratch_of, trials
+from mbkit.kernels.status import OK
+
+#: The form of `called_forces_along`: of dual numbers are those of the space.
+FORM = "siicccc"
+
+
+@helper
+def move_along(space, first, q, v):
+    """Let the trial state move from (q, v): along direction k with entry first + k of (dx, v).
+
+    Behind the memory of `trials` there is some for q as dual numbers.
+    """
+    trial, speed, dx = trials(space)
+    nq = q.shape[0]
+    ndx = dx.shape[0]
+    size = nq + v.shape[0] + ndx
+    start = floats_at(records_at(space, 1, SPACE)[0].trial, size + nq)[size:]
+    for j in range(nq):
+        start[j] = q[j]
+    for j in range(ndx):
+        k = j - first
+        dx[j] = moving(0.0, k, 1.0) if 0 <= k < DIRECTIONS else 0.0
+    for j in range(v.shape[0]):
+        k = ndx + j - first
+        speed[j] = moving(v[j], k, 1.0) if 0 <= k < DIRECTIONS else v[j]
+    return retract_rows(bodies(space), scratch_of(space), start, dx, trial)
+
+
+def called_forces_along(space, first, count, q, v, t, out):
+    """Derivatives of the forces that are called by the entries first to first + count of (dx, v).
+
+    out (count, nv), of at most DIRECTIONS entries.
+    """
+    model = bodies(space)
+    nv = model[0].num_velocities
+    status = move_along(space, first, as_array(q, model[0].num_positions), as_array(v, nv))
+    if status != OK:
+        return status
+    trial, speed, _ = trials(space)
+    tau = floats_at(records_at(space, 1, SPACE)[0].efforts, nv)
+    status = called_forces(space, at(trial, 0), at(speed, 0), t, tau)
+    for k in range(count):
+        for j in range(nv):
+            out[k * nv + j] = along(tau[j], k)
+    return status
+
+
+@kernel(int64(int64, int64, matrix, matrix, matrix, stack))
+def along_all(function, space, q, v, t, out):
+    """The same, by address, of N states by all entries, out (N, ndx + nv, nv).
+
+    Those of a state at which a force fails are not numbers. Returns OK.
+    """
+    for n in range(out.shape[0]):
+        for first in range(0, out.shape[1], DIRECTIONS):
+            count = min(DIRECTIONS, out.shape[1] - first)
+            part = out[n, first : first + count]
+            if call_address(function, (space, first, count, q[n], v[n], t[n], part)) != OK:
+                part[:] = math.nan
+    return OK
