@@ -43,6 +43,9 @@ LEAST_SAMPLES = 64
 #: of seven bodies take a second one by one.
 LEAST_STATES = 1_000_000
 
+#: The same of dynamics with multipliers, for which eight functions are compiled in a minute.
+LEAST_CLOSED = 1024
+
 _OF_STATES = (ENERGIES, MOMENTUM)
 
 #: Options of dynamics that kernels have in lanes. That of the Jacobian is the number of a body.
@@ -139,6 +142,13 @@ def is_written(what: Evaluation, function: Any) -> bool:
     return function.__module__ in [f"mbkit.kernels.{name}" for name in written]
 
 
+def _least_samples(what: Evaluation) -> int:
+    """Return the fewest samples for which functions are compiled for lanes."""
+    if what in _OF_STATES:
+        return LEAST_STATES
+    return LEAST_CLOSED if what in _OF_MULTIPLIERS else LEAST_SAMPLES
+
+
 def _fits(arrays: SystemArrays, samples: Samples) -> bool:
     """Return whether a function that is written for lanes is so for this system and these samples.
 
@@ -175,7 +185,7 @@ def batch_in_lanes(
     if (
         UNCOMPILED
         or not samples.what.in_lanes
-        or samples.count < (LEAST_STATES if samples.what in _OF_STATES else LEAST_SAMPLES)
+        or samples.count < _least_samples(samples.what)
         or (option not in _OPTIONS and samples.what is not JACOBIAN)
         or evaluator.calls_python
     ):

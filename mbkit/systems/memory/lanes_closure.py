@@ -89,7 +89,6 @@ class LanesClosureModel:
     @functools.cached_property
     def functions(self) -> Mapping[str, int]:
         """The addresses of what finds multipliers; see `CLOSURE`."""
-        from mbkit.kernels.constraints.solve.strategy import gather_response
         from mbkit.kernels.lanes import address_in_lanes
 
         own, solver = self._representation, self.arrays.solver_kernels()
@@ -100,7 +99,6 @@ class LanesClosureModel:
             "spread": (own.kernel("constraint_motion"), _EVALUATION),
             "prepare": (solver.prepare, _PREPARE),
             "resolve": (solver.resolve, _RESOLVE),
-            "gather": (gather_response, _REDUCE),
         }
         if solver.reduce is not None:
             functions["reduce"] = solver.reduce, _REDUCE
