@@ -3921,8 +3921,8 @@ class System:
         both sides.
 
         Cost: O(forces) for springs and dampers in joints, O(p^2) for one across p joints; with
-        other forces one pass of dual numbers for seven velocities and entries of a step, which
-        takes a quarter of the time of differences, or four force passes for each.
+        other forces one pass of dual numbers for seven velocities and entries of a step, or four
+        force passes for each.
 
         Examples
         --------

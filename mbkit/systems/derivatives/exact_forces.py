@@ -74,12 +74,7 @@ class ExactForces:
         none, as one of the forces fails or its derivative is not finite, (...).
         """
         leading, nv = both.shape[:-1], self._nv
-        given = [
-            np.array(np.broadcast_to(x, (*leading, x.shape[-1])), order="C").reshape(
-                (-1, x.shape[-1])
-            )
-            for x in (q, v, t)
-        ]
+        given = [_rows(x, leading) for x in (q, v, t)]
         found = np.empty((math.prod(leading), self._entries, nv))
         # the lock of the interpreter is held meanwhile: one workspace is enough for all threads
         self._along_all(self._function, self._workspace.address, *given, found)
@@ -87,3 +82,11 @@ class ExactForces:
         parts = (rows[..., :ndx], rows[..., ndx:])
         both += np.concatenate([x.reshape((*leading, -1)) for x in parts], axis=-1)
         return ~np.isfinite(found).all(axis=(1, 2)).reshape(leading)
+
+
+def _rows(x: Floats, leading: tuple[int, ...]) -> Floats:
+    """Return vectors as rows that kernels take, with these leading axes in one."""
+    size = x.shape[-1]
+    if x.shape[:-1] != leading:
+        x = np.broadcast_to(x, (*leading, size))
+    return np.array(x, order="C").reshape((-1, size))
