@@ -54,7 +54,7 @@ def compiling_announced(kernels: Sequence[str] = ()) -> Iterator[None]:
     Where the first one is, `kernels` are compiled on all cores, as `compile_side_by_side` has them:
     what is not there yet is most likely all not there.
     """
-    from mbkit.kernels.caching import compilation_listener
+    from mbkit.kernels.compiling.caching import compilation_listener
 
     announced: set[str] = set()
     todo = [*kernels] if cores() > 1 else []

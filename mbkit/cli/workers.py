@@ -24,7 +24,7 @@ def compile_here(
     modules: Sequence[str], announce: Callable[[str], None], advance: Callable[[], None]
 ) -> None:
     """Compile the kernels of modules; the arguments are those of `compile_side_by_side`."""
-    from mbkit.kernels.caching import compilation_listener
+    from mbkit.kernels.compiling.caching import compilation_listener
 
     with compilation_listener(announce):
         for name in modules:
@@ -141,7 +141,7 @@ def _workers(count: int) -> Iterator[list[Connection]]:
 def _work(connection: Connection) -> None:
     """Compile the modules that the other end names, until it closes; that is one process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
-    from mbkit.kernels.caching import compilation_listener
+    from mbkit.kernels.compiling.caching import compilation_listener
 
     def ask(kernel: str) -> None:
         connection.send(kernel)

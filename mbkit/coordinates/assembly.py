@@ -271,7 +271,7 @@ class Assembly:
 
     def system(self, rows: SystemArrays | None = None) -> System:
         """Return the equations of motion, with the rows of the kernels if they are known."""
-        from mbkit.kernels.loading import load_alone
+        from mbkit.kernels.compiling.loading import load_alone
 
         load_alone()
         tell_of_compiling()

@@ -220,7 +220,7 @@ class Problem:
 
     def _ask(self, door: str, kernel: Callable[..., int], given: dict[str, Any]) -> int:
         """Call a kernel of `mbkit.kernels.protocol`; ShapeError for arrays it does not take."""
-        from mbkit.kernels.refusals import REFUSALS
+        from mbkit.kernels.compiling.refusals import REFUSALS
 
         try:
             state = kernel(self.space, *given.values())

@@ -19,9 +19,9 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
     from numba.extending import intrinsic, overload
     from numba.np.numpy_support import as_dtype
 
-    from mbkit.kernels.caching import enable_cache
-    from mbkit.kernels.fusing import FusingCompiler
-    from mbkit.kernels.linking import linked
+    from mbkit.kernels.compiling.caching import enable_cache
+    from mbkit.kernels.compiling.fusing import FusingCompiler
+    from mbkit.kernels.compiling.linking import linked
 
 UNCOMPILED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 

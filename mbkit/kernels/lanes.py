@@ -34,8 +34,8 @@ from numba.extending import (
 )
 from numba.np.numpy_support import from_dtype
 
-from mbkit.kernels.caching import features
 from mbkit.kernels.compile import compiled_address
+from mbkit.kernels.compiling.caching import features
 from mbkit.kernels.constraints.layout import CLOSURE
 from mbkit.kernels.layout import SPACE
 

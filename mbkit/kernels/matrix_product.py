@@ -15,7 +15,7 @@ from mbkit.kernels.compile import (  # type: ignore[attr-defined]
     intrinsic,
     types,
 )
-from mbkit.kernels.fusing import multiplied_and_added
+from mbkit.kernels.compiling.fusing import multiplied_and_added
 
 if UNCOMPILED:
 

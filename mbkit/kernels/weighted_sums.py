@@ -13,7 +13,7 @@ from mbkit.kernels.compile import (  # type: ignore[attr-defined]
     intrinsic,
     types,
 )
-from mbkit.kernels.fusing import multiplied_and_added
+from mbkit.kernels.compiling.fusing import multiplied_and_added
 
 #: Numbers side by side; those of a block that lie one behind the other are this far apart.
 SIDE_BY_SIDE = 8

@@ -20,7 +20,7 @@ def tell_of_compiling() -> None:
     unless the program configures logging otherwise. Nothing is logged if all kernels are in the
     cache, or if another listener reports compilation, as the command line does.
     """
-    from mbkit.kernels import caching
+    from mbkit.kernels.compiling import caching
 
     count, told = 0, 0.0
 

@@ -514,7 +514,7 @@ def test_warmup_compiles_every_module_with_kernels():
 
 
 LOADED = """
-from mbkit.kernels import caching
+from mbkit.kernels.compiling import caching
 loaded = set()
 load = caching._KernelCache.load_overload
 def noted(self, *arguments):

@@ -187,7 +187,7 @@ def test_an_edit_in_a_helper_of_another_file_compiles_what_links_it_alone(tmp_pa
         )
     code = textwrap.dedent(
         """
-        from mbkit.kernels.caching import compilation_listener
+        from mbkit.kernels.compiling.caching import compilation_listener
         heard = []
         with compilation_listener(heard.append):
             from mbkit.kernels import caller, other
@@ -223,7 +223,7 @@ def test_compiling_is_announced_and_loading_is_not(tmp_path):
     """A listener hears of each kernel that has to be compiled, and of none that is loaded."""
     code = textwrap.dedent(
         """
-        from mbkit.kernels.caching import compilation_listener
+        from mbkit.kernels.compiling.caching import compilation_listener
         heard = []
         with compilation_listener(heard.append):
             from mbkit.kernels import configuration

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mbkit.kernels.compile import float64, floats, int64, kernel
-from mbkit.kernels.fusing import fuses
+from mbkit.kernels.compiling.fusing import fuses
 
 pytestmark = pytest.mark.compiled
 

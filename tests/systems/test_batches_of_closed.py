@@ -10,7 +10,7 @@ import pytest
 import mbkit as mb
 from benchmarks.constraints import four_bars
 from examples.closed_loops import delta_robot
-from mbkit.kernels import batches
+from mbkit.kernels.calls import batches
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.evaluation import EVALUATION
 from mbkit.kernels.status import NOT_SOLVED, failure

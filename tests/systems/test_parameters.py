@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.kernels.caching import compilation_listener
+from mbkit.kernels.compiling.caching import compilation_listener
 from tests.every_representation import each_representation
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
 

@@ -50,8 +50,8 @@ def environment(versions: Mapping[str, str]) -> dict[str, str]:
     The given versions of mbkit and its libraries, the hash of all kernels, and the processor for
     which numba compiles.
     """
-    from mbkit.kernels.caching import processor, source_stamp
     from mbkit.kernels.compile import UNCOMPILED
+    from mbkit.kernels.compiling.caching import processor, source_stamp
 
     kernels = source_stamp()[:16] + (" uncompiled" if UNCOMPILED else "")
     python = ".".join(platform.python_version_tuple()[:2])

@@ -93,7 +93,7 @@ def compute(
     the addresses of the function and of the one that leaves wrenches. The exception of the first
     failed sample names its index.
     """
-    from mbkit.kernels.batches import Call, SampleArrays  # here: threads find it loaded
+    from mbkit.kernels.calls.batches import Call, SampleArrays  # here: threads find it loaded
 
     check_on_error(on_error)
     samples = _samples(evaluator, what, given, wrenches)
@@ -178,7 +178,7 @@ def _take_chunks(
     stop: bool,
 ) -> None:
     """Compute chunks until none is left; samples that fail stop the batch or become NaN."""
-    from mbkit.kernels.batches import batch
+    from mbkit.kernels.calls.batches import batch
 
     lanes, call, arrays = called
     workspace = evaluator.take()

@@ -1,6 +1,6 @@
 """Functions by address as methods in C, which Python calls without a dispatcher.
 
-See `mbkit.kernels.direct_calls`.
+See `mbkit.kernels.calls.direct_calls`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def direct_call(
 
     if UNCOMPILED:
         return _interpreted(function, option, shapes, apply)
-    from mbkit.kernels.direct_calls import DIRECT, NOT_READ
+    from mbkit.kernels.calls.direct_calls import DIRECT, NOT_READ
 
     own = np.zeros(1, DIRECT)
     call: Any = own[0]
@@ -68,7 +68,7 @@ def direct_call(
 @functools.cache
 def _method() -> _Method:
     """Return what all calls share; it must live as long as they do."""
-    from mbkit.kernels.direct_calls import direct
+    from mbkit.kernels.calls.direct_calls import direct
 
     return _Method(b"direct", direct.address, _METH_FASTCALL, None)
 
@@ -79,7 +79,7 @@ def _of_python() -> tuple[int, int, int]:
 
     The word of the dtype tells its numbers, and stands second in the tuple.
     """
-    from mbkit.kernels.direct_calls import NUMBER_TYPE, WITHOUT_FLAGS
+    from mbkit.kernels.calls.direct_calls import NUMBER_TYPE, WITHOUT_FLAGS
 
     word = ctypes.c_int64.from_address(id(np.dtype(np.float64)) + 8 * NUMBER_TYPE)
     integer = ctypes.cast(ctypes.pythonapi.PyLong_FromSsize_t, ctypes.c_void_p).value
@@ -91,8 +91,8 @@ def _interpreted(
     function: int, option: int, shapes: Sequence[tuple[int, ...] | None], apply: int
 ) -> Direct:
     """As `direct_call`, where nothing is compiled."""
+    from mbkit.kernels.calls.direct_calls import VECTORS, interpreted
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.direct_calls import VECTORS, interpreted
 
     own = [*shapes, *[None] * (1 + VECTORS - len(shapes))]
 

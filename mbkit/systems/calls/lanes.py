@@ -97,7 +97,7 @@ class BatchInLanes:
         self._functions = functions
         self._option = option
         self.width = model.lanes.width
-        from mbkit.kernels import batches_in_lanes  # here: threads find it loaded
+        from mbkit.kernels.calls import batches_in_lanes  # here: threads find it loaded
 
         self.kernel, self._call = batches_in_lanes.batch_in_lanes, batches_in_lanes.LanesCall
 

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from mbkit.kernels.batches import Call, SampleArrays, one_by_one
+from mbkit.kernels.calls.batches import Call, SampleArrays, one_by_one
+from mbkit.kernels.calls.transposition import transpose_eight, transpose_four
 from mbkit.kernels.compile import (
     call_address,
     floats_at,
@@ -14,7 +15,6 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.status import OK
-from mbkit.kernels.transposition import transpose_eight, transpose_four
 
 
 class LanesCall(NamedTuple):

@@ -1,8 +1,8 @@
 """Calls of functions by address for many samples, one by one.
 
 Every function has the form of `mbkit.kernels.evaluation`. What it does not read is given anyway,
-as any array. Calls of one sample: `mbkit.kernels.direct_calls`; of
-several at once: `mbkit.kernels.batches_in_lanes`.
+as any array. Calls of one sample: `mbkit.kernels.calls.direct_calls`; of
+several at once: `mbkit.kernels.calls.batches_in_lanes`.
 """
 
 from typing import NamedTuple

@@ -31,7 +31,7 @@ _IMPORTS = re.compile(
 @functools.cache
 def _sources() -> dict[str, bytes]:
     """Return the source of each module of kernels, by its name."""
-    root = pathlib.Path(__file__).parent
+    root = pathlib.Path(__file__).parents[1]
     found = {}
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts

@@ -32,7 +32,7 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
     from numba.core.typed_passes import NopythonRewrites
     from numba.extending import intrinsic
 
-from mbkit.kernels.caching import features
+from mbkit.kernels.compiling.caching import features
 
 
 @functools.cache

@@ -18,7 +18,7 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.runtime.nrt import rtsys
 
-    from mbkit.kernels.caching import PACKAGE, _KernelCache
+    from mbkit.kernels.compiling.caching import PACKAGE, _KernelCache
 
 
 class _Library(JITCodeLibrary):

@@ -18,7 +18,7 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
     from numba.core.codegen import JITCodeLibrary
     from numba.core.registry import CPUDispatcher
 
-    from mbkit.kernels.fusing import FusingCompiler
+    from mbkit.kernels.compiling.fusing import FusingCompiler
 
 
 class _Library(JITCodeLibrary):
