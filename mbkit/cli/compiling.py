@@ -35,8 +35,8 @@ def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed"
         *(("explicit.dense_output", "protocol", "explicit.charts") if chosen_steps else ()),
         "recursions.energy:energies",
         "joints.screw_product:motion",
-        "batches",
-        "direct_calls:direct",
+        "calls.batches",
+        "calls.direct_calls:direct",
     )
     return [PACKAGE + name for name in names]
 

@@ -168,10 +168,11 @@ def _first_of(address, count):
 def test_an_edit_in_a_helper_of_another_file_compiles_what_links_it_alone(tmp_path):
     """The stamp of a kernel covers all that its module imports, through others, and no more."""
     package = tmp_path / "mbkit" / "kernels"
-    package.mkdir(parents=True)
-    (tmp_path / "mbkit" / "__init__.py").write_text("")
-    (package / "__init__.py").write_text("")
-    for name in ("compile", "caching", "fusing", "linking", "../interrupts"):
+    (package / "compiling").mkdir(parents=True)
+    for each in (tmp_path / "mbkit", package, package / "compiling"):
+        (each / "__init__.py").write_text("")
+    door_to_numba = ("compile", *(f"compiling/{each}" for each in ("caching", "fusing", "linking")))
+    for name in (*door_to_numba, "../interrupts"):
         source = pathlib.Path(door.__file__).parent / f"{name}.py"
         (package / f"{name}.py").write_text(source.read_text(encoding="utf-8"))
     (package / "between.py").write_text(
