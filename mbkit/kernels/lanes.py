@@ -107,7 +107,7 @@ class LanesAddress(types.Type):
 
     def __init__(self, lanes: Lanes) -> None:
         self.number = lanes
-        super().__init__(name=f"LanesAddress{lanes.width}")
+        super().__init__(name=f"LanesAddress[{lanes.name}]")
 
     def can_convert_to(self, typingctx: Any, other: Any) -> Any:
         """It is an integer for whoever does not look what is there."""

@@ -14,7 +14,7 @@ from mbkit.systems.calls.evaluations import (
     STORED_CONSTRAINT_STATE,
     STORED_DYNAMICS,
 )
-from mbkit.systems.constraints import constraint_parts, solved
+from mbkit.systems.constraints import constraint_parts, solved_by
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
@@ -40,8 +40,9 @@ def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, Base
     multipliers = np.full((t.size, system.num_velocity_constraints), np.nan)
     try:
         tau = efforts_of(run, rows)
-        vdot, multipliers, kept = solved(
-            system, rows.q, rows.v, tau, t=t, pull=_pull(run), on_error="nan", what=STORED_DYNAMICS
+        given = rows.q, rows.v, tau, None
+        vdot, multipliers, kept = solved_by(
+            system, STORED_DYNAMICS, given, t=t, pull=_pull(run), on_error="nan"
         )
         if rows.multipliers.size:
             _put_own(run, rows, multipliers, kept)

@@ -115,19 +115,33 @@ def solved(
     t: ArrayLike = 0.0,
     pull: tuple[float, float] = (0.0, 0.0),
     on_error: str = "raise",
-    what: Evaluation = SOLVED_DYNAMICS,
 ) -> tuple[Floats, Floats, Floats]:
     """See `System.solved`."""
+    given = q, v, tau, wrenches
+    return solved_by(system, SOLVED_DYNAMICS, given, t=t, pull=pull, on_error=on_error)
+
+
+def solved_by(
+    system: System,
+    what: Evaluation,
+    given: tuple[ArrayLike, ArrayLike, ArrayLike | None, Wrenches | None],
+    *,
+    t: ArrayLike,
+    pull: tuple[float, float],
+    on_error: str,
+) -> tuple[Floats, Floats, Floats]:
+    """Return what `solved` does of q, v, tau and wrenches, in lanes or one by one."""
+    q, v, tau, wrenches = given
     if not system.arrays.closure:
         vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
         nothing = np.zeros((*vdot.shape[:-1], 0))
         return vdot, nothing, nothing
     if system.motions:
         return _solve_driven(system, q, v, tau, wrenches, t=t, pull=pull, on_error=on_error)
-    given: Any = applied(system, q, v, tau, t, on_error)
-    given = system.evaluator.arguments.timed("tau", given, t, on_error)
-    given = np.concatenate([given, np.broadcast_to(pull, (*given.shape[:-1], 2))], axis=-1)
-    found = computed(system, what, q, v, given, wrenches=wrenches, on_error=on_error)
+    x: Any = applied(system, q, v, tau, t, on_error)
+    x = system.evaluator.arguments.timed("tau", x, t, on_error)
+    x = np.concatenate([x, np.broadcast_to(pull, (*x.shape[:-1], 2))], axis=-1)
+    found = computed(system, what, q, v, x, wrenches=wrenches, on_error=on_error)
     m = system.num_velocity_constraints
     vdot, multipliers, kept = np.split(found, [system.nv, system.nv + m], axis=-1)
     return vdot.copy(), multipliers.copy(), kept

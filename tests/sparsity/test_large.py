@@ -46,7 +46,7 @@ def numbers(system: mb.System) -> dict[str, int]:
     blocks = closure.blocks
     workspace = Workspace(system.arrays, system.evaluator)
     assert workspace.closure is not None
-    memory = {**vars(workspace), **workspace.closure._memory}
+    memory = {**vars(workspace), **workspace.closure.numbers}
     return {
         "matrix": closure.num_gram,
         "pairs": len(closure.pairs),

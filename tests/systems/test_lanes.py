@@ -133,3 +133,11 @@ def test_few_samples_and_python_take_the_way_of_single_samples(case, monkeypatch
     monkeypatch.setattr(lanes, "LEAST_SAMPLES", COUNT + 1)
     system.mass_matrix(*given["mass_matrix"])
     assert not taken
+
+
+def test_addresses_of_lanes_and_of_dual_numbers_are_types_of_their_own():
+    """Both are eight doubles wide: in one process each kernel is compiled for both."""
+    from mbkit.kernels.duals import DUAL
+    from mbkit.kernels.lanes import Lanes, LanesAddress
+
+    assert LanesAddress(DUAL) != LanesAddress(Lanes(DUAL.width))
