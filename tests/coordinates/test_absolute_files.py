@@ -268,7 +268,7 @@ def test_info_shows_what_is_cut(model):
 @pytest.mark.slow
 def test_a_run_goes_on_from_its_directory(model, tmp_path, monkeypatch):
     """After Ctrl-C in the middle, bit for bit."""
-    monkeypatch.setattr("mbkit.simulation.long_runs.recording.CHUNK", 1e-4)
+    monkeypatch.setattr("mbkit.simulation.stepping.chunks.CHUNK", 1e-4)
     relative, q, v = start(model)
     system = mb.load_model(model).assemble(EULER)
     q, v = system.state_of(relative, q, v)

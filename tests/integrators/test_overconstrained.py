@@ -130,7 +130,7 @@ def test_a_run_that_is_resumed_is_the_same_to_the_last_bit(
         return advance
 
     with monkeypatch.context() as patched:
-        patched.setattr("mbkit.simulation.long_runs.recording.CHUNK", 1e-4)
+        patched.setattr("mbkit.simulation.stepping.chunks.CHUNK", 1e-4)
         patched.setattr(kind, "prepare", stopping)
         assert not mb.simulate(
             system, (0.0, 0.2), 0.01, output=tmp_path / "run", **options

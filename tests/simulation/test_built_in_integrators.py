@@ -58,7 +58,7 @@ def run(system, method, path=None):
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_a_run_goes_on_with_its_integrator(system, method, tmp_path, monkeypatch):
     """From the directory alone, after Ctrl-C in the middle, bit for bit."""
-    monkeypatch.setattr("mbkit.simulation.long_runs.recording.CHUNK", 1e-4)
+    monkeypatch.setattr("mbkit.simulation.stepping.chunks.CHUNK", 1e-4)
     kind = type(method)
     prepare = kind.prepare
 

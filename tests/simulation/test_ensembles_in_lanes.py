@@ -204,7 +204,7 @@ def test_pairs_of_every_kind_go_side_by_side(monkeypatch, left_alone, integrator
     """On one thread, one attempt at a time; a run that grows without bounds fails alone."""
     monkeypatch.setattr(in_threads, "cores", lambda: 1)
     monkeypatch.setattr(adaptive_in_lanes, "ATTEMPTS", 1)
-    monkeypatch.setattr(adaptive_in_lanes, "CHUNK", 0.0)
+    monkeypatch.setattr("mbkit.simulation.stepping.chunks.CHUNK", 0.0)
     system = random_mechanism(np.random.default_rng(5), 5, ["revolute", "free"]).assemble()
     given = unlike(system)
     given["v"][9] *= 1e160
@@ -238,7 +238,7 @@ def test_runs_that_choose_their_steps_are_stopped_at_grid_points(monkeypatch):
     whole = mb.simulate(system, **options, **given)
     monkeypatch.setattr(in_threads, "cores", lambda: 1)
     monkeypatch.setattr(adaptive_in_lanes, "ATTEMPTS", 1)
-    monkeypatch.setattr(adaptive_in_lanes, "CHUNK", 0.0)
+    monkeypatch.setattr("mbkit.simulation.stepping.chunks.CHUNK", 0.0)
     advance, calls = AdaptiveGroup._advance, []
 
     def interrupted(*arguments):

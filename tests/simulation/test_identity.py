@@ -88,7 +88,6 @@ def test_a_force_must_be_given_again_and_be_the_same(stopped, monkeypatch):
 
 def test_a_run_without_forces_takes_none(system, tmp_path, monkeypatch):
     """And constant forces are in the manifest."""
-    chunks = importlib.import_module("mbkit.simulation.long_runs.recording")
     advance = mb.RungeKuttaMuntheKaas.prepare
 
     def failing(self, problem):
@@ -101,7 +100,7 @@ def test_a_run_without_forces_takes_none(system, tmp_path, monkeypatch):
 
         return run
 
-    monkeypatch.setattr(chunks, "CHUNK", 1e-4)
+    monkeypatch.setattr("mbkit.simulation.stepping.chunks.CHUNK", 1e-4)
     monkeypatch.setattr(mb.RungeKuttaMuntheKaas, "prepare", failing)
     tau = [0.3, -0.2, 0.1, 1.0 / 3.0]
     for name, given in (("none", None), ("constant", tau)):

@@ -40,7 +40,7 @@ def often(monkeypatch):
     """A part every 4 ms, and short chunks."""
     monkeypatch.setattr(recording, "SHORTEST", 0.004)
     monkeypatch.setattr(recording, "SHARE", 0.0)
-    monkeypatch.setattr(recording, "CHUNK", 1e-4)
+    monkeypatch.setattr("mbkit.simulation.stepping.chunks.CHUNK", 1e-4)
 
 
 # What ends a run in these tests: forces read it, and it is no part of them.

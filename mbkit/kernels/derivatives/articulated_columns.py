@@ -139,7 +139,7 @@ def wrench_of_velocity(tree, i, n):
 
 @helper
 def wrench_of_force(tree, i, n, column, out):
-    """dP of a force along velocity n of joint i, and its u of the joint, in column `place`."""
+    """dP of a force along velocity n of joint i, and its u of the joint, in a column."""
     columns = tree.memory.columns
     out[n, column] = 1.0
     t, f = add_column(columns[n], columns[n][12], _ZERO, _ZERO)

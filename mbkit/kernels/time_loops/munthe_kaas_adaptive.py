@@ -243,7 +243,8 @@ def go_to(space, scheme, control, target, progress, stages):
 def depart(step, state, progress):
     """Leave a grid point, where the state is, for the one at the end of `step`."""
     numbers = progress.numbers
-    set_out(numbers, step)
+    numbers[BEGIN] = step.t
+    numbers[END] = step.end
     numbers[BEGIN_SIZE] = progress.remembered[MEMORY_SIZE]
     numbers[BEGIN_ERROR] = progress.remembered[MEMORY_ERROR]
     copy(state, progress.before)

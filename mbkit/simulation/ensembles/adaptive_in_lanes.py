@@ -18,7 +18,7 @@ from mbkit.simulation.ensembles.gathering import Ended, Gathered
 from mbkit.simulation.ensembles.in_lanes import Lanes, Registers
 from mbkit.simulation.ensembles.in_threads import Block, Plan
 from mbkit.simulation.preparation import Prepared
-from mbkit.simulation.stepping.chunks import CHUNK
+from mbkit.simulation.stepping.chunks import next_chunk
 
 __all__ = ["AdaptiveGroup"]
 
@@ -137,7 +137,7 @@ class AdaptiveGroup:
         spent = time.perf_counter() - began
         self.wall_times[busy] += spent / busy.size
         if not self._through(busy).size:  # there were as many attempts as were asked for
-            self.chunk = max(1, min(4 * self.chunk, int(self.chunk * CHUNK / max(spent, 1e-9))))
+            self.chunk = next_chunk(self.chunk, self.chunk, spent)
         return bool(status == 0)
 
     def _through(self, busy: Any) -> Any:

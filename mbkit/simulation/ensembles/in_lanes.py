@@ -18,7 +18,7 @@ from mbkit.simulation.ensembles.gathering import Ended, Gathered
 from mbkit.simulation.ensembles.in_threads import Block, Plan, runs_alone
 from mbkit.simulation.ensembles.members import Members
 from mbkit.simulation.preparation import Prepared
-from mbkit.simulation.stepping.chunks import CHUNK
+from mbkit.simulation.stepping.chunks import next_chunk
 from mbkit.systems.calls.evaluations import FORWARD_DYNAMICS
 from mbkit.systems.calls.lanes import is_written
 from mbkit.systems.memory.lanes import (
@@ -204,7 +204,7 @@ class Group:
             if entry_point_of(advance)(self.registers.together, grid, rows, samples, counts) != 0:
                 return False
             spent = time.perf_counter() - at
-            self.chunk = max(1, min(4 * self.chunk, int(size * CHUNK / max(spent, 1e-9))))
+            self.chunk = next_chunk(self.chunk, size, spent)
         wall_time = (time.perf_counter() - began) / (last - first)
         taken, written = int(counts[TAKEN]), start + int(counts[ROWS])
         t = problem.t0 + taken * problem.h

@@ -22,7 +22,7 @@ from mbkit.interrupts import Interrupts
 from mbkit.simulation.ensembles.gathering import Ended, Gathered
 from mbkit.simulation.preparation import Prepared
 from mbkit.simulation.progress import ProgressDisplay
-from mbkit.simulation.stepping.chunks import CHUNK, INTERRUPTED
+from mbkit.simulation.stepping.chunks import INTERRUPTED, next_chunk
 from mbkit.simulation.stepping.failed_step import explain
 from mbkit.simulation.watched_states import sampled_steps
 from mbkit.systems import System
@@ -165,7 +165,7 @@ class Worker:
             spent = time.perf_counter() - at
             written = self._keep(taken, done, rows, samples)
             taken += done
-            self.chunk = max(1, min(4 * self.chunk, int(size * CHUNK / max(spent, 1e-9))))
+            self.chunk = next_chunk(self.chunk, size, spent)
         wall_time = time.perf_counter() - began
         problem = run.problem
         t = problem.t0 + taken * problem.h

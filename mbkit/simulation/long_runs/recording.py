@@ -13,7 +13,7 @@ from mbkit.integrators.integrator import Problem, Rows
 from mbkit.interrupts import Interrupts
 from mbkit.io.results.run_directory import RunDirectory
 from mbkit.simulation.progress import ProgressDisplay
-from mbkit.simulation.stepping.chunks import CHUNK, INTERRUPTED
+from mbkit.simulation.stepping.chunks import INTERRUPTED, next_chunk
 from mbkit.simulation.stepping.course import Course, event_columns
 
 __all__ = ["Recorder", "new_buffer", "reserve_size"]
@@ -134,7 +134,7 @@ class Recorder:
         second = state if first and done == 1 else reached.second
         step, count = reached.step + done, reached.rows + saved
         spent = time.perf_counter() - began
-        following = max(1, min(4 * size, int(size * CHUNK / max(spent, 1e-9))))
+        following = next_chunk(size, size, spent)
         return (
             _Reached(step, count, reached.part, reached.began, state, second),
             status,

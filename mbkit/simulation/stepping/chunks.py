@@ -9,7 +9,7 @@ from mbkit.integrators.integrator import FAILED, Advance, Problem, Rows
 from mbkit.interrupts import Interrupts
 from mbkit.simulation.progress import ProgressDisplay
 
-__all__ = ["CHUNK", "FAILED", "INTERRUPTED", "TERMINAL", "run_chunks"]
+__all__ = ["FAILED", "INTERRUPTED", "TERMINAL", "next_chunk", "run_chunks"]
 
 #: The user has pressed Ctrl-C.
 INTERRUPTED = -1
@@ -20,6 +20,11 @@ TERMINAL = -2
 
 #: Seconds of compiled steps between two looks at signals and progress.
 CHUNK = 0.1
+
+
+def next_chunk(chunk: int, size: int, spent: float) -> int:
+    """Return how many steps take CHUNK seconds, as `size` have taken `spent`; 4 chunks at most."""
+    return max(1, min(4 * chunk, int(size * CHUNK / max(spent, 1e-9))))
 
 
 def _copies(problem: Problem) -> dict[str, Any]:
@@ -56,7 +61,7 @@ def run_chunks(
                 if state != 0 or interrupts.noted:
                     break
                 spent = time.perf_counter() - began
-                chunk = max(1, min(4 * chunk, int(size * CHUNK / max(spent, 1e-9))))
+                chunk = next_chunk(chunk, size, spent)
                 display.update(problem.t0 + reached[0] * problem.h)
     except KeyboardInterrupt:
         for name, value in reached[2].items():
