@@ -28,6 +28,7 @@ from numba.extending import (
 )
 
 from mbkit.kernels.elementary import function_of, value_of
+from mbkit.kernels.lanes import ADDRESSES
 
 #: Directions of a dual number: with the value they fill a line of the cache.
 DIRECTIONS = 7
@@ -40,6 +41,7 @@ class Dual(types.Type):
     bitwidth = 64 * width
     directions = DIRECTIONS
     branches = True
+    addresses = ADDRESSES | {"force_table", "parameters"}  # forces have numbers with derivatives
 
     def __init__(self) -> None:
         super().__init__(name=f"Dual{DIRECTIONS}")
@@ -55,6 +57,11 @@ class Dual(types.Type):
     @property
     def number(self) -> Dual:
         """The type itself, as of whatever lies at an address."""
+        return self
+
+    @property
+    def time(self) -> Dual:
+        """The type of times, which have derivatives as well."""
         return self
 
     def can_convert_from(self, typingctx: Any, other: Any) -> Any:
@@ -231,7 +238,31 @@ _of_one(_absolute, abs)
 _of_one(_root, math.sqrt)
 
 
+@type_callable(int)
+def _type_of_integer(context):
+    return lambda a: types.int64 if isinstance(a, Dual) else None
+
+
+@lower_builtin(int, Dual)
+def _integer(context, builder, signature, values):
+    return builder.fptosi(_value(builder, values[0]), ir.IntType(64))
+
+
 # ---------------------------------------------------------------------- elementary functions
+
+
+@overload(math.sin, strict=False)
+def _sin(x):
+    if not isinstance(x, Dual):
+        return None
+    return lambda x: function_of(x, math.sin(value_of(x)), math.cos(value_of(x)))
+
+
+@overload(math.cos, strict=False)
+def _cos(x):
+    if not isinstance(x, Dual):
+        return None
+    return lambda x: function_of(x, math.cos(value_of(x)), -math.sin(value_of(x)))
 
 
 @overload(math.tanh, strict=False)

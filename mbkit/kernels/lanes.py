@@ -37,12 +37,12 @@ from numba.np.numpy_support import from_dtype
 from mbkit.kernels.compile import compiled_address
 from mbkit.kernels.compiling.caching import features
 from mbkit.kernels.constraints.layout import CLOSURE
-from mbkit.kernels.layout import SPACE
+from mbkit.kernels.layout import FORCE, SPACE
 
 #: Bytes of a line of the cache, and of the widest register.
 LINE = 64
 
-#: The entries of SPACE and CLOSURE, and of records of lanes, that are addresses of lanes.
+#: The entries of SPACE, CLOSURE and FORCE, and of records of lanes, that are addresses of lanes.
 ADDRESSES = frozenset(
     {"scratch", "rest", "columns", "slot", "directions", "changes", "trial"}
     | {"tau", "efforts", "powers", "sites"}
@@ -59,6 +59,8 @@ class Lanes(types.Type):
     """The numbers of as many samples."""
 
     branches = False  # whether comparisons give one truth value
+    addresses = ADDRESSES  # what records have of them, by name
+    time = types.float64  # all samples have the same
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -115,7 +117,7 @@ class LanesAddress(types.Type):
 
     def record(self, kind: types.Record) -> types.Record:
         """Return what is there in the place of a record."""
-        if kind in (from_dtype(SPACE), from_dtype(CLOSURE)):
+        if kind in (from_dtype(SPACE), from_dtype(CLOSURE), from_dtype(FORCE)):
             return _with_addresses(kind, self)
         return _with_lanes(kind, self.number)
 
@@ -148,7 +150,7 @@ def _with_lanes(kind: types.Record, lanes: Lanes) -> LanesRecord:
         fields.append((name, {"type": number, "offset": offset}))
         offset += lanes.bitwidth // 8 * (field.nitems if nested else 1)
     for name in integers:
-        address = LanesAddress(lanes) if name in ADDRESSES else types.int64
+        address = LanesAddress(lanes) if name in lanes.addresses else types.int64
         fields.append((name, {"type": address, "offset": offset}))
         offset += 8
     return LanesRecord(fields, -(-offset // LINE) * LINE, True)
@@ -161,8 +163,9 @@ def _members(kind: Any) -> Any:
 
 @functools.cache
 def _with_addresses(kind: types.Record, address: LanesAddress) -> types.Record:
+    named = address.number.addresses
     fields: Any = [
-        (name, {"type": address if name in ADDRESSES else field, "offset": kind.offset(name)})
+        (name, {"type": address if name in named else field, "offset": kind.offset(name)})
         for name, field in _members(kind)
     ]
     return LanesRecord(fields, kind.size, True)
@@ -419,6 +422,7 @@ def _atan2(y, x):
 _KINDS = {
     "i": lambda _: types.int64,
     "d": lambda _: types.float64,
+    "t": lambda lanes: lanes.time,
     "s": LanesAddress,
     "c": lambda _: types.CPointer(types.float64),
     "p": types.CPointer,
@@ -435,8 +439,9 @@ def address_in_lanes(function: Any, form: str, lanes: Any) -> int:
     function : callable
         A function of a module.
     form : str
-        One letter per argument: ``i`` int64, ``d`` double, ``s`` address of a SPACE with lanes,
-        ``c`` pointer to double, ``p`` pointer to lanes.
+        One letter per argument: ``i`` int64, ``d`` double, ``t`` a time, which is a number of the
+        kind that `lanes` says, ``s`` address of a SPACE with lanes, ``c`` pointer to double, ``p``
+        pointer to lanes.
     lanes : Lanes or Dual
         The numbers; see `mbkit.kernels.duals`.
     """

@@ -3665,8 +3665,11 @@ class System:
         q by differences of eighth order, to 1e-12 or so. By tau, vdot, gravity and inertial
         parameters exact to rounding. By the places of joints of the tree, `S_pred`, `S_succ` and
         `point`, and the axes of joints with one `axis`, as by q: they are steps of free joints at
-        rest there. By time and other parameters by differences of eighth order of the equations of
-        motion at fixed accelerations, to 1e-11 or so where these are smooth.
+        rest there. By numbers of forces exact to rounding, and by time where forces alone depend on
+        it, if they are mbkit's or compiled for lanes, and no joint is one of your own, an
+        `AbsoluteJoint` or a `CompositeJoint`. By time else, and by other parameters, by differences
+        of eighth order of the equations of motion at fixed accelerations, to 1e-11 or so where
+        these are smooth.
 
         Where rows of constraints depend on others, the derivative holds along motions and
         parameters that keep them so: with a planar linkage, within its plane. The multipliers are

@@ -15,14 +15,15 @@ from mbkit.kernels.compile import (
     stack,
 )
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.derivatives.forces import called_forces
+from mbkit.kernels.derivatives.forces import called_forces, some_forces
 from mbkit.kernels.duals import DIRECTIONS, along, moving
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, scratch_of, trials
 from mbkit.kernels.status import OK
 
-#: The form of `called_forces_along`: of dual numbers are those of the space.
-FORM = "siicccc"
+#: The form of `called_forces_along` and `one_force_along`: times, and those of the space, are dual
+#: numbers.
+FORM = "siiccpc"
 
 
 @helper
@@ -47,6 +48,15 @@ def move_along(space, first, q, v):
     return retract_rows(bodies(space), scratch_of(space), start, dx, trial)
 
 
+@helper
+def write_rates(tau, count, out):
+    """out (count, nv), derivatives along that many directions."""
+    nv = tau.shape[0]
+    for k in range(count):
+        for j in range(nv):
+            out[k * nv + j] = along(tau[j], k)
+
+
 def called_forces_along(space, first, count, q, v, t, out):
     """Derivatives of the forces that are called by the entries first to first + count of (dx, v).
 
@@ -60,22 +70,61 @@ def called_forces_along(space, first, count, q, v, t, out):
     trial, speed, _ = trials(space)
     tau = floats_at(records_at(space, 1, SPACE)[0].efforts, nv)
     status = called_forces(space, at(trial, 0), at(speed, 0), t, tau)
-    for k in range(count):
-        for j in range(nv):
-            out[k * nv + j] = along(tau[j], k)
+    write_rates(tau, count, out)
     return status
 
 
-@kernel(int64(int64, int64, matrix, matrix, matrix, stack))
-def along_all(function, space, q, v, t, out):
-    """The same, by address, of N states by all entries, out (N, ndx + nv, nv).
+def one_force_along(space, place, count, q, v, t, out):
+    """Derivatives of the force at a place of the order, as its numbers and the time have them.
 
-    Those of a state at which a force fails are not numbers. Returns OK.
+    out (count, nv), along that many directions.
     """
+    nv = bodies(space)[0].num_velocities
+    trial, speed, _ = trials(space)
+    for j in range(trial.shape[0]):
+        trial[j] = q[j]
+    for j in range(nv):
+        speed[j] = v[j]
+    tau = floats_at(records_at(space, 1, SPACE)[0].efforts, nv)
+    status = some_forces(space, (place, place + 1), at(trial, 0), at(speed, 0), t, tau)
+    write_rates(tau, count, out)
+    return status
+
+
+@kernel(int64(int64, int64, matrix, matrix, matrix, matrix, stack))
+def along_all(function, space, time, q, v, t, out):
+    """The first, by address, of N states by all entries, out (N, ndx + nv, nv).
+
+    `time` (1, 1 + DIRECTIONS) is memory for the time as a dual number. Derivatives of a state at
+    which a force fails are not numbers. Returns OK.
+    """
+    time[:] = 0.0
     for n in range(out.shape[0]):
+        time[0, 0] = t[n, 0]
         for first in range(0, out.shape[1], DIRECTIONS):
             count = min(DIRECTIONS, out.shape[1] - first)
             part = out[n, first : first + count]
-            if call_address(function, (space, first, count, q[n], v[n], t[n], part)) != OK:
+            if call_address(function, (space, first, count, q[n], v[n], time, part)) != OK:
                 part[:] = math.nan
+    return OK
+
+
+@kernel(int64(int64, int64, int64, matrix, stack, matrix, matrix, matrix, stack))
+def one_along_all(function, space, place, numbers, seeds, q, v, t, out):
+    """The second, by address, of N states, out (N, k, nv).
+
+    `numbers` (1 + n, 1 + DIRECTIONS) is memory for the time and the n numbers of the force, as dual
+    numbers: what they are, but for the time's value, for each DIRECTIONS of the k derivatives is in
+    `seeds` (..., 1 + n, 1 + DIRECTIONS). The memory is left without derivatives.
+    """
+    for part in range(seeds.shape[0]):
+        numbers[:, :] = seeds[part]
+        first = part * DIRECTIONS
+        count = min(DIRECTIONS, out.shape[1] - first)
+        for n in range(out.shape[0]):
+            numbers[0, 0] = t[n, 0]
+            rates = out[n, first : first + count]
+            if call_address(function, (space, place, count, q[n], v[n], numbers, rates)) != OK:
+                rates[:] = math.nan
+    numbers[:, 1:] = 0.0
     return OK

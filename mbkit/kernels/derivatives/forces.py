@@ -44,19 +44,24 @@ WITHOUT_CALLED = 1
 
 
 @helper
-def called_forces(space, q, v, t, tau):
-    """tau = what the forces do that are called; q and v are pointers."""
+def some_forces(space, which, q, v, t, tau):
+    """tau = what the forces do from one to another in the order; q and v are pointers."""
     tau[:] = 0.0
     status = motion_for_forces(space, q, v)
     if status != OK:
         return status
     clear_rows(space)
     clear_sites(space)
-    end = records_at(space, 1, SPACE)[0].num_called
-    status = call_forces(space, (0, end), q, v, t, tau)
+    status = call_forces(space, which, q, v, t, tau)
     if status == OK and have_bodies(space):
         add_wrenches(space, tau)
     return status
+
+
+@helper
+def called_forces(space, q, v, t, tau):
+    """tau = what the forces do that are called; q and v are pointers."""
+    return some_forces(space, (0, records_at(space, 1, SPACE)[0].num_called), q, v, t, tau)
 
 
 @helper

@@ -5,6 +5,7 @@ four coefficients c0 + c1 s + c2 s^2 + c3 s^3, with s the time since the piece b
 """
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.elementary import select
 
 COUNT = 0
 TIMES = 1
@@ -14,8 +15,9 @@ TIMES = 1
 def piece_at(p, t):
     """The piece that holds t, and the time since it began."""
     n = int(p[COUNT])
+    first = p[TIMES]
     last = p[TIMES + n]
-    t = min(max(t, p[TIMES]), last)
+    t = select(t < first, first, select(t > last, last, t))
     low = 0
     high = n
     while high - low > 1:

@@ -182,7 +182,7 @@ def force_derivatives(
             FORCE_DERIVATIVES, q, v, times, option=option, on_error=on_error
         )
 
-    if exact is None:
+    if exact is None or not exact.has_states:
         return _by_state(system, compute(0))
     checked = system.evaluator.arguments.with_leading_axes
     both = compute(WITHOUT_CALLED)

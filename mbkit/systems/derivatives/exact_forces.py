@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +27,9 @@ _OF_JOINTS = ("motion", "retract")
 
 
 class ExactForces:
-    """The forces of a system that time loops call, with derivatives by q and v.
+    """The forces of a system, with derivatives by q and v, by the time and by their numbers.
 
-    Functions are compiled for dual numbers, or loaded from the cache, when this is made.
+    Functions are compiled for dual numbers, or loaded from the cache, when they are asked for.
 
     Parameters
     ----------
@@ -38,34 +39,72 @@ class ExactForces:
 
     def __init__(self, arrays: SystemArrays) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.derivatives.exact_forces import FORM, along_all, called_forces_along
         from mbkit.kernels.duals import DUAL
-        from mbkit.kernels.lanes import address_in_lanes
 
         world: Any = arrays.bodies[0]
         nq, nv, ndx = (int(world[x]) for x in ("num_positions", "num_velocities", "ndx"))
         self._entries, self._nv = ndx + nv, nv
+        self._arrays = arrays
         model = LanesModel(arrays, DUAL, functions=_OF_JOINTS)
-        forces = arrays.forces
         self._workspace = LanesWorkspace(arrays, model)
-        self._forces = LanesForces(model, forces.order[: forces.num_called])  # known by address
+        self._forces = LanesForces(model, ())  # known by address
         self._workspace.let_act(self._forces)
         space: Any = self._workspace.record[0]
         self._trial = self._workspace.numbers(2 * nq + nv + ndx)
         space["trial"] = array_address(self._trial)
-        self._function = address_in_lanes(called_forces_along, FORM, DUAL)
-        self._along_all = along_all
+        # those first that time loops call, then the others
+        forces = arrays.forces
+        called = forces.order[: forces.num_called].tolist()
+        others = [k for k in range(len(forces.forces)) if k not in called]
+        order = np.array([*called, *others], dtype=np.int64)
+        self._places = np.argsort(order)
+        self._order = order
+        space["force_order"], space["num_ordered"] = array_address(order), len(order)
+        self._numbers = [self._numbers_of(k) for k in range(len(order))]
 
     @classmethod
     def of(cls, arrays: SystemArrays) -> ExactForces | None:
-        """Return those of a system, if all functions of joints and forces are written for it."""
+        """Return those of a system, if the motions of its joints are written for it."""
         from mbkit.kernels.compile import UNCOMPILED
 
-        forces = arrays.forces
-        called = forces.order[: forces.num_called]
-        if UNCOMPILED or not len(called) or not forces_have_lanes(forces, called):
+        if UNCOMPILED or not arrays.forces.forces or not motions_have_lanes(arrays):
             return None
-        return cls(arrays) if motions_have_lanes(arrays) else None
+        return cls(arrays)
+
+    def _numbers_of(self, k: int) -> Floats:
+        """Return memory for the time and the numbers of a force, (1 + n, 1 + DIRECTIONS)."""
+        from mbkit.kernels.compile import array_address
+
+        forces = self._arrays.forces
+        row: Any = self._forces.table[k]
+        own = forces.parameters[forces.names[k]]
+        memory: Floats = self._workspace.numbers(1 + len(own))
+        memory[1:, 0] = own
+        row["parameters"] = array_address(memory[1:])
+        return memory
+
+    # ------------------------------------------------------------------------- by q and v
+
+    @functools.cached_property
+    def has_states(self) -> bool:
+        """Whether there are derivatives by q and v: all that are called are written for it."""
+        forces = self._arrays.forces
+        called = forces.order[: forces.num_called]
+        return len(called) > 0 and forces_have_lanes(forces, called)
+
+    @functools.cached_property
+    def _by_states(self) -> int:
+        from mbkit.kernels.derivatives.exact_forces import FORM, called_forces_along
+        from mbkit.kernels.duals import DUAL
+        from mbkit.kernels.lanes import address_in_lanes
+
+        self._forces.let_call(self._order[: self._arrays.forces.num_called])
+        return address_in_lanes(called_forces_along, FORM, DUAL)
+
+    @functools.cached_property
+    def _time(self) -> Floats:
+        time: Floats = self._workspace.numbers(1)
+        return time
 
     def add(self, both: Floats, q: Floats, v: Floats, t: Floats) -> Any:
         """Add derivatives to those of the other forces, (..., nv (ndx + nv)).
@@ -73,15 +112,86 @@ class ExactForces:
         q (..., nq), v (..., nv) and t (..., 1) broadcast. Returns the samples of which there are
         none, as one of the forces fails or its derivative is not finite, (...).
         """
+        from mbkit.kernels.derivatives.exact_forces import along_all
+
         leading, nv = both.shape[:-1], self._nv
         given = [_rows(x, leading) for x in (q, v, t)]
         found = np.empty((math.prod(leading), self._entries, nv))
         # the lock of the interpreter is held meanwhile: one workspace is enough for all threads
-        self._along_all(self._function, self._workspace.address, *given, found)
+        along_all(self._by_states, self._workspace.address, self._time, *given, found)
         rows, ndx = np.swapaxes(found, 1, 2), self._entries - nv
         parts = (rows[..., :ndx], rows[..., ndx:])
         both += np.concatenate([x.reshape((*leading, -1)) for x in parts], axis=-1)
         return ~np.isfinite(found).all(axis=(1, 2)).reshape(leading)
+
+    # ----------------------------------------------------------- by numbers, and by the time
+
+    @functools.cached_property
+    def _by_numbers(self) -> int:
+        from mbkit.kernels.derivatives.exact_forces import FORM, one_force_along
+        from mbkit.kernels.duals import DUAL
+        from mbkit.kernels.lanes import address_in_lanes
+
+        return address_in_lanes(one_force_along, FORM, DUAL)
+
+    def has_numbers(self, name: str) -> bool:
+        """Whether the function of a force is written for it."""
+        forces = self._arrays.forces
+        return forces_have_lanes(forces, [forces.names.index(name)])
+
+    def by_numbers(self, name: str, rates: Floats, q: Floats, v: Floats, t: Floats) -> Floats:
+        """Return the derivatives of the generalized forces by entries that move numbers of a force.
+
+        Parameters
+        ----------
+        name : str
+            The force; see `has_numbers`.
+        rates : ndarray, shape (n, k)
+            Derivatives of its numbers by the entries; see `ForceKernels`.
+        q, v, t : ndarray, shape (N, nq), (N, nv), (N,)
+            States.
+
+        Returns
+        -------
+        ndarray, shape (N, nv, k)
+            Not numbers where the force fails.
+        """
+        k = self._arrays.forces.names.index(name)
+        return self._of_force(k, np.concatenate([np.zeros((1, rates.shape[1])), rates]), q, v, t)
+
+    def by_time(self, q: Floats, v: Floats, t: Floats) -> Floats | None:
+        """Return the derivative of the generalized forces by the time, (N, nv, 1).
+
+        None where a force reads it that is not written for dual numbers.
+        """
+        forces = self._arrays.forces
+        if not forces_have_lanes(forces, forces.reading_time):
+            return None
+        found = np.zeros((len(q), self._nv, 1))
+        for k in forces.reading_time:
+            seed = np.zeros((len(self._numbers[k]), 1))
+            seed[0] = 1.0
+            found += self._of_force(k, seed, q, v, t)
+        return found
+
+    def _of_force(self, k: int, rates: Floats, q: Floats, v: Floats, t: Floats) -> Floats:
+        """Return derivatives along directions in which the time and the numbers have rates."""
+        from mbkit.kernels.derivatives.exact_forces import one_along_all
+        from mbkit.kernels.duals import DIRECTIONS
+
+        self._forces.let_call([k])
+        memory = self._numbers[k]
+        n, count = rates.shape
+        seeds = np.zeros((-(-count // DIRECTIONS), *memory.shape))
+        seeds[..., 0] = memory[:, 0]
+        for part, seed in enumerate(seeds):
+            own = rates[:n, part * DIRECTIONS : (part + 1) * DIRECTIONS]
+            seed[:n, 1 : 1 + own.shape[1]] = own
+        found = np.empty((len(q), count, self._nv))
+        given = [_rows(x, (len(q),)) for x in (q, v, t[:, None])]
+        space, place = self._workspace.address, int(self._places[k])
+        one_along_all(self._by_numbers, space, place, memory, seeds, *given, found)
+        return np.swapaxes(found, 1, 2)
 
 
 def _rows(x: Floats, leading: tuple[int, ...]) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from mbkit.joints.defaults.differences import central_differences
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.force_changes import forces_by_time
 from mbkit.systems.derivatives.numeric_changes import differences
 
 if TYPE_CHECKING:
@@ -98,6 +99,10 @@ def _by_effort(point: Point) -> Change:
 
 
 def _by_time(point: Point) -> Change:
+    if not (point.by_motion or point.constrained):
+        forces = forces_by_time(point)
+        if forces is not None:
+            return Change(-forces)
     return differences(point, lambda e: (point.system, point.t + e), 1.0)
 
 

@@ -24,6 +24,7 @@ from mbkit.lie import SE3
 from mbkit.lie.arrays import hat
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.force_changes import forces_by_parameter
 from mbkit.systems.derivatives.input_changes import along_steps
 from mbkit.systems.derivatives.numeric_changes import best_rate, differences, rate_without_jump
 
@@ -107,6 +108,9 @@ def change_by_parameter(point: Point, name: str) -> Change:
 def _of_forces(point: Point, name: str) -> Floats:
     """Return the change of e by a parameter of a force, which nothing else knows of."""
     system, (start, moves) = point.system, moves_of(point.system, name)
+    exact = forces_by_parameter(point, name, start, moves)
+    if exact is not None:
+        return -exact
     size = point.sizes["efforts"]
 
     def forces(e: float, k: int) -> Floats:

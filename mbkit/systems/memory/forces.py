@@ -50,6 +50,12 @@ class ForceArrays:
         return tuple(force.name for force in self.forces)
 
     @property
+    def reading_time(self) -> tuple[int, ...]:
+        """Rows of the forces that depend on the time."""
+        kernels = [force.kernels() for force in self.forces]
+        return tuple(k for k, each in enumerate(kernels) if each is None or each.reads_time)
+
+    @property
     def calls_python(self) -> bool:
         """Whether a force is written in Python."""
         return any(force.kernels() is None for force in self.forces)

@@ -31,11 +31,11 @@ __all__ = [
     "motions_have_lanes",
 ]
 
-#: Forms of functions by address, with lanes: see `address_in_lanes`. Time is a double, the same for
-#: all samples that are computed together.
+#: Forms of functions by address, with lanes: see `address_in_lanes`. Time is the same for all
+#: samples that are computed together.
 EVALUATION = "sipppp"
 EVALUATION_AT_TIME = "sippcp"
-_FORCE = "sidpppp"
+_FORCE = "sitpppp"
 _OF_JOINTS = {
     "motion": "icpppppp", "retract": "icppp", "difference": "icppp", "dexp_inv": "icppp",
 }  # fmt: skip
@@ -199,7 +199,7 @@ class LanesForces:
         Springs between points of bodies.
     force_pass, search : int
         Addresses of what calls the forces of a run, and of what stands for the search for one
-        that is not finite.
+        that is not finite; 0 of dual numbers, in which nothing runs.
     """
 
     def __init__(self, model: LanesModel, called: Iterable[int]) -> None:
@@ -207,19 +207,28 @@ class LanesForces:
         from mbkit.kernels.forces.in_lanes import search_alone
         from mbkit.kernels.lanes import address_in_lanes
 
-        forces, lanes = model.arrays.forces, model.lanes
-        self.table = forces.table.copy()
+        lanes = model.lanes
+        self._model = model
+        self.table = model.arrays.forces.table.copy()
         rows = list(called)
-        for k in rows:
-            kernels: Any = forces.forces[k].kernels()
-            function = kernels.evaluate.function
-            self.table[k]["function"] = address_in_lanes(function, _FORCE, lanes)
+        self.let_call(rows)
         self.springs = spring_rows(model.arrays)
-        self.force_pass = 0
+        self.force_pass = self.search = 0
+        if lanes.branches:
+            return
         if rows:
             function = force_pass.function
             self.force_pass = address_in_lanes(function, EVALUATION_AT_TIME, lanes)
         self.search = address_in_lanes(search_alone, EVALUATION_AT_TIME, lanes)
+
+    def let_call(self, rows: Iterable[int]) -> None:
+        """Let the functions of these rows be called, compiled now, or loaded from the cache."""
+        from mbkit.kernels.lanes import address_in_lanes
+
+        for k in rows:
+            kernels: Any = self._model.arrays.forces.forces[k].kernels()
+            function = kernels.evaluate.function
+            self.table[k]["function"] = address_in_lanes(function, _FORCE, self._model.lanes)
 
 
 class LanesWorkspace:

@@ -1,0 +1,77 @@
+"""Changes of generalized forces by parameters of forces and by the time, exact.
+
+A parameter moves the numbers that the compiled function of its force reads; the function knows the
+rest, on dual numbers (`mbkit.systems.derivatives.exact_forces`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import attrs
+import numpy as np
+
+from mbkit.errors import MbkitError, ParameterError
+from mbkit.forces import Force
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.evaluation_states import Point
+from mbkit.systems.derivatives.numeric_changes import best_rate
+
+__all__ = ["forces_by_parameter", "forces_by_time"]
+
+
+def forces_by_parameter(
+    point: Point, name: str, start: float, moves: Sequence[Callable[[float], Any]]
+) -> Floats | None:
+    """Return the derivative of the generalized forces by a parameter of a force, (N, nv, k).
+
+    `moves` take a number to values of the parameter, one for each of its entries, and `start` is a
+    large number for them. None where the force is not written for dual numbers, where values beside
+    its value are refused, and where a derivative is not finite.
+    """
+    owner, _, field = name.partition(".")[2].rpartition(".")
+    exact = point.system._exact_forces
+    if exact is None or not exact.has_numbers(owner):
+        return None
+    forces = point.system.arrays.forces
+    try:
+        rates = _rates_of_numbers(forces.forces[forces.names.index(owner)], field, start, moves)
+    except ParameterError:
+        return None
+    return _finite(exact.by_numbers(owner, rates, point.q, point.v, point.t))
+
+
+def forces_by_time(point: Point) -> Floats | None:
+    """Return the derivative of the generalized forces by the time, (N, nv, 1).
+
+    None where a force reads it that is not written for dual numbers, or is not smooth.
+    """
+    if not point.system.arrays.forces.reading_time:
+        return np.zeros((*point.v.shape, 1))
+    exact = point.system._exact_forces
+    found = None if exact is None else exact.by_time(point.q, point.v, point.t)
+    return None if found is None else _finite(found)
+
+
+def _finite(found: Floats) -> Floats | None:
+    return found if np.isfinite(found).all() else None
+
+
+def _rates_of_numbers(
+    force: Force, field: str, start: float, moves: Sequence[Callable[[float], Any]]
+) -> Floats:
+    """Return how the numbers of a force, (n,), move with each entry of one of its fields, (n, k).
+
+    Most are these entries, or linear in them, so that differences of large steps leave no more than
+    rounding. ParameterError if values beside the force's are refused.
+    """
+
+    def numbers(value: Any) -> Floats:
+        try:
+            made: Any = attrs.evolve(cast("Any", force), **{field: value})
+            return np.asarray(made.parameters(), dtype=np.float64).reshape(-1)
+        except (MbkitError, TypeError, ValueError) as error:
+            raise ParameterError(str(error)) from error
+
+    return np.stack([best_rate(lambda e, m=m: numbers(m(e)), start) for m in moves], axis=-1)  # type: ignore[misc]
