@@ -5,7 +5,11 @@
 
 with F forward dynamics and s a small part of the step: see ``begin`` in
 `mbkit.kernels.time_loops.generalized_alpha`. A velocity that is off the constraints, as the ends of
-steps in index 3 are, is brought to them before, by the least change by kinetic energy.
+steps in index 3 are, is brought to them before, by the least change by kinetic energy. The velocity
+of a start of second order in index 3 is v + l + (back(v - l) - (v - l)) instead of v, with the same
+change, ``back``, and
+
+    l = (1 - 6 beta - 3 (am - af)) / 6 h^2 / s (F(q', v', t') - vdot) + h^2 / 12 [v, vdot].
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from mbkit.systems.calls.arguments import Floats
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Start"]
+__all__ = ["Start", "is_perturbed"]
 
 
 class Start(NamedTuple):
@@ -38,17 +42,14 @@ class Start(NamedTuple):
         By vdot, and by F(q', v', t'), as inputs other than the state change them.
     accelerations : Accelerations
         Both, linear about their states.
-    closing : Corrections, optional
-        What has brought the velocity to the constraints.
-    by_closed : ndarray, shape (4 nv, 2 nv), optional
-        By q and v behind that.
+    corrections : tuple of (Corrections, ndarray)
+        What has brought velocities to the constraints; by q and v behind that, (4 nv, 2 nv).
     """
 
     by_state: Floats
     by_rates: Floats
     accelerations: Accelerations
-    closing: Corrections | None = None
-    by_closed: Floats | None = None
+    corrections: tuple[tuple[Corrections, Floats], ...] = ()
 
     @classmethod
     def of(
@@ -68,17 +69,26 @@ class Start(NamedTuple):
         accelerations = Accelerations.at(system, states, np.stack([kept, rates[1]]))
         (q1, q2), (v1, v2) = accelerations.by_state
         T, G = (None if each is None else each[0] for each in blocks_of(system, x[None]))
-        one, c = np.eye(nv), method.numbers
-        lag = (c.alpha_m - c.alpha_f) / INTO if method.start == "second order" else 0.0
-        by_vdot = (1.0 - lag) * one + lag * (0.5 * s * s * times(q2, T) + s * v2)
-        by_q, by_v = lag * times(q2, G), lag * (s * times(q2, T) + v2)
-        none = np.zeros((nv, nv))
-        by_state = np.block(
-            [[one, none], [none, one], [by_q + by_vdot @ q1, by_v + by_vdot @ v1], [q1, v1]]
-        )
-        first = np.concatenate([none, none, by_vdot, one])
-        second = np.concatenate([none, none, lag * one, none])
-        return cls(by_state, np.stack([first, second]), accelerations)
+        of_q, of_v, of_vdot, of_rate = np.split(np.eye(4 * nv), 4)
+        by_vdot = q1 @ of_q + v1 @ of_v + of_vdot
+        by_x = s * of_v + 0.5 * s * s * by_vdot
+        by_rate = times(q2, G) @ of_q + times(q2, T) @ by_x + v2 @ (of_v + s * by_vdot) + of_rate
+        c, by_change = method.numbers, (by_rate - by_vdot) / INTO
+        lag = c.alpha_m - c.alpha_f if method.start == "second order" else 0.0
+        by_a, by_v = by_vdot + lag * by_change, of_v
+        corrections: tuple[tuple[Corrections, Floats], ...] = ()
+        if is_perturbed(system, method):
+            f, turn = (1.0 - 6.0 * c.beta - 3.0 * (c.alpha_m - c.alpha_f)) / 6.0, h * h / 12.0
+            ad_v, ad_vdot = _bracket(system, v), _bracket(system, vdot)
+            missed = f * h * (rates[0] - vdot) / INTO + turn * ad_v @ vdot
+            by_missed = f * h * by_change + turn * (ad_v @ by_vdot - ad_vdot @ of_v)
+            open_state = points[0][:1], q[None], (v - missed)[None]
+            closing = Corrections.of_velocity(system, *open_state, kept[None])
+            by_v = closing.matrices[0, nv:] @ np.concatenate([of_q, of_v - by_missed]) + by_missed
+            corrections = ((closing, of_v.T @ np.eye(nv, 2 * nv, nv)),)
+        found = np.concatenate([of_q, by_v, by_a, by_vdot])
+        by_state, *by_rates = np.split(found, [2 * nv, 3 * nv], axis=1)
+        return cls(by_state, np.stack(by_rates), accelerations, corrections)
 
     @classmethod
     def of_open(
@@ -91,25 +101,41 @@ class Start(NamedTuple):
         start = cls.of(system, method, h, t, (q, closing.end[1][0], tau))
         free = np.tile(~prescribed(system), 2)[:, None]
         by_state = start.by_state @ (closing.matrices[0] * free)
-        return start._replace(by_state=by_state, closing=closing, by_closed=start.by_state * free.T)
+        corrections = ((closing, start.by_state * free.T), *start.corrections)
+        return start._replace(by_state=by_state, corrections=corrections)
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return the derivatives (4 nv, k) by inputs other than the state, by name."""
         driven = self.accelerations.by_inputs(names)
         found = {name: np.einsum("sij,sjk->ik", self.by_rates, P) for name, P in driven.items()}
-        if self.closing is not None and self.by_closed is not None:
-            for name, each in self.closing.by_inputs(names).items():
-                found[name] = found[name] + self.by_closed @ each[0]
+        for closing, by_closed in self.corrections:
+            for name, each in closing.by_inputs(names).items():
+                found[name] = found[name] + by_closed @ each[0]
         return found
 
     def contracted(self, adjoint: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return an adjoint (4 nv,) times `by_inputs`, (k,)."""
         found = dict(self.accelerations.contracted(adjoint @ self.by_rates, names))
-        if self.closing is not None and self.by_closed is not None:
-            closed = (adjoint @ self.by_closed)[None]
-            for name, each in self.closing.contracted(closed, names).items():
+        for closing, by_closed in self.corrections:
+            closed = (adjoint @ by_closed)[None]
+            for name, each in closing.contracted(closed, names).items():
                 found[name] = found[name] + each
         return found
+
+
+def is_perturbed(system: System, method: GeneralizedAlpha) -> bool:
+    """Whether the method begins with another velocity than that of the start."""
+    second_order = method.formulation == "index3" and method.start == "second order"
+    return second_order and system.num_velocity_constraints > 0
+
+
+def _bracket(system: System, x: Floats) -> Floats:
+    """Return [x, .] in the groups of the joints, (nv, nv), as ``bracket`` of kernels takes it."""
+    from mbkit.kernels.implicit.start import INTO
+
+    one = np.eye(system.nv)
+    odd = system.dexp_inv(INTO * x, one) - system.dexp_inv(-INTO * x, one)
+    return np.asarray(odd.T / INTO)
 
 
 def _rates(system: System, t: float, q: Floats, v: Floats, tau: Floats) -> tuple[Floats, Floats]:

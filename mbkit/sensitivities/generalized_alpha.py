@@ -18,7 +18,7 @@ from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
 from mbkit.sensitivities.alpha_equations import Ends, Equations, Gains
 from mbkit.sensitivities.alpha_parameters import Change, changes_by_inputs, contracted
 from mbkit.sensitivities.alpha_sizes import Resized
-from mbkit.sensitivities.alpha_start import Start
+from mbkit.sensitivities.alpha_start import Start, is_perturbed
 from mbkit.sensitivities.corrections import Corrections
 from mbkit.sensitivities.linear_steps import (
     Linearisation,
@@ -178,12 +178,13 @@ class Steps(Linearisation):
 
 def _check(run: Prepared, method: GeneralizedAlpha) -> None:
     """Raise UsageError for runs whose steps have no derivatives."""
-    perturbed = method.formulation == "index3" and method.start == "second order"
-    closed = run.system.num_velocity_constraints > 0
+    system = run.system
+    rolls = system.num_velocity_constraints > system.num_position_constraints
     refuse(
         {
-            "its first velocity is perturbed: take start='plain', or "
-            "formulation='stabilized_index2'": perturbed and closed,
+            "its first velocity is perturbed, which is not differentiated with constraints of "
+            "velocities alone: take start='plain', or "
+            "formulation='stabilized_index2'": rolls and is_perturbed(system, method),
         },
     )
 

@@ -19,7 +19,7 @@ EXACT = {"tolerance": 0.0}
 
 METHODS = (mb.RungeKuttaMuntheKaas(), mb.GeneralizedAlpha(0.8, tolerance=1e-14))
 
-INDEX3 = mb.GeneralizedAlpha(0.8, tolerance=1e-14, formulation="index3", start="plain")
+INDEX3 = mb.GeneralizedAlpha(0.8, tolerance=1e-14, formulation="index3")
 
 
 def ball(*events, h=1e-2, height=1.0, **options):
