@@ -71,7 +71,7 @@ class Arguments:
             "M": (nv, nv),
             "regressor": (nv, 10 * (rows - 1)),
             "derivatives": (nv * (self.ndx + nv),),
-            "derivatives of accelerations": (nv * (self.ndx + 2 * nv + 1),),
+            "derivatives of accelerations": (nv, self.ndx + 2 * nv + 1),
             "second derivatives": (nv * (self.ndx**2 + nv * nv + self.ndx * nv),),
             "mass matrix derivatives": (nv * nv * self.ndx,),
             "poses": (rows, 4, 4),

@@ -116,11 +116,10 @@ def accelerations_of_tree(
     return d_q, d_v, d_tau, vdot
 
 
-def _by_input(system: System, found: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _by_input(system: System, table: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return what a kernel wrote by q, v and tau, and the accelerations, as views."""
-    nv, ndx = system.nv, system.ndx
-    table = found.reshape((*found.shape[:-1], nv, ndx + 2 * nv + 1))
-    end = ndx + nv
+    ndx = system.ndx
+    end = ndx + system.nv
     return table[..., :ndx], table[..., ndx:end], table[..., end:-1], table[..., -1]
 
 
@@ -214,15 +213,14 @@ def bind_inverse(system: System) -> Callable[..., tuple[Floats, Floats]]:
 def bind_forward(system: System) -> Callable[..., tuple[Floats, Floats, Floats]]:
     """Return ``call(q, v, tau, on_error)``, which returns the derivatives by q, v and tau."""
     compute = system.evaluator.bind(FORWARD_DYNAMICS_DERIVATIVES)
-    nv, ndx = system.nv, system.ndx
-    width, end, every = ndx + 2 * nv + 1, ndx + nv, slice(None)
+    ndx, every = system.ndx, slice(None)
+    end = ndx + system.nv
     by_q, by_v, by_tau = (every, slice(ndx)), (every, slice(ndx, end)), (every, slice(end, -1))
 
     def call(q: Any, v: Any, tau: Any, on_error: str) -> tuple[Floats, Floats, Floats]:
-        found = compute(q, v, tau, None, on_error)
-        if found.ndim != 1:
-            return _by_input(system, found)[:3]
-        table = found.reshape(nv, width)
+        table = compute(q, v, tau, None, on_error)
+        if table.ndim != 2:
+            return _by_input(system, table)[:3]
         return table[by_q], table[by_v], table[by_tau]
 
     return call
