@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from mbkit.coordinates.division import CutBodies, Division, DivisionRule
 from mbkit.coordinates.force_joints import check_positions
 from mbkit.coordinates.locking import is_left_out, locked, locked_positions
-from mbkit.coordinates.loops import characteristic_length, loop_closure
+from mbkit.coordinates.loops import characteristic_length, loop_closure, measured_frames
 from mbkit.coordinates.loosening import loosened
 from mbkit.coordinates.rows import Slices, assemble_rows, with_other_inertias
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
@@ -244,18 +244,20 @@ class Assembly:
 
     def loosened(self, places: Sequence[tuple[str, str]]) -> tuple[System, tuple[str, ...]]:
         """Return the system with free joints at places of joints, and their names."""
-        division = self.division
-        parts, names = loosened(division.parts, places)
+        parts, names = loosened(self.division.parts, places)
         topology = build_topology(graph_of(parts), self.topology.loop_joints)
-        other = attrs.evolve(
-            self, division=attrs.evolve(division, parts=parts), topology=topology,
-            length=self._length(),
-        )  # fmt: skip
+        division = attrs.evolve(self.division, parts=parts)
+        other = attrs.evolve(self, division=division, topology=topology, length=self._length())
         return other.system(), names
 
     def with_length(self, length: float) -> System:
         """Return the system with another length, by which moments are scaled in constraints."""
         return attrs.evolve(self, length=length).system()
+
+    def loop_frames_with(self, values: Mapping[str, ArrayLike]) -> tuple[Floats, Floats]:
+        """Return the frames in which loop joints are measured, with other numbers, and the rest."""
+        parts = self._divided(changed(self.parts, values)).division.parts
+        return measured_frames(parts, self.topology.loop_joints)
 
     def length_with(self, values: Mapping[str, ArrayLike]) -> float:
         """Return the length by which moments are scaled in constraints, with other numbers."""

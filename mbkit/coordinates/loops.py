@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def loop_closure(
     """
     from mbkit.kernels.compile import array_address
 
-    names = tuple(name for name in loop_joints if parts.joints[name].joint.num_velocities < 6)
+    names = _measured(parts, loop_joints)
     others = tuple(parts.constraints.values())
     nv = slices.totals[1]
     if not names and not others:
@@ -91,6 +92,36 @@ def _central_form(parts: Parts, edge: Connection) -> tuple[Joint, Any]:
     return placed_beside(edge.joint, centre_between(parts, edge))
 
 
+def _measured(parts: Parts, loop_joints: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the joints that close loops which have rows."""
+    return tuple(name for name in loop_joints if parts.joints[name].joint.num_velocities < 6)
+
+
+def _loop_frames(parts: Parts, edge: Connection) -> tuple[Joint, Any, Any]:
+    """Return a joint as it is computed, and the frames in which its rows are measured.
+
+    They are on its predecessor and its successor, (4, 4) in the frame of the body.
+    """
+    joint, K = _central_form(parts, edge)
+    T = joint.pose(np.zeros(0)) @ K if joint.num_velocities == 0 else K
+    return joint, edge.S_pred @ T, edge.S_succ @ K
+
+
+def measured_frames(parts: Parts, loop_joints: Iterable[str]) -> tuple[Any, Any]:
+    """Return the frames of all loop joints, (joints, 2, 4, 4), and the numbers of the joints, (k,).
+
+    The latter are what kernels read of joints wherever they are.
+    """
+    frames, numbers = [], [np.zeros(0)]
+    for name in _measured(parts, loop_joints):
+        joint, *both = _loop_frames(parts, parts.joints[name])
+        frames.append(both)
+        form = joint.screw_form()
+        own = joint.parameters() if form is None else form
+        numbers.append(np.asarray(own, dtype=np.float64).reshape(-1))
+    return np.array(frames).reshape(-1, 2, 4, 4), np.concatenate(numbers)
+
+
 class _Sites:
     """Sites, which are filled one after another, and the numbers of their bodies."""
 
@@ -117,13 +148,12 @@ def _set_loop_joint(
 ) -> tuple[Joint, list[Any]]:
     """Write loop joint k; return it as it is computed, and what its row points to."""
     edge = parts.joints[name]
-    joint, K = _central_form(parts, edge)
+    joint, near, far = _loop_frames(parts, edge)
     constraint["kind"], constraint["joint"] = own.LOOP_JOINT, k + 1
     constraint["num_rows"] = constraint["num_position_rows"] = 6 - joint.num_velocities
     constraint["first_site"], constraint["num_sites"] = 2 * k, 2
-    T = joint.pose(np.zeros(0)) @ K if joint.num_velocities == 0 else K
-    sites.place(edge.predecessor, edge.S_pred @ T)
-    sites.place(edge.successor, edge.S_succ @ K)
+    sites.place(edge.predecessor, near)
+    sites.place(edge.successor, far)
     return joint, set_joint(joint_rows[k + 1], joint, loop=True)
 
 

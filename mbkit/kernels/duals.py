@@ -41,7 +41,8 @@ class Dual(types.Type):
     bitwidth = 64 * width
     directions = DIRECTIONS
     branches = True
-    addresses = ADDRESSES | {"force_table", "parameters"}  # forces have numbers with derivatives
+    #: Forces and constraints have numbers with derivatives, and so has the time.
+    addresses = ADDRESSES | {"force_table", "constraints", "parameters", "time"}
 
     def __init__(self) -> None:
         super().__init__(name=f"Dual{DIRECTIONS}")
@@ -249,6 +250,13 @@ def _integer(context, builder, signature, values):
 
 
 # ---------------------------------------------------------------------- elementary functions
+
+
+@overload(math.floor, strict=False)
+def _floor(x):
+    if not isinstance(x, Dual):
+        return None
+    return lambda x: math.floor(value_of(x))
 
 
 @overload(math.sin, strict=False)

@@ -36,13 +36,13 @@ from numba.np.numpy_support import from_dtype
 
 from mbkit.kernels.compile import compiled_address
 from mbkit.kernels.compiling.caching import features
-from mbkit.kernels.constraints.layout import CLOSURE
+from mbkit.kernels.constraints.layout import CLOSURE, CONSTRAINT
 from mbkit.kernels.layout import FORCE, SPACE
 
 #: Bytes of a line of the cache, and of the widest register.
 LINE = 64
 
-#: The entries of SPACE, CLOSURE and FORCE, and of records of lanes, that are addresses of lanes.
+#: The entries of SPACE and CLOSURE, and of records of lanes, that are addresses of lanes.
 ADDRESSES = frozenset(
     {"scratch", "rest", "columns", "slot", "directions", "changes", "trial"}
     | {"tau", "efforts", "powers", "sites"}
@@ -117,7 +117,7 @@ class LanesAddress(types.Type):
 
     def record(self, kind: types.Record) -> types.Record:
         """Return what is there in the place of a record."""
-        if kind in (from_dtype(SPACE), from_dtype(CLOSURE), from_dtype(FORCE)):
+        if kind in [from_dtype(each) for each in (SPACE, CLOSURE, FORCE, CONSTRAINT)]:
             return _with_addresses(kind, self)
         return _with_lanes(kind, self.number)
 

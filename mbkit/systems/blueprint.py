@@ -226,6 +226,14 @@ class Blueprint(Protocol):
         """Return the system with another length, by which moments are scaled in constraints."""
         ...
 
+    def loop_frames_with(self, values: Mapping[str, ArrayLike]) -> tuple[FloatArray, FloatArray]:
+        """Return the frames in which loop joints are measured, with other numbers, and the rest.
+
+        (joints, 2, 4, 4): on predecessor and successor, in the frame of the body. The rest (k,) is
+        what kernels read of the joints themselves.
+        """
+        ...
+
     def length_with(self, values: Mapping[str, ArrayLike]) -> float:
         """Return the length by which moments are scaled in constraints, with other numbers."""
         ...

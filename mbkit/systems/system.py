@@ -73,6 +73,7 @@ from mbkit.systems.derivatives import (
     second_derivatives,
 )
 from mbkit.systems.derivatives.evaluation_derivatives import Derivatives
+from mbkit.systems.derivatives.exact_constraints import ExactConstraints
 from mbkit.systems.derivatives.exact_forces import ExactForces
 from mbkit.systems.forces import ActuatorEfforts
 from mbkit.systems.jacobians.system_jacobian import SystemJacobian, system_jacobian
@@ -3661,12 +3662,13 @@ class System:
         Notes
         -----
         By q and v as exact as `inverse_dynamics_derivatives`, `force_derivatives` and
-        `constraint_force_derivative`; what constraints do to accelerations is differentiated along
-        q by differences of eighth order, to 1e-12 or so. By tau, vdot, gravity and inertial
-        parameters exact to rounding. By the places of joints of the tree, `S_pred`, `S_succ` and
-        `point`, and the axes of joints with one `axis`, as by q: they are steps of free joints at
-        rest there. By numbers of forces exact to rounding, and by time where forces alone depend on
-        it, if they are mbkit's or compiled for lanes, and no joint is one of your own, an
+        `constraint_force_derivative`; what constraints do to accelerations is exact along q where
+        they are mbkit's and compiled, else by differences of eighth order, to 1e-12 or so. By tau,
+        vdot, gravity and inertial parameters exact to rounding. By the places of joints of the
+        tree, `S_pred`, `S_succ` and `point`, and the axes of joints with one `axis`, as by q: they
+        are steps of free joints at rest there. By numbers of forces and constraints, by these
+        places of joints that close loops, and by time where no joint is prescribed exact to
+        rounding, if they are mbkit's or compiled for lanes, and no joint is one of your own, an
         `AbsoluteJoint` or a `CompositeJoint`. By time else, and by other parameters, by differences
         of eighth order of the equations of motion at fixed accelerations, to 1e-11 or so where
         these are smooth.
@@ -4202,6 +4204,10 @@ class System:
     @functools.cached_property
     def _exact_forces(self) -> ExactForces | None:
         return ExactForces.of(self.arrays)
+
+    @functools.cached_property
+    def _exact_constraints(self) -> ExactConstraints | None:
+        return ExactConstraints.of(self.evaluator)
 
     @functools.cached_property
     def _canonical_forward_dynamics(self) -> Callable[..., tuple[Floats, Floats]]:

@@ -38,6 +38,7 @@ OPERATIONS = {
     "pow": lambda x, n: x ** np.real(n),
     "arctan2": _arctan2,
     "where": _where,
+    "floor": lambda x: np.floor(np.real(x)),
 }
 
 
@@ -119,7 +120,9 @@ class ComplexEvaluation:
 
         By q along steps of `System.retract`.
         """
-        return np.moveaxis(self(given, {name: self._steps(given, name)}, t)[1], 0, -1)
+        steps = self._steps(given, name)
+        rates = self(given, {name: steps}, t)[1]  # without moves where nothing depends on them
+        return np.moveaxis(np.broadcast_to(rates, (len(steps), *self._result.shape)), 0, -1)
 
     def _steps(self, given: Mapping[str, Any], name: str) -> Any:
         if name == "t":

@@ -7,16 +7,14 @@ rest, on dual numbers (`mbkit.systems.derivatives.exact_forces`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
-import attrs
 import numpy as np
 
-from mbkit.errors import MbkitError, ParameterError
-from mbkit.forces import Force
+from mbkit.errors import UsageError
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Point
-from mbkit.systems.derivatives.numeric_changes import best_rate
+from mbkit.systems.derivatives.numeric_changes import rates_of_numbers
 
 __all__ = ["forces_by_parameter", "forces_by_time"]
 
@@ -28,7 +26,7 @@ def forces_by_parameter(
 
     `moves` take a number to values of the parameter, one for each of its entries, and `start` is a
     large number for them. None where the force is not written for dual numbers, where values beside
-    its value are refused, and where a derivative is not finite.
+    its value are refused or its numbers jump, and where a derivative is not finite.
     """
     owner, _, field = name.partition(".")[2].rpartition(".")
     exact = point.system._exact_forces
@@ -36,8 +34,8 @@ def forces_by_parameter(
         return None
     forces = point.system.arrays.forces
     try:
-        rates = _rates_of_numbers(forces.forces[forces.names.index(owner)], field, start, moves)
-    except ParameterError:
+        rates = rates_of_numbers(forces.forces[forces.names.index(owner)], field, start, moves)
+    except UsageError:
         return None
     return _finite(exact.by_numbers(owner, rates, point.q, point.v, point.t))
 
@@ -56,22 +54,3 @@ def forces_by_time(point: Point) -> Floats | None:
 
 def _finite(found: Floats) -> Floats | None:
     return found if np.isfinite(found).all() else None
-
-
-def _rates_of_numbers(
-    force: Force, field: str, start: float, moves: Sequence[Callable[[float], Any]]
-) -> Floats:
-    """Return how the numbers of a force, (n,), move with each entry of one of its fields, (n, k).
-
-    Most are these entries, or linear in them, so that differences of large steps leave no more than
-    rounding. ParameterError if values beside the force's are refused.
-    """
-
-    def numbers(value: Any) -> Floats:
-        try:
-            made: Any = attrs.evolve(cast("Any", force), **{field: value})
-            return np.asarray(made.parameters(), dtype=np.float64).reshape(-1)
-        except (MbkitError, TypeError, ValueError) as error:
-            raise ParameterError(str(error)) from error
-
-    return np.stack([best_rate(lambda e, m=m: numbers(m(e)), start) for m in moves], axis=-1)  # type: ignore[misc]

@@ -9,6 +9,7 @@ import numpy as np
 
 from mbkit.joints.defaults.differences import central_differences
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.constraint_changes import rows_by_steps, rows_by_time
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.force_changes import forces_by_time
 from mbkit.systems.derivatives.numeric_changes import differences
@@ -45,6 +46,9 @@ def along_steps(point: Point, moving: Any, mu: Floats | None) -> Change:
     efforts = point.by_state[0]
     if not point.constrained:
         return Change(efforts * moving)
+    exact = rows_by_steps(point, mu)
+    if exact is not None:
+        return Change((efforts + exact.efforts) * moving, *(part * moving for part in exact[1:3]))
     efforts = efforts - system.constraint_force_derivative(q, point.multipliers, t)
     rows = np.zeros((*point.multipliers.shape, system.ndx))
     accelerations = system.constraint_acceleration
@@ -99,10 +103,11 @@ def _by_effort(point: Point) -> Change:
 
 
 def _by_time(point: Point) -> Change:
-    if not (point.by_motion or point.constrained):
+    if not point.by_motion:
         forces = forces_by_time(point)
-        if forces is not None:
-            return Change(-forces)
+        rows = rows_by_time(point) if point.constrained else Change()
+        if forces is not None and rows is not None:
+            return rows._replace(efforts=rows.efforts - forces)
     return differences(point, lambda e: (point.system, point.t + e), 1.0)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
-from mbkit.errors import ParameterError, UsageError
+from mbkit.errors import MbkitError, ParameterError, UsageError
 from mbkit.joints.defaults.differences import derivative_by
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point
@@ -25,18 +26,39 @@ def differences(
     for it, `what` its name in messages. UsageError if the equations jump.
     """
     sizes = point.sizes
-
-    def parts(system: System, t: Floats) -> Floats:
-        found = point.equations(system, t)
-        return np.concatenate([x / sizes[name] for name, x in found.items()], axis=-1)
+    here = _by_size(point, point.equations(point.system, point.t))
 
     def at(e: float) -> Floats:
-        return parts(*moved(e))
+        return _by_size(point, point.equations(*moved(e)))
 
-    rate = rate_without_jump(at, start, what, parts(point.system, point.t))
+    rate = rate_without_jump(at, start, what, here)
     widths = [point.v.shape[-1], *[point.multipliers.shape[-1]] * 2]
     rates = np.split(rate, np.cumsum(widths), axis=-1)
     return Change(**{n: (x * sizes[n])[..., None] for n, x in zip(sizes, rates, strict=True)})
+
+
+def check_no_jump(
+    point: Point, moved: Callable[[float], System], start: float, what: str, change: Change
+) -> None:
+    """Raise UsageError if the equations jump where a change of one entry is known; cf. above."""
+    here = point.equations(point.system, point.t)
+    rates = {name: np.asarray(getattr(change, name)) for name in here}
+    rate = {
+        name: np.broadcast_to(x[..., 0] if x.ndim else x, here[name].shape)
+        for name, x in rates.items()
+    }
+
+    def at(e: float) -> Floats:
+        return _by_size(point, point.equations(moved(e), point.t))
+
+    beside = _BESIDE * start
+    _check_no_jump(at, _by_size(point, here), _by_size(point, rate), beside, what)
+
+
+def _by_size(point: Point, equations: Mapping[str, Floats]) -> Floats:
+    """Return equations in parts of how large their terms are, in a row."""
+    parts = [x / point.sizes[name] for name, x in equations.items()]
+    return np.concatenate(parts, axis=-1)
 
 
 def rate_without_jump(
@@ -108,3 +130,44 @@ def best_rate(function: Callable[[float], Floats], start: float) -> Floats:
         if found is not None:
             return np.asarray(found)
     raise refusal
+
+
+def rates_of_numbers(
+    part: Any, field: str, start: float, moves: Sequence[Callable[[float], Any]]
+) -> Floats:
+    """Return how the numbers of a force or constraint, (n,), move with entries of a field, (n, k).
+
+    They are what its compiled function reads. Most are these entries, or linear in them, so that
+    differences of large steps leave no more than rounding. `moves` take a number to values of the
+    field, one for each entry, and `start` is a large number for them. UsageError if values beside
+    the part's are refused, or the numbers jump there.
+    """
+
+    def numbers(value: Any) -> Floats:
+        try:
+            made: Any = attrs.evolve(part, **{field: value})
+            return np.asarray(made.parameters(), dtype=np.float64).reshape(-1)
+        except (MbkitError, TypeError, ValueError) as error:
+            raise ParameterError(str(error)) from error
+
+    here = numbers(getattr(part, field))
+    return rates_without_jump(numbers, start, moves, field, here)
+
+
+def rates_without_jump(
+    numbers: Callable[[Any], Floats],
+    start: float,
+    moves: Sequence[Callable[[float], Any]],
+    what: str,
+    here: Floats,
+) -> Floats:
+    """Return how numbers (n,) move with values that are moved in several ways, (n, k).
+
+    `here` is what they are. Otherwise as `rate_without_jump`.
+    """
+    size = max(1.0, float(np.abs(here).max(initial=0.0)))
+    rates = [
+        size * rate_without_jump(lambda e, m=m: numbers(m(e)) / size, start, what, here / size)  # type: ignore[misc]
+        for m in moves
+    ]
+    return np.stack(rates, axis=-1)

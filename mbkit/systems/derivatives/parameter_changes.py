@@ -23,10 +23,16 @@ from mbkit.joints.bases.axes import turn_of_frame
 from mbkit.lie import SE3
 from mbkit.lie.arrays import hat
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.constraint_changes import rows_by_parameter
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.force_changes import forces_by_parameter
 from mbkit.systems.derivatives.input_changes import along_steps
-from mbkit.systems.derivatives.numeric_changes import best_rate, differences, rate_without_jump
+from mbkit.systems.derivatives.numeric_changes import (
+    best_rate,
+    check_no_jump,
+    differences,
+    rate_without_jump,
+)
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -96,6 +102,9 @@ def change_by_parameter(point: Point, name: str) -> Change:
         return Change(_gravity(point))
     if kind == "forces":
         return Change(_of_forces(point, name))
+    if kind == "constraints" or (kind == "joints" and body in point.system.loop_joints):
+        exact = _of_constraints(point, name)
+        return _by_differences(point, name) if exact is None else exact
     if kind != "bodies" or not _is_given(point.system, body) or _spread(point.system):
         return _by_differences(point, name)
     inertial = inertial_changes(point.system, point.regressor, {name: (body, field)})
@@ -103,6 +112,25 @@ def change_by_parameter(point: Point, name: str) -> Change:
     if field == "com" and point.constrained:  # the length by which rows are scaled depends on it
         return _with_length(point.system, name, change, _by_length(point))
     return change
+
+
+def _of_constraints(point: Point, name: str) -> Change | None:
+    """Return the change by a parameter on which nothing else than constraints depends, if exact."""
+    system = point.system
+    if _spread(system):
+        return None
+    start, moves = moves_of(system, name)
+    if not point.constrained:
+        return Change(np.zeros((*point.v.shape, len(moves))))
+    change = rows_by_parameter(point, name, start, moves)
+    if change is None:
+        return None
+    if name.startswith("constraints."):  # directions in a plane are chosen by case
+        for k in range(len(moves)):
+            one = Change(*(part[..., k : k + 1] if np.ndim(part) else part for part in change))
+            check_no_jump(point, lambda e, k=k: changed_by(system, name, k, e), start, name, one)  # type: ignore[misc]
+        return change
+    return _with_length(system, name, change, _by_length(point))
 
 
 def _of_forces(point: Point, name: str) -> Floats:

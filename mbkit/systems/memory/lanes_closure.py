@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.constraints.built_in import PrescribedPoint, PrescribedPose
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import SCRATCH, SCREW
 from mbkit.systems.memory.closure import ClosureArrays, ClosureMemory
@@ -20,13 +21,17 @@ from mbkit.systems.memory.lanes import (
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
-    from mbkit.kernels.lanes import Lanes
     from mbkit.representations import Representation
 
 #: Forms of functions by address, with lanes: see `address_in_lanes`.
-_CONSTRAINT = "sidpp"
+_CONSTRAINT = "sitpp"
 _MOTION = "icpppppp"
 _OF_ONE_VECTOR = "icpp"
+_OF_LOOPS = {
+    "motion": _MOTION,
+    "constraint_wrenches": _OF_ONE_VECTOR,
+    "configuration_from_pose": _OF_ONE_VECTOR,
+}
 _EVALUATION = "sipppp"
 _PREPARE = "s"
 _RESOLVE = "spp"
@@ -41,6 +46,23 @@ def solves_in_lanes(arrays: ClosureArrays) -> bool:
     return arrays.solver_kernels().prepare in (prepare_schur, prepare_dense)
 
 
+def is_dual(arrays: ClosureArrays) -> bool:
+    """Return whether all constraints are written for numbers that branch as doubles do."""
+    return all(map(_is_dual_joint, arrays.joint_rows, arrays.joints)) and all(
+        getattr(kernel := each.kernel(), "in_lanes", False)
+        or (kernel is not None and isinstance(each, PrescribedPoint | PrescribedPose))
+        for each in arrays.objects
+    )
+
+
+def _is_dual_joint(row: Any, joint: Joint | None) -> bool:
+    if joint is None or row["kind"] == SCREW or not row["num_velocities"]:
+        return True
+    kernels = joint.kernels()
+    own = kernels is not None and all(getattr(kernels, name) for name in _OF_LOOPS)
+    return own and bool(getattr(getattr(kernels, "motion", None), "in_lanes", False))
+
+
 def is_in_lanes(arrays: ClosureArrays) -> bool:
     """Return whether all constraints, besides loop joints, are written for lanes."""
     return all(getattr(each.kernel(), "in_lanes", False) for each in arrays.objects)
@@ -53,8 +75,8 @@ class LanesClosureModel:
     ----------
     arrays : ClosureArrays
         The constraints.
-    lanes : Lanes
-        Their number.
+    lanes : Lanes or Dual
+        Their number; or dual numbers, for which functions are compiled as they are for lanes.
     representation : Representation
         That of the system.
     constraints : ndarray of CONSTRAINT
@@ -65,7 +87,7 @@ class LanesClosureModel:
         By row of these: how many numbers its functions want room for.
     """
 
-    def __init__(self, arrays: ClosureArrays, lanes: Lanes, representation: Representation) -> None:
+    def __init__(self, arrays: ClosureArrays, lanes: Any, representation: Representation) -> None:
         from mbkit.kernels.constraints.kinds.form import CONSTRAINT_FORM
         from mbkit.kernels.lanes import address_in_lanes
 
@@ -114,11 +136,15 @@ class LanesClosureModel:
         from mbkit.kernels.lanes import address_in_lanes
 
         row: Any = self.joints[i]
+        kernels = joint.kernels()
+        assert kernels is not None  # none that calls Python: see `batch_in_lanes`
+        if self.lanes.branches:
+            for name, form in _OF_LOOPS.items():
+                row[name] = address_in_lanes(getattr(kernels, name).function, form, self.lanes)
+            return
         one_by_one = called_one_by_one(row)
         self._owners.append(one_by_one)
         self.rooms[i] = room_for_one(row)
-        kernels = joint.kernels()
-        assert kernels is not None  # none that calls Python: see `batch_in_lanes`
         motion: Any = kernels.motion
         if not getattr(motion, "in_lanes", False):
             motion = lane_by_lane.motion
@@ -129,6 +155,18 @@ class LanesClosureModel:
             row[name] = address_in_lanes(function, _OF_ONE_VECTOR, self.lanes)
         for name in ("wrench_parameters", "configuration_from_pose_parameters"):
             row[name] = array_address(one_by_one)
+
+
+def write_sites(model: LanesClosureModel, memory: Any) -> None:
+    """Write into memory which row carries each site, and where; the same in all lanes."""
+    kind, width = record_in_lanes(layout.CONSTRAINT_SITE, model.lanes), model.lanes.width
+    given = model.arrays.sites
+    rows = memory.reshape(len(given), -1)
+    rows.view(np.int64)[:, kind.offset("row") // 8] = given["row"]
+    for name, count in (("place_R", 9), ("place_p", 3)):
+        first = kind.offset(name) // 8
+        everywhere = np.repeat(given[name].reshape(-1, count), width, axis=1)
+        rows[:, first : first + count * width] = everywhere
 
 
 class LanesClosure:
@@ -182,15 +220,9 @@ class LanesClosure:
         """Return the address of the sites: which row, and where, the same in all lanes."""
         from mbkit.kernels.compile import array_address
 
-        kind, width = record_in_lanes(layout.CONSTRAINT_SITE, model.lanes), model.lanes.width
-        given = model.arrays.sites
-        memory = self._lines(len(given) * kind.size // 8)
-        rows = memory[: len(given) * kind.size // 8].reshape(len(given), -1)
-        rows.view(np.int64)[:, kind.offset("row") // 8] = given["row"]
-        for name, count in (("place_R", 9), ("place_p", 3)):
-            first = kind.offset(name) // 8
-            everywhere = np.repeat(given[name].reshape(-1, count), width, axis=1)
-            rows[:, first : first + count * width] = everywhere
+        size = len(model.arrays.sites) * record_in_lanes(layout.CONSTRAINT_SITE, model.lanes).size
+        memory = self._lines(size // 8)
+        write_sites(model, memory[: size // 8])
         return array_address(memory)
 
     def _joint_scratch(self, model: LanesClosureModel) -> int:

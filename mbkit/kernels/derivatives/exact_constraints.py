@@ -1,0 +1,157 @@
+"""Derivatives of constraints by dual numbers, exact: see `mbkit.kernels.duals`."""
+
+import math
+
+from mbkit.kernels.compile import (
+    as_array,
+    call_address,
+    floats_at,
+    helper,
+    int64,
+    integers_at,
+    kernel,
+    matrix,
+    records_at,
+    stack,
+)
+from mbkit.kernels.constraints.evaluate import constraint_rows
+from mbkit.kernels.constraints.jacobian import project_wrench
+from mbkit.kernels.constraints.sites import move_sites
+from mbkit.kernels.constraints.space import (
+    closure_of,
+    coefficients_of,
+    constraints,
+    sites,
+    wrenches_of,
+)
+from mbkit.kernels.derivatives.exact_forces import move_along
+from mbkit.kernels.duals import DIRECTIONS, along
+from mbkit.kernels.hybrid import recursion as hybrid
+from mbkit.kernels.layout import SPACE
+from mbkit.kernels.recursions.columns import acceleration
+from mbkit.kernels.recursions.joint_pass import joint_pass
+from mbkit.kernels.recursions.world import start
+from mbkit.kernels.space import bodies, columns_of, scratch_of, trials
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import add, angular, cross, linear, load, scale
+
+#: The form of `constraints_along`.
+FORM = "siicccpc"
+
+#: As the first entry that moves: none does.
+STILL = 1 << 40
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def multiplied(space, multipliers, out):
+    """out (nv,) = A^T multipliers, of the rows that are in the memory."""
+    model = bodies(space)
+    scratch = scratch_of(space)
+    closure = closure_of(space)
+    column_of = columns_of(space)
+    table = sites(closure)
+    every = constraints(closure)
+    out[:] = 0.0
+    for c in range(every.shape[0]):
+        constraint = every[c]
+        wrenches = wrenches_of(closure, constraint)
+        coefficients = coefficients_of(closure, constraint)
+        named = integers_at(constraint.velocities, constraint.num_velocities)
+        own = multipliers[constraint.first_row : constraint.first_row + constraint.num_rows]
+        for s in range(constraint.num_sites):
+            site = table[constraint.first_site + s]
+            t = _ZERO
+            f = _ZERO
+            for r in range(constraint.num_rows):
+                W = wrenches[r * constraint.num_sites + s]
+                t = add(t, scale(own[r], angular(W)))
+                f = add(f, scale(own[r], linear(W)))
+            t = add(t, cross(load(site.arm), f))
+            project_wrench(model, scratch, site.row, (t, f), column_of, out)
+        for r in range(constraint.num_rows):
+            for k in range(constraint.num_velocities):
+                out[named[k]] += own[r] * coefficients[r, k]
+
+
+@helper
+def moving_rows(space, q, v, vdot):
+    """The rows and what they say of a motion, as in `constraint_state`; S of the tree with them."""
+    model = bodies(space)
+    scratch = scratch_of(space)
+    status = joint_pass(model, scratch, q, v)
+    if status != OK:
+        return status
+    start(scratch, _ZERO)
+    for i in range(1, model.shape[0]):
+        hybrid.twist(model, scratch, i, v)
+        acceleration(model, scratch, i, vdot, hybrid.RECURSION)
+    move_sites(space, _ZERO, hybrid.RECURSION)
+    return constraint_rows(space, q, v, vdot)
+
+
+@helper
+def write_along(numbers, count, out, first, size):
+    """Derivatives of numbers along that many directions, from entry `first` of rows of a size."""
+    for k in range(count):
+        for j in range(numbers.shape[0]):
+            out[k * size + first + j] = along(numbers[j], k)
+
+
+def constraints_along(space, first, count, q, v, given, t, out):
+    """Derivatives of g, A v + g_t, A vdot + A' v + ... and A^T multipliers, in a row.
+
+    By the entries first to first + count of (dx, v), and as numbers of the constraints and t have
+    them. given: vdot (nv,), multipliers (num_rows,). out (count, num_position_rows + 2 num_rows +
+    nv).
+    """
+    model = bodies(space)
+    nv = model[0].num_velocities
+    status = move_along(space, first, as_array(q, model[0].num_positions), as_array(v, nv))
+    if status != OK:
+        return status
+    closure = closure_of(space)
+    m = closure.num_rows
+    p = closure.num_position_rows
+    record = records_at(space, 1, SPACE)[0]
+    time = floats_at(record.time, 1)
+    time[0] = t[0]
+    values = as_array(given, nv + m)
+    trial, speed, _ = trials(space)
+    status = moving_rows(space, trial, speed, values[:nv])
+    if status != OK:
+        return status
+    size = p + 2 * m + nv
+    write_along(floats_at(closure.residual, p), count, out, 0, size)
+    write_along(floats_at(closure.rate, m), count, out, p, size)
+    write_along(floats_at(closure.bias, m), count, out, p + m, size)
+    forces = floats_at(closure.efforts, nv)
+    multiplied(space, values[nv:], forces)
+    write_along(forces, count, out, p + 2 * m, size)
+    return status
+
+
+@kernel(int64(int64, int64, int64, matrix, stack, matrix, matrix, matrix, matrix, stack))
+def constraints_along_all(function, space, moves, numbers, seeds, t, q, v, given, out):
+    """The same, by address, of N states, out (N, k, ...).
+
+    `numbers` (1 + n, 1 + DIRECTIONS) is memory for the time and what constraints read, as dual
+    numbers: what they are, but for the time's value, for each DIRECTIONS of the k derivatives is in
+    `seeds` (..., 1 + n, 1 + DIRECTIONS), and left there of the last. Unless `moves` is 0 the k
+    derivatives are by (dx, v), and all have the same seed. States at which a constraint fails have
+    derivatives that are not numbers. Returns OK.
+    """
+    for first in range(0, out.shape[1], DIRECTIONS):
+        numbers[:, :] = seeds[0 if moves != 0 else first // DIRECTIONS]
+        count = min(DIRECTIONS, out.shape[1] - first)
+        entry = first if moves != 0 else STILL
+        for n in range(out.shape[0]):
+            numbers[0, 0] = t[n, 0]
+            rates = out[n, first : first + count]
+            status = call_address(
+                function, (space, entry, count, q[n], v[n], given[n], numbers, rates)
+            )
+            if status != OK:
+                rates[:] = math.nan
+    return OK

@@ -1,0 +1,117 @@
+"""Changes of constraints by states, by the time and by parameters, exact.
+
+What constraints do to the equations, A vdot + A-dot v + ... and A^T multipliers, is known on dual
+numbers (`mbkit.systems.derivatives.exact_constraints`). A parameter moves the frames in which loop
+joints are measured, or the numbers that compiled constraints read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.exact_constraints import ExactConstraints, Rows
+from mbkit.systems.derivatives.numeric_changes import rates_of_numbers, rates_without_jump
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["Moves", "rows_by_parameter", "rows_by_steps", "rows_by_time"]
+
+#: What takes a number to values of a parameter, one for each of its entries.
+Moves = Sequence[Callable[[float], Any]]
+
+
+def rows_by_steps(point: Point, mu: Floats | None) -> Change | None:
+    """Return what constraints change along steps of the configuration; None where not exact.
+
+    mu (N, nv) is `Solution.mu` where rows depend on others.
+    """
+    exact, ndx = point.system._exact_constraints, point.system.ndx
+    if exact is None:
+        return None
+    return _change(point, mu, lambda *state: exact.by_steps(ndx, *state))
+
+
+def rows_by_time(point: Point) -> Change | None:
+    """Return the same by the time."""
+    exact = point.system._exact_constraints
+    return None if exact is None else _change(point, _mu(point), exact.by_time)
+
+
+def rows_by_parameter(point: Point, name: str, start: float, moves: Moves) -> Change | None:
+    """Return the same by a parameter of a constraint, a body or a joint that closes loops.
+
+    `start` is a large number for `moves`. What the length does by which rows are scaled is left
+    out. None, too, where values beside the parameter's are refused, and where it changes more of a
+    joint than where it is.
+    """
+    exact = point.system._exact_constraints
+    if exact is None:
+        return None
+    try:
+        moving = _moving(point.system, exact, name, start, moves)
+    except UsageError:
+        return None
+    if not moving:
+        return None if moving is None else Change(np.zeros((*point.v.shape, len(moves))))
+    return _change(point, _mu(point), lambda *state: exact.by_numbers(moving, *state))
+
+
+def _moving(
+    system: System, exact: ExactConstraints, name: str, start: float, moves: Moves
+) -> Mapping[int, Floats] | None:
+    """Return how a parameter moves what constraints read; see `ExactConstraints.by_numbers`."""
+    kind, _, rest = name.partition(".")
+    closure, (owner, _, field) = system.arrays.closure, rest.rpartition(".")
+    if kind == "constraints":
+        part = next(each for each in closure.objects if each.name == owner)
+        return exact.moving_numbers(owner, rates_of_numbers(part, field, start, moves))
+    if not closure.num_joints:
+        return {}
+
+    def frames(values: Mapping[str, Any]) -> Floats:
+        found = system._blueprint.loop_frames_with(values)
+        return np.concatenate([each.reshape(-1) for each in found])
+
+    here = frames({})
+    rates = rates_without_jump(lambda value: frames({name: value}), start, moves, name, here)
+    sites = 2 * closure.num_joints
+    if rates[16 * sites :].any():
+        return None
+    found: dict[int, Floats] = {}
+    for site in range(sites):
+        own = slice(16 * site, 16 * (site + 1))
+        if rates[own].any():
+            twists = _twists(here[own].reshape(4, 4), rates[own].T.reshape(-1, 4, 4))
+            found |= exact.moving_site(site, twists)
+    return found
+
+
+def _twists(frame: Floats, rates: Floats) -> Floats:
+    """Return the twists (6, k) in a frame of its rates (k, 4, 4)."""
+    turned = frame[:3, :3].T @ rates[:, :3, :3]
+    turned = 0.5 * (turned - np.swapaxes(turned, 1, 2))  # skew but for rounding
+    shifted = rates[:, :3, 3] @ frame[:3, :3]
+    spun = np.stack([turned[:, 2, 1], turned[:, 0, 2], turned[:, 1, 0]], axis=-1)
+    return np.concatenate([spun, shifted], axis=-1).T
+
+
+def _mu(point: Point) -> Floats | None:
+    return point.mu if point.redundant else None
+
+
+def _change(point: Point, mu: Floats | None, rows: Callable[..., Rows]) -> Change | None:
+    """Return a change, of rows by state; None where derivatives are not finite."""
+    q, v, t = point.q, point.v, point.t
+    given = np.concatenate([point.vdot, point.multipliers], axis=-1)
+    here = rows(q, v, t, given)
+    parts: list[Any] = [-here.forces, here.acceleration, 0.0]
+    if mu is not None:  # A mu is what of A v + g_t is linear in v
+        parts[2] = rows(q, mu, t, given).rate - rows(q, 0.0 * v, t, given).rate
+    return Change(*parts) if all(np.isfinite(part).all() for part in parts) else None

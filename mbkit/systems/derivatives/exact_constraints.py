@@ -1,0 +1,186 @@
+"""Derivatives of constraints that are compiled, exact: their rows on dual numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mbkit.kernels.constraints.layout import CONSTRAINT_SITE
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.memory.lanes import (
+    LanesModel,
+    LanesWorkspace,
+    motions_have_lanes,
+    record_in_lanes,
+)
+from mbkit.systems.memory.lanes_closure import (
+    LanesClosure,
+    LanesClosureModel,
+    is_dual,
+    write_sites,
+)
+from mbkit.systems.memory.workspace import Workspace
+
+if TYPE_CHECKING:
+    from mbkit.systems.calls.evaluator import Evaluator
+
+__all__ = ["ExactConstraints", "Rows"]
+
+#: What steps ask of joints.
+_OF_JOINTS = ("motion", "retract")
+
+
+class Rows(NamedTuple):
+    """Derivatives of what constraints say of N states, by k entries.
+
+    Attributes
+    ----------
+    residual : ndarray, shape (N, num_position_rows, k)
+        Of g.
+    rate : ndarray, shape (N, num_rows, k)
+        Of A v + g_t.
+    acceleration : ndarray, shape (N, num_rows, k)
+        Of A vdot + A-dot v + ..., the second derivative of g by time.
+    forces : ndarray, shape (N, nv, k)
+        Of A^T multipliers.
+    """
+
+    residual: Floats
+    rate: Floats
+    acceleration: Floats
+    forces: Floats
+
+
+class ExactConstraints:
+    """The constraints of a system, with derivatives by q, v, the time and their numbers.
+
+    Functions are compiled for dual numbers, or loaded from the cache, when this is made.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Of the system; see `of`.
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.derivatives.exact_constraints import FORM, constraints_along
+        from mbkit.kernels.duals import DUAL
+        from mbkit.kernels.lanes import address_in_lanes
+
+        self._arrays = arrays = evaluator.arrays
+        world: Any = arrays.bodies[0]
+        nq, nv, ndx = (int(world[x]) for x in ("num_positions", "num_velocities", "ndx"))
+        self._nv = nv
+        workspace = LanesWorkspace(arrays, LanesModel(arrays, DUAL, functions=_OF_JOINTS))
+        model = LanesClosureModel(arrays.closure, DUAL, evaluator.representation)
+        memory = Workspace(arrays, evaluator).closure
+        assert memory is not None  # see `of`
+        closure = LanesClosure(model, memory)
+        workspace.close(closure)
+        space: Any = workspace.record[0]
+        self._trial = workspace.numbers(2 * nq + nv + ndx)
+        space["trial"] = array_address(self._trial)
+        self._workspace = workspace
+        self._install_numbers(model, closure)
+        space["time"] = array_address(self._numbers[:1])
+        self._function = address_in_lanes(constraints_along, FORM, DUAL)
+
+    @classmethod
+    def of(cls, evaluator: Evaluator) -> ExactConstraints | None:
+        """Return those of a system, if its constraints and motions are written for it."""
+        from mbkit.kernels.compile import UNCOMPILED
+
+        arrays = evaluator.arrays
+        if UNCOMPILED or not arrays.closure or not motions_have_lanes(arrays):
+            return None
+        return cls(evaluator) if is_dual(arrays.closure) else None
+
+    def _install_numbers(self, model: LanesClosureModel, closure: LanesClosure) -> None:
+        """Put the time, the sites and the numbers of constraints one after another in memory."""
+        from mbkit.kernels.compile import array_address
+
+        arrays, record = self._arrays.closure, closure.record[0]
+        width = model.lanes.width
+        kind = record_in_lanes(CONSTRAINT_SITE, model.lanes)
+        size = kind.size // 8 // width  # numbers of a site
+        count = len(arrays.sites) * size
+        self._places = {
+            name: 1 + kind.offset(name) // 8 // width + size * np.arange(len(arrays.sites))
+            for name in ("place_R", "place_p")
+        }
+        parameters = arrays.parameters
+        ends = 1 + count + np.cumsum([0, *(len(each) for each in parameters.values())])
+        self._firsts = dict(zip(parameters, ends[:-1].tolist(), strict=True))
+        self._numbers = numbers = self._workspace.numbers(int(ends[-1]))
+        write_sites(model, numbers[1 : 1 + count].reshape(-1))
+        for name, firsts in self._places.items():
+            for first in firsts:  # no derivatives, where lanes have the same everywhere
+                numbers[first : first + arrays.sites[name][0].size, 1:] = 0.0
+        record["sites"] = array_address(numbers[1:])
+        for row, (name, own) in zip(
+            model.constraints[arrays.num_joints :], parameters.items(), strict=True
+        ):
+            first = self._firsts[name]
+            numbers[first : first + len(own), 0] = own
+            row["parameters"] = array_address(numbers[first:])
+        self._still = numbers.copy()
+
+    def moving_site(self, site: int, twists: Floats) -> Mapping[int, Floats]:
+        """Return how numbers move, (k,) each, where a site moves along twists (6, k) of its own."""
+        given: Any = self._arrays.closure.sites[site]
+        R = given["place_R"]
+        turned = np.cross(R[:, :, None], twists[None, :3], axisa=1, axisb=1, axisc=1)
+        shifted = R @ twists[3:]
+        first_R, first_p = (int(self._places[name][site]) for name in ("place_R", "place_p"))
+        found = {first_R + j: x for j, x in enumerate(turned.reshape(9, -1))}
+        return found | {first_p + j: x for j, x in enumerate(shifted)}
+
+    def moving_numbers(self, name: str, rates: Floats) -> Mapping[int, Floats]:
+        """Return the same where the numbers (n,) of a constraint have rates (n, k)."""
+        first = self._firsts[name]
+        return {first + j: rate for j, rate in enumerate(rates)}
+
+    def by_numbers(
+        self, moving: Mapping[int, Floats], q: Floats, v: Floats, t: Floats, given: Floats
+    ) -> Rows:
+        """Return the derivatives by what moves numbers: of `moving_site` and `moving_numbers`.
+
+        Of states q (N, nq), v (N, nv), t (N,), given: vdot (nv,) and multipliers (num_rows,), (N,
+        nv + num_rows). Not numbers where a constraint fails.
+        """
+        from mbkit.kernels.duals import DIRECTIONS
+
+        count = len(next(iter(moving.values())))
+        seeds = np.repeat(self._still[None], -(-count // DIRECTIONS), axis=0)
+        for place, rates in moving.items():
+            for k, rate in enumerate(rates):
+                seeds[k // DIRECTIONS, place, 1 + k % DIRECTIONS] = rate
+        return self._along(False, seeds, count, q, v, t, given)
+
+    def by_time(self, q: Floats, v: Floats, t: Floats, given: Floats) -> Rows:
+        """Return the derivatives by the time, of one entry; see `by_numbers`."""
+        return self.by_numbers({0: np.ones(1)}, q, v, t, given)
+
+    def by_steps(self, count: int, q: Floats, v: Floats, t: Floats, given: Floats) -> Rows:
+        """Return the derivatives by the first entries of a step of q and v; see `by_numbers`."""
+        return self._along(True, self._still[None], count, q, v, t, given)
+
+    def _along(
+        self, moves: bool, seeds: Floats, count: int, q: Floats, v: Floats, t: Floats, given: Floats
+    ) -> Rows:
+        from mbkit.kernels.derivatives.exact_constraints import constraints_along_all
+
+        closure = self._arrays.closure
+        p, m = closure.num_position_rows, closure.num_rows
+        found = np.empty((len(q), count, p + 2 * m + self._nv))
+        states = [np.array(x, dtype=np.float64, order="C") for x in (t[:, None], q, v, given)]
+        space = self._workspace.address
+        # the lock of the interpreter is held meanwhile: one workspace is enough for all threads
+        constraints_along_all(
+            self._function, space, int(moves), self._numbers, seeds, *states, found
+        )
+        parts = np.split(np.swapaxes(found, 1, 2), np.cumsum([p, m, m]), axis=1)
+        return Rows(*parts)

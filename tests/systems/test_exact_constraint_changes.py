@@ -1,0 +1,138 @@
+"""Derivatives of what constraints do, exact: against complex steps.
+
+A complex step has no error but rounding (`tests.systems.complex_steps`). At fixed accelerations and
+multipliers, which need not satisfy them, an input changes A vdot + A-dot v + ... and A^T lambda.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.systems.derivatives.evaluation_states import Point
+from mbkit.systems.derivatives.input_changes import change_by_input
+from mbkit.systems.derivatives.parameter_changes import change_by_parameter
+from tests.constraints.examples import EXAMPLES
+from tests.constraints.loops import LOOP_KINDS, mobile_loops
+from tests.constraints.test_built_in import _mechanism
+from tests.systems.complex_steps import ComplexEvaluation
+from tests.trees import random_state
+
+pytestmark = [pytest.mark.slow, pytest.mark.compiled]
+
+#: Of the largest term that an entry is the sum of. Differences leave 1e-12.
+ROUNDING = 1e-13
+
+#: Between the times of tables.
+TIME = 0.4
+
+COMPILED = [each for each in EXAMPLES if each.kernel() is not None]
+
+
+def random_point(rng, system, q):
+    """Return a state of a system with constraints, with any accelerations and multipliers."""
+    v, vdot, multipliers = (
+        rng.normal(size=(1, n)) for n in (system.nv, system.nv, system.num_velocity_constraints)
+    )
+    rank = np.array([multipliers.size])
+    none = np.zeros(system.nv, dtype=bool)
+    tau = np.zeros((1, system.nv))
+    return Point(system, q[None], v, vdot, tau, np.array([TIME]), multipliers, rank, none, False)
+
+
+def expected_changes(point, name):
+    """Return what an input changes of rows, A vdot + A-dot v + ..., and of -A^T lambda."""
+    system = point.system
+    given = {"q": point.q[0], "v": point.v[0]}
+    free = [] if name in ("q", "t") else [name]
+    A = ComplexEvaluation(system, "constraint_jacobian", free).by(given, name, TIME)
+    bias = ComplexEvaluation(system, "constraint_bias", free).by(given, name, TIME)
+    turned = np.einsum("mvk,v->mk", A, point.vdot[0])
+    forces = -np.einsum("mvk,m->vk", A, point.multipliers[0])
+    return bias + turned, forces
+
+
+def assert_exact(change, expected, size):
+    found = np.asarray(change)[0] if np.ndim(change) else change
+    assert np.abs(found - expected).max(initial=0.0) <= ROUNDING * size
+
+
+def check(point, name, own=None):
+    """Compare what an input changes with complex steps."""
+    change = change_by_input(point, name) if own is None else own
+    rows, forces = expected_changes(point, name)
+    speed = 1.0 + np.abs(point.v).max() ** 2 + np.abs(point.vdot).max()
+    tree = point.by_state[0] if name == "q" else 0.0  # what efforts change besides
+    size = speed * (1.0 + np.abs(rows).max(initial=0.0) + np.abs(forces).max(initial=0.0))
+    assert_exact(change.rows, rows, size)
+    assert_exact(change.efforts - tree, forces, size + np.abs(tree).max(initial=0.0))
+
+
+def numbers_of(constraint):
+    """Return names of numbers that may move alone, linear or not."""
+    fields = ("length", "point", "point_a", "point_b", "ratio", "offset", "coefficients", "radius")
+    system = _mechanism(constraint).assemble()
+    names = [n for n in system.parameters if n.startswith("constraints.")]
+    return [n for n in names if n.rpartition(".")[2] in (*fields, "center", "places", "lift")]
+
+
+CASES = [
+    pytest.param(each, name, id=name.partition(".")[2])
+    for each in COMPILED
+    for name in numbers_of(each)
+    if name != "constraints.cam.lift"  # its ends belong together
+]
+
+
+@pytest.mark.parametrize(("constraint", "name"), CASES)
+def test_every_number_of_every_constraint(constraint, name):
+    rng = np.random.default_rng(83)
+    system = _mechanism(constraint).assemble(mb.RelativeCoordinates(length=0.7))
+    point = random_point(rng, system, random_state(rng, system).q)
+    own = change_by_parameter(point, name)
+    value = np.asarray(system.parameters[name])
+    if value.size < 12:
+        check(point, name, own)
+        return
+    for k in (0, value.size // 2, value.size - 2):  # of tables
+        one = own._replace(efforts=own.efforts[..., k : k + 1], rows=own.rows[..., k : k + 1])
+        index = ",".join(map(str, np.unravel_index(k, value.shape)))
+        check(point, f"{name}[{index}]", one)
+
+
+@pytest.mark.parametrize("constraint", COMPILED, ids=lambda each: each.name)
+@pytest.mark.parametrize("name", ["q", "t"])
+def test_states_and_time_of_every_constraint(constraint, name):
+    rng = np.random.default_rng(84)
+    system = _mechanism(constraint).assemble(mb.RelativeCoordinates(length=0.7))
+    point = random_point(rng, system, random_state(rng, system).q)
+    check(point, name)
+
+
+@pytest.mark.some(3)
+@pytest.mark.parametrize("kind", [kind for kind in LOOP_KINDS if kind != "angles"])
+def test_states_and_places_of_loop_joints(kind):
+    """Positions of their frames; the other entries of a pose are refused beside its value.
+
+    Angles choose among their sequences by case, which leaves no tape.
+    """
+    rng = np.random.default_rng(85)
+    tree = ("revolute", "spherical", "planar", "free")
+    system, q = mobile_loops(rng, 7, [kind], tree=tree)
+    system = system._blueprint.with_length(0.7)
+    point = random_point(rng, system, q)
+    check(point, "q")
+    if system._exact_constraints is None:
+        return
+    joint = system.loop_joints[0]
+    for end in ("S_pred", "S_succ"):
+        name = f"joints.{joint}.{end}"
+        change = change_by_parameter(point, name)
+        R = np.asarray(system.parameters[name])[:3, :3]
+        for j in range(3):  # dp = R x
+            own = change._replace(
+                efforts=change.efforts[..., 3:] @ R[j][:, None],
+                rows=change.rows[..., 3:] @ R[j][:, None],
+            )
+            check(point, f"{name}[{j},3]", own)
