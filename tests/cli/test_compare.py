@@ -40,6 +40,7 @@ def test_options_are_those_of_python(model: pathlib.Path) -> None:
     assert [line[4].strip() for line in lines[2:]] == [f"{x:.3g}" for x in found.table["error"]]
 
 
+@pytest.mark.long
 def test_the_directory_of_a_command_has_a_study_file_that_repeats_it(
     model: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:

@@ -71,7 +71,7 @@ def modulo_turns(a, b):
     return np.abs(np.remainder(np.asarray(a) - b + np.pi, 2.0 * np.pi) - np.pi).max()
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("make", EVERY.values(), ids=EVERY)
 @pytest.mark.parametrize("seed", range(4))
 def test_loops_close_to_rounding(make, seed):

@@ -78,6 +78,7 @@ def test_loops_stay_closed_and_energy_is_kept(case):
     assert np.abs(change).max() < 1e-6 * run.kinetic_energy.max()
 
 
+@pytest.mark.some(3)
 @each_cut
 def test_accelerations_close_the_loops_and_multipliers_balance_them(case, cut):
     """A vdot + dA/dt v = 0, and M vdot + b = f + A^T multipliers."""
@@ -93,6 +94,7 @@ def test_accelerations_close_the_loops_and_multipliers_balance_them(case, cut):
     assert np.abs(left).max() < 1e-11 * forces
 
 
+@pytest.mark.some(2)
 @representations_in_turn("case", BY_NAME)
 def test_motion_is_the_same_in_all_representations(case, representation):
     """Each has its own recursions and its own response of the tree to the multipliers."""

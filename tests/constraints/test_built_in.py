@@ -19,6 +19,7 @@ def test_there_is_an_example_of_every_kind():
     assert {type(each) for each in EXAMPLES} == set(CONSTRAINT_TYPES.values())
 
 
+@pytest.mark.some(2)
 @_NAMED
 def test_rows_rate_and_bias_are_derivatives(constraint):
     """The laws of `check_constraint`, on bodies and joints that move in all ways."""
@@ -181,6 +182,7 @@ def test_a_prescribed_pose_is_regular_where_it_is_kept(by):
         np.testing.assert_allclose(system.constraint_residual(closed), 0.0, atol=1e-12)
 
 
+@pytest.mark.some(2)
 @representations_in_turn("constraint", {each.name: each for each in EXAMPLES})
 def test_equations_of_motion_are_kept(constraint, representation):
     """M vdot + b = tau + A^T lambda and A vdot + bias = 0, in every representation."""

@@ -65,6 +65,7 @@ def doubled(rng, representation=None, loops=3):
     return closed(mech, (*names, *more), representation), q
 
 
+@pytest.mark.some(2)
 @each_representation
 @each_strategy
 def test_random_loops(solver, representation):
@@ -76,6 +77,7 @@ def test_random_loops(solver, representation):
         check(system, q, consistent(system, q, rng.normal(size=system.nv)), solver)
 
 
+@pytest.mark.some(2)
 @each_strategy
 @pytest.mark.parametrize("loops", [2, 7])
 def test_redundant_loops(solver, loops):
@@ -117,6 +119,7 @@ def exact(system, count, angle):
     return turned(system, kappa * np.sin(angle))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("count", [1, 4, 8])
 @pytest.mark.parametrize("off", [1e-1, 1e-3, 1e-5, 1e-7])
 @each_strategy
@@ -162,6 +165,7 @@ def test_driven_joints(solver):
     assert np.abs(run.energy_balance).max() < 1e-9
 
 
+@pytest.mark.some(2)
 @each_strategy
 def test_resumed_bit_for_bit(solver, tmp_path):
     """However often it is interrupted, and redundant: nothing is kept between evaluations."""

@@ -243,6 +243,7 @@ def test_strategies_are_plain_values():
     assert hash(one) == hash(other)
 
 
+@pytest.mark.long
 def test_diagnosis_tells_of_the_loops_of_joints():
     """Mobility, redundant rows and unique reactions are those of relative coordinates."""
     for name in ("four_bar", "bricard", "stewart", "parallelogram"):

@@ -103,7 +103,7 @@ def is_what_the_function_says(system, s, vdot, powers):
     np.testing.assert_allclose(powers, system.force_powers(s.q, s.v).sum(axis=0), rtol=1e-11)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @representations_in_turn(
     "choice", {f"{name}-{frames}": (name, frames) for frames in FRAMES for name in CASES}
 )
@@ -169,6 +169,7 @@ def test_they_go_with_loops(representation):
     np.testing.assert_allclose(powers, forced.force_powers(q, v).sum(axis=0), rtol=1e-11)
 
 
+@pytest.mark.some(2)
 @each_representation
 @pytest.mark.parametrize("name", CASES)
 def test_what_the_memory_held_before_does_not_matter(mechanism, representation, name):

@@ -142,6 +142,7 @@ def test_names_are_guessed_for_the_first_couplings_alone(guesses):
     assert len(guesses) == 50
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("kind", ["bodies", "keys", "types"])
 def test_names_in_toml_are_guessed_for_the_faults_that_are_shown(guesses, kind):
     count = 1000

@@ -131,6 +131,7 @@ def paths_of(table, above=()):
                 yield from paths_of(each, (*above, key))
 
 
+@pytest.mark.long
 @hypothesis.given(mechanisms())
 def test_every_key_has_the_line_it_stands_in(mech):
     """All of them, and no others; the text of the line has the last of their names."""

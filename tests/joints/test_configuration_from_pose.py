@@ -84,7 +84,7 @@ def test_a_pose_of_the_joint_is_found_again(joint, size):
     np.testing.assert_allclose(joint.pose(joint.configuration_from_pose(T)), T, atol=1e-14)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @every_joint
 def test_random_poses_of_the_joint_are_found_again(joint):
     """Composites, and joints that do not say where they are, search for it from several places."""

@@ -95,6 +95,7 @@ def between_hinges(joint):
     return mech
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("size", [1e-6, 1e-8, 1e-12, 1e-15, 1e-20, 1e-160, 1e-310])
 @pytest.mark.parametrize("along", [0.0, 1.0])
 def test_a_screw_that_slides_but_for_rounding_slides(size, along):

@@ -174,6 +174,7 @@ def test_the_poses_are_a_group(subgroup, joint):
             assert outside(basis, SE3.log(T)) < 1e-11
 
 
+@pytest.mark.some(2)
 @each_generator
 def test_exp_of_the_span_is_reached(subgroup, joint):
     """Exp(X) for any X of the span is a pose of the joint: its coordinates cover the group."""

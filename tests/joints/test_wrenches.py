@@ -60,7 +60,7 @@ ALL += [make(name) for name, (_, make) in TWINS.items()]
 every_joint = pytest.mark.parametrize("joint", ALL, ids=lambda joint: joint.name)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(6)
 @every_joint
 @every_place
 def test_compiled_wrenches_do_no_work_and_are_all_there_are(joint, size):
@@ -103,6 +103,7 @@ def test_wrenches_change_smoothly(joint):
     assert changes[1] < 0.6 * changes[0] + 1e-13
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("count", range(1, 6))
 def test_the_basis_is_continuous_along_random_paths(count):
     """A jump would stay as large in ever shorter steps about it.

@@ -34,6 +34,7 @@ def by_polynomials(values, t):
     return found
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", MOVED)
 def test_rates_of_any_order_of_closed_mechanisms(name):
     """Polynomials through a motion found point by point; then back from the motion of a body."""

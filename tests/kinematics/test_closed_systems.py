@@ -42,6 +42,7 @@ def linkage():
     return four_bar.build().assemble()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "coordinates", [RELATIVE, mb.AbsoluteCoordinates(joints=LEGS)], ids=["relative", "absolute"]
 )

@@ -47,7 +47,7 @@ def poses_of(system, q, *names):
 # ------------------------------------------------------------------------------ random targets
 
 
-@pytest.mark.some(2)
+@pytest.mark.long
 @pytest.mark.parametrize("restarts", [0, 10])
 def test_success_on_seven_joints(restarts):
     """200 poses of random configurations from random starts, no limits: how many are reached.
@@ -67,6 +67,7 @@ def test_success_on_seven_joints(restarts):
     assert reached >= (200 if restarts else 170)
 
 
+@pytest.mark.long
 def test_success_between_limits():
     """100 poses of random configurations between the arm's limits: all, with thirty starts."""
     system = panda()

@@ -342,7 +342,7 @@ RUNS = {
 }
 
 
-@pytest.mark.some(2)
+@pytest.mark.long
 @each_way
 @pytest.mark.parametrize("case", RUNS)
 def test_printed_maps_do_not_converge(case, ours_of):

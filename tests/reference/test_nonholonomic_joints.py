@@ -165,6 +165,7 @@ def test_groups_and_directions_of_the_tree_do_not_matter(kind, flipped):
         np.testing.assert_allclose(one.q[-1], two.q[-1], atol=1e-8)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "method",
     [

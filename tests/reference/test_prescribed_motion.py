@@ -64,6 +64,7 @@ MOTIONS = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("case", MOTIONS)
 def test_pendulum_with_a_moved_support(case):
     """The bob moves as Newton says; the rail is exactly where the function says."""
@@ -162,7 +163,7 @@ def test_velocity_and_acceleration_are_the_rates_of_the_motion(kind):
         )
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 @every_kind
 @each_representation
 @pytest.mark.parametrize("reverse", [False, True])
@@ -226,6 +227,7 @@ FORCES = {
 }  # fmt: skip
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("case", FORCES)
 def test_forces_beside_a_prescribed_joint(case):
     """The motion is that of the equations in Python, and the energies are balanced."""

@@ -150,6 +150,7 @@ def _without_attributes(data, *names):
     return data
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("change", "message"),
     [

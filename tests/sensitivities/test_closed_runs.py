@@ -61,6 +61,7 @@ class Closed:
         assert_adjoint(base, found)
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
 def test_a_four_bar(stabilisation):
@@ -76,6 +77,7 @@ def test_the_place_of_a_joint_of_a_four_bar():
     Closed(four_bar(), [3.0, 0, 0], h=5e-3).assert_same([("joints.A.S_pred", 3)])
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [bennett, stewart])
 def test_loops_in_space(mechanism):

@@ -99,6 +99,7 @@ def test_implicit_steps_that_leave_loops_open_say_so(integrator):
     assert "miss by little" in text
 
 
+@pytest.mark.long
 def test_starts_that_ask_too_much_say_how_much():
     """One freedom, two joints that are named; a place out of reach; a piston in line."""
     points = [(0, 0, 0), (0.3, 0, 0.6), (1.0, 0, 0.7), (1, 0, 0)]

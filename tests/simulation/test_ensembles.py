@@ -59,6 +59,7 @@ def check_alone(runs, system, options, given):
         assert [each[:2] for each in run.events] == [each[:2] for each in alone.events]
 
 
+@pytest.mark.some(2)
 @pytest.mark.compiled  # time loops of Python are tested alone
 @pytest.mark.parametrize(
     ("integrator", "further"),

@@ -79,6 +79,7 @@ def check_alone(runs, system, options, given):
         assert runs[k].options["counts"] == {"evaluations": 0, **alone.options["counts"]}
 
 
+@pytest.mark.some(2)
 @pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")
 @pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")
 @pytest.mark.parametrize(

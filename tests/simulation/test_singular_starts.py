@@ -81,6 +81,7 @@ def test_a_velocity_along_no_branch_is_refused_with_the_reason():
     assert "contradict" in str(caught.value.__cause__)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", METHODS[1:], ids=["alpha", "bdf"])
 def test_a_mechanism_that_just_reaches_is_no_fault_of_axes_or_steps(integrator):

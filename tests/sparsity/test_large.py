@@ -110,6 +110,7 @@ def test_motion_and_least_multipliers_are_those_of_dense_strategies(make: Make) 
         assert np.abs(found - multipliers).max() < bound * np.abs(multipliers).max()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("make", FAMILIES)
 def test_they_balance(make: Make) -> None:
     """M vdot + b = tau + A^T lambda, A vdot + c = 0, with the dense matrices."""
@@ -292,6 +293,7 @@ def test_floating_bodies_move_as_by_elimination(seed: int) -> None:
     assert np.abs(run.q[-1] - same.q[-1]).max() < 1e-11
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("trivialised", ["left", "right"])
 @pytest.mark.parametrize(
     "local",
@@ -329,6 +331,7 @@ def test_absolute_joints_float_in_the_representation_that_their_velocities_are(
         assert np.abs(run.q[-1] - runs[0].q[-1]).max() < 1e-10
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("trivialised", ["left", "right"])
 @pytest.mark.parametrize("local", [mb.ScrewCoordinates(), mb.RotationVectorPosition()])
 def test_constraints_on_absolute_joints_are_solved_as_by_elimination(
@@ -394,6 +397,7 @@ def test_multipliers_do_not_depend_on_where_the_world_has_its_origin() -> None:
     assert np.allclose(multipliers(0.0), multipliers(100.0), rtol=0, atol=1e-9)
 
 
+@pytest.mark.long
 def test_far_from_the_origin_equations_are_met_as_well() -> None:
     """Hinges of a chain of 1000 bars are up to 200 m away; moments are taken beside the bars."""
     system = absolute(hanging_chain(1000))

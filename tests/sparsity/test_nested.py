@@ -119,6 +119,7 @@ def test_ladders(both_ways: Any, representation: Any) -> None:
     compare(own, other, q, v, tau)
 
 
+@pytest.mark.some(2)
 @each_representation
 @pytest.mark.parametrize("joint", [mb.FixedJoint("again"), mb.RevoluteJoint("again")], ids=repr)
 def test_a_body_that_floats_holds_another_twice(

@@ -24,6 +24,7 @@ def drop() -> mb.Mechanism:
     return mech
 
 
+@pytest.mark.long
 def test_statistics_are_those_of_the_closed_form() -> None:
     varied = VARIED | {"gravity[2]": stats.norm(-10.0, 0.2)}
     found = ensemble(drop(), (0.0, 1.0), 0.5, vary=varied, outputs=HEIGHT, samples=400, seed=3)

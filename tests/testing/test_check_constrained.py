@@ -89,6 +89,7 @@ class Wrong(mb.Integrator):
         return exact
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("mistake", "law"),
     [

@@ -129,6 +129,7 @@ def test_steps_of_their_own_size_pass_lock(ratio):
     assert past_lock(mb.QuaternionVectorSpace(rtol=1e-8), 0.05, ratio, 0.3) < 1e-6
 
 
+@pytest.mark.long
 def test_newtons_method_names_lock_where_it_fails():
     for ratio in (2.0, 8.0, 1e3):
         with pytest.raises(mb.ConfigurationError, match=r"may come within.*gimbal lock"):
