@@ -37,25 +37,16 @@ def assign(
     the option, if there is no such name, no such number, or another count of numbers than of
     entries.
     """
-    from mbkit.systems.calls.by_name import entries_of
+    from mbkit.systems.calls.by_name import fill
 
     option = f"--{kind}"
     for text in assignments:
         name, values = _parts(text, option)
         numbers = [_number(value, f"{option} {text}") for value in values.split(",")]
         try:
-            entries = entries_of(system, kind, name)
+            fill(system, vector, kind, name, numbers)
         except UsageError as error:
             raise UsageError(f"{option} {text}: {error}") from error
-        count = entries.stop - entries.start
-        if count == 0:
-            raise UsageError(f"{option} {text}: joint '{name}' takes no numbers; leave it out.")
-        if len(numbers) != count:
-            raise UsageError(
-                f"{option} {text}: '{name}' takes {count} number{'s' * (count > 1)}, "
-                f"separated by commas; got {len(numbers)}."
-            )
-        vector[entries] = numbers
 
 
 def numbers_of(assignments: Sequence[str], option: str) -> dict[str, list[float]]:

@@ -16,6 +16,7 @@ from mbkit.systems.calls.entries import (
     broadcast,
     by_sample,
     entries_of,
+    named_entries,
     names_of,
     positions_of,
     vector_of,
@@ -67,7 +68,8 @@ def closed_motion(
     words = "motions by name, {'crank': (position, rate, acceleration)}"
     check_kind("closed_motion: independent", independent, Mapping, words)
     parts = {name: _three(name, value) for name, value in independent.items()}
-    entries = [_position_entries(system, name) for name in parts]
+    names, slice_of = system.position_names, system.position_slice
+    entries = [named_entries(name, names, slice_of) for name in parts]
     rows = [positions_of(*each) for each in zip(parts, parts.values(), entries, strict=True)]
     times = times_of(t)
     axes = {name: row.shape[:-1] for name, row in zip(parts, rows, strict=True)}
@@ -91,13 +93,6 @@ def closed_motion(
     v = system.dependent_velocity(found, {name: each[1] for name, each in parts.items()}, t)
     rates = {name: each[2] for name, each in parts.items()}
     return found, v, system.dependent_acceleration(found, v, rates, t)
-
-
-def _position_entries(system: System, name: str) -> list[int]:
-    if name in system.position_names:
-        return [system.position_names.index(name)]
-    place = system.position_slice(name)
-    return list(range(place.start, place.stop))
 
 
 def dependent_velocity(

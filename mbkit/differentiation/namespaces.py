@@ -43,23 +43,22 @@ def holds_traced(value: Any) -> bool:
 
 def promoted(value: Any) -> Any:
     """Return arrays of floats as arrays of objects, into which traced numbers can be written."""
-    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        return value.astype(object)
-    if isinstance(value, tuple) and type(value) is tuple:
-        return tuple(map(promoted, value))
-    if isinstance(value, list):
-        return [promoted(each) for each in value]
-    return value
+    return _converted(value, "f", object)
 
 
 def _plain(value: Any) -> Any:
     """Return arrays of objects as arrays of floats; there is no traced number in them."""
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        return value.astype(float)
-    if isinstance(value, tuple) and type(value) is tuple:
-        return tuple(map(_plain, value))
+    return _converted(value, "O", float)
+
+
+def _converted(value: Any, kind: str, target: type) -> Any:
+    """Return arrays of a kind, also those in tuples and lists, with entries of another type."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == kind:
+        return value.astype(target)
+    if type(value) is tuple:
+        return tuple(_converted(each, kind, target) for each in value)
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_converted(each, kind, target) for each in value]
     return value
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from mbkit.errors import ShapeError, UsageError
 from mbkit.events.fields import finite
+from mbkit.systems.calls.entries import prescribed_velocities
 
 if TYPE_CHECKING:
     from mbkit.events.event import Event
@@ -112,10 +113,7 @@ class Impact(Reset):
 
 def _free(system: System) -> Any:
     """Return which velocities are not prescribed, a mask (nv,)."""
-    mask = np.ones(system.nv, dtype=bool)
-    for joint in system.prescribed_joints:
-        mask[system.velocity_slice(joint)] = False
-    return mask
+    return ~prescribed_velocities(system)
 
 
 def _moved(system: System, t: float, q: Any, free: Any, g: Any) -> Any:

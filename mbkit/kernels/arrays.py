@@ -1,4 +1,4 @@
-"""Copies of arrays."""
+"""Copies of arrays, and their largest entries."""
 
 from mbkit.kernels.compile import helper
 
@@ -12,3 +12,13 @@ def assign(target, source):
     """
     for i in range(target.shape[0]):
         target[i] = source[i]
+
+
+@helper
+def pivot_row(A, k):
+    """The row, k or below, whose entry in column k is the largest."""
+    best = k
+    for i in range(k + 1, A.shape[0]):
+        if abs(A[i, k]) > abs(A[best, k]):
+            best = i
+    return best

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mbkit.kernels.arrays import assign
+from mbkit.kernels.arrays import assign, pivot_row
 from mbkit.kernels.compile import address_kernel, at, call_address, helper, pointer_at
 from mbkit.kernels.evaluation import EVALUATION, positions, tangent, velocities
 from mbkit.kernels.layout import SCREW
@@ -123,10 +123,7 @@ def solve_rows(A, b):
     """A^-1 b into b, by elimination with the largest pivot of each column; destroys A."""
     n = b.shape[0]
     for k in range(n):
-        pivot = k
-        for i in range(k + 1, n):
-            if abs(A[i, k]) > abs(A[pivot, k]):
-                pivot = i
+        pivot = pivot_row(A, k)
         for j in range(k, n):
             A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
         b[k], b[pivot] = b[pivot], b[k]

@@ -14,6 +14,7 @@ from mbkit.kinematics.bounded_step import along, held, null_space
 from mbkit.kinematics.closing import Closing, close
 from mbkit.kinematics.loops import Loops
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
+from mbkit.systems.calls.entries import velocities_of
 from mbkit.systems.memory.body_tree import Integers
 
 if TYPE_CHECKING:
@@ -237,10 +238,7 @@ def free_velocities(system: System, locked: Any, who: str) -> Integers:
     names = tuple(locked) if several(locked) and not isinstance(locked, str) else (None,)
     if not all(isinstance(name, str) for name in names):
         raise UsageError(f"{who}: locked must be a list of names of joints, got {locked!r}.")
-    may_move = np.ones(system.nv, dtype=bool)
-    for joint in (*names, *system.prescribed_joints):
-        may_move[system.velocity_slice(joint)] = False
-    return np.flatnonzero(may_move)
+    return np.flatnonzero(~velocities_of(system, (*names, *system.prescribed_joints)))
 
 
 def _limits(system: System, limits: Any, wide: FloatArray, who: str) -> FloatArray:

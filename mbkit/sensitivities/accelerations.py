@@ -11,6 +11,7 @@ import numpy as np
 
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.input_changes import change_by_input
@@ -22,7 +23,7 @@ from mbkit.systems.derivatives.parameter_changes import (
 )  # fmt: skip
 from mbkit.systems.memory.workspace import Workspace
 
-__all__ = ["Accelerations", "States", "changes", "contracted", "contracted_inertia", "prescribed"]
+__all__ = ["Accelerations", "States", "changes", "contracted", "contracted_inertia"]
 
 
 class States(NamedTuple):
@@ -53,7 +54,7 @@ class Accelerations:
         """Return those of states, kept (N, m) not zero for rows of constraints that count."""
         t, q, v, vdot, tau = states
         none = np.zeros((len(t), system.num_velocity_constraints))
-        given = prescribed(system)
+        given = prescribed_velocities(system)
         rank = np.count_nonzero(kept, axis=-1)
         point = Point(system, q, v, vdot, tau, t, none, rank, given, bool(system.motions), kept)
         if not point.constrained:
@@ -92,14 +93,6 @@ class Accelerations:
         """Return the sums of adjoints (N, nv) times `by_inputs`, (k,), without making these."""
         efforts, rows = self.point.solution.transposed(adjoints[..., None])
         return contracted(self.point, efforts[..., 0], rows[..., 0], names)
-
-
-def prescribed(system: System) -> Any:
-    """Return which velocities are those of prescribed joints."""
-    found = np.zeros(system.nv, dtype=bool)
-    for joint in system.motions:
-        found[system.velocity_slice(joint)] = True
-    return found
 
 
 def changes(point: Point, names: Sequence[str]) -> Mapping[str, Change]:

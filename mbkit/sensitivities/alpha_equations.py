@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mbkit.integrators.generalized_alpha import AlphaCoefficients
-from mbkit.sensitivities.accelerations import prescribed
 from mbkit.sensitivities.charts import Charts
 from mbkit.sensitivities.constraint_rows import ConstraintRows, RowChange, by_row
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.constraints import kept_rows
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Equations(NamedTuple):
             size = np.diagonal(M, 0, 1, 2).max(axis=-1)
             closed = _Closed.of(system, ends, size, (T, G), stabilised)
             S, W = closed.bordered(gains, P, S, W)
-        fixed = np.flatnonzero(prescribed(system))
+        fixed = np.flatnonzero(prescribed_velocities(system))
         if fixed.size:
             S[:, fixed], S[:, :, fixed], W[:, fixed] = 0.0, 0.0, 0.0
             S[:, fixed, fixed] = 1.0
@@ -221,7 +221,7 @@ class _Closed(NamedTuple):
         stabilised: bool,
     ) -> _Closed:
         """Return the rows of constraints; T and G are those of the retraction."""
-        free = ~prescribed(system)
+        free = ~prescribed_velocities(system)
         rows = ConstraintRows.of(system, ends.t, ends.q, ends.v)
         with_g = by_row(system, np.ones(system.num_position_constraints)) > 0.0
         kept = kept_rows(system, ends.q, ends.v, ends.t) != 0.0

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbkit.sensitivities.accelerations import contracted_inertia, prescribed
+from mbkit.sensitivities.accelerations import contracted_inertia
 from mbkit.sensitivities.alpha_equations import Ends, Equations, Gains
 from mbkit.sensitivities.constraint_rows import RowChange, row_changes
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.derivatives.evaluation_states import Point
 from mbkit.systems.derivatives.parameter_changes import change_by_parameter, changes_by_places
 
@@ -47,7 +48,7 @@ def changes_by_inputs(
     point = _point(system, ends)
     places = changes_by_places(point, parameters, scaled=False)
     count, nv = ends.v.shape
-    free = ~prescribed(system)[:, None]
+    free = ~prescribed_velocities(system)[:, None]
     found = {}
     for name in names:
         if name in parameters:
@@ -76,7 +77,7 @@ def contracted(
     Inertial parameters of all bodies take one pass: their regressor is contracted first.
     """
     by_residuals, by_w = adjoints
-    efforts = gains.h[:, None] * by_residuals[:, : system.nv] * ~prescribed(system)
+    efforts = gains.h[:, None] * by_residuals[:, : system.nv] * ~prescribed_velocities(system)
     found = contracted_inertia(_point(system, ends), efforts, names)
     others = [name for name in names if name not in found]
     for name, change in changes_by_inputs(system, gains, ends, equations, others).items():

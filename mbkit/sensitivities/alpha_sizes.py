@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mbkit.sensitivities.accelerations import prescribed
 from mbkit.sensitivities.corrections import Corrections, counted_rows
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import prescribed_velocities
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -47,7 +47,7 @@ class Resized(NamedTuple):
     def of(cls, system: System, t: Floats, q: Floats, v: Floats, ratios: Floats) -> Resized:
         """Return those where steps begin, each so many times as large as the one before."""
         nv, part = system.nv, (1.0 - ratios**2)[:, None, None]
-        free = ~prescribed(system)[:, None] * 1.0
+        free = ~prescribed_velocities(system)[:, None] * 1.0
         closing = Corrections.of_velocity(system, t, q, v, counted_rows(system, t, q, v))
         stays = np.concatenate([np.zeros((nv, nv)), np.eye(nv)], axis=-1)
         matrices = free * (stays + part * (closing.matrices[:, nv:] - stays))

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha
-from mbkit.sensitivities.accelerations import Accelerations, States, prescribed
+from mbkit.sensitivities.accelerations import Accelerations, States
 from mbkit.sensitivities.alpha_equations import blocks_of, times
 from mbkit.sensitivities.corrections import Corrections, counted_rows
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import prescribed_velocities
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -99,7 +100,7 @@ class Start(NamedTuple):
         at = np.array([t]), q[None], v[None]
         closing = Corrections.of_velocity(system, *at, counted_rows(system, *at))
         start = cls.of(system, method, h, t, (q, closing.end[1][0], tau))
-        free = np.tile(~prescribed(system), 2)[:, None]
+        free = np.tile(~prescribed_velocities(system), 2)[:, None]
         by_state = start.by_state @ (closing.matrices[0] * free)
         corrections = ((closing, start.by_state * free.T), *start.corrections)
         return start._replace(by_state=by_state, corrections=corrections)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbkit.kinematics.loops import position_rows
-from mbkit.sensitivities.accelerations import prescribed
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
 from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.numeric_changes import best_rate
@@ -45,7 +45,7 @@ class ConstraintRows(NamedTuple):
     @classmethod
     def of(cls, system: System, t: Floats, q: Floats, v: Floats) -> ConstraintRows:
         """Return the rows of states (N, ...)."""
-        free = ~prescribed(system)
+        free = ~prescribed_velocities(system)
         A = system.constraint_jacobian(q, t)
         if loops_alone(system):
             by_q = system.constraint_jacobian_velocity_derivative(q, v, t)
@@ -84,7 +84,7 @@ def row_changes(
         t (N,), q (N, nq) and multipliers (N, m) of `RowChange.eta_forces`; zero if left out.
     """
     m = system.num_velocity_constraints
-    free = ~prescribed(system)
+    free = ~prescribed_velocities(system)
     speed = np.maximum(1.0, np.abs(v).max(axis=-1, initial=0.0))[:, None]
     force = 1e-300 if eta is None else max(1e-300, float(np.abs(eta[2]).max(initial=0.0)))
     found = {}

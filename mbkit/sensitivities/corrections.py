@@ -18,12 +18,12 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.sensitivities.accelerations import prescribed
 from mbkit.sensitivities.charts import Charts
 from mbkit.sensitivities.constraint_rows import by_row
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.constraints import kept_rows
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.input_changes import rate_along_steps
@@ -213,7 +213,7 @@ def _T(matrices: Floats) -> Floats:
 def _correction(system: System, t: Floats, q: Floats, change: Floats, kept: Any) -> Point:
     """Return states at rest whose accelerations and multipliers stand for a correction."""
     none = np.zeros((len(t), system.num_velocity_constraints))
-    given, still = prescribed(system), np.zeros(change.shape)
+    given, still = prescribed_velocities(system), np.zeros(change.shape)
     change = np.where(given, 0.0, change)
     rank = np.count_nonzero(kept, axis=-1)
     point = Point(system, q, still, change, still, t, none, rank, given, False, kept)

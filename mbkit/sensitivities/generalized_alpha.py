@@ -13,7 +13,6 @@ import numpy as np
 
 from mbkit.errors import ConvergenceError
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha
-from mbkit.sensitivities.accelerations import prescribed
 from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
 from mbkit.sensitivities.alpha_equations import Ends, Equations, Gains
 from mbkit.sensitivities.alpha_parameters import Change, changes_by_inputs, contracted
@@ -29,6 +28,7 @@ from mbkit.sensitivities.linear_steps import (
 )
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import prescribed_velocities
 
 __all__ = ["AlphaSteps", "Steps"]
 
@@ -71,7 +71,7 @@ class Steps(Linearisation):
         """Return S (size, k) by the name of the input."""
         system, nv = self.system, self.system.nv
         state = {"q": slice(0, nv), "v": slice(nv, 2 * nv)}
-        free = np.tile(~prescribed(system), 2)[:, None] * 1.0
+        free = np.tile(~prescribed_velocities(system), 2)[:, None] * 1.0
         closing = Corrections.at_start(self.run)
         moves = (np.eye(2 * nv) if closing is None else closing.matrices[0]) * free
         by_inputs = {} if closing is None else closing.by_inputs(names)

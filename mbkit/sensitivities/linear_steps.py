@@ -31,6 +31,7 @@ from mbkit.integrators.integrator import Rows
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import prescribed_steps, prescribed_velocities
 from mbkit.systems.derivatives.parameter_changes import shape_of_parameter
 
 __all__ = [
@@ -180,11 +181,8 @@ class Linearisation(abc.ABC):
 
 def moving(system: System) -> Floats:
     """Return 1 for entries of the tangent (dq, dv), 0 for those of prescribed joints."""
-    steps, velocities = np.ones(system.ndx), np.ones(system.nv)
-    for joint in system.motions:
-        steps[system.step_slice(joint)] = 0.0
-        velocities[system.velocity_slice(joint)] = 0.0
-    return np.concatenate([steps, velocities])
+    held = np.concatenate([prescribed_steps(system), prescribed_velocities(system)])
+    return np.where(held, 0.0, 1.0)
 
 
 def refuse(reasons: Mapping[str, bool]) -> None:

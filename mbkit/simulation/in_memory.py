@@ -85,14 +85,7 @@ def _result(
     found = _found(run, (t, kinetic, potential, dissipated, supplied), options)
     for array in (t, q, v, kinetic, potential, dissipated, supplied, *closed.values()):
         array.setflags(write=False)  # or the result would copy them
-    if error is None and course.ended is not None:
-        message = course.how_ended
-    elif error is None:
-        message = f"Completed: {options['steps_taken']} steps."
-    elif isinstance(error, KeyboardInterrupt):
-        message = f"Interrupted by the user after t = {t[-1]:.9g} s."
-    else:
-        message = f"{type(error).__name__}: {error}"
+    message = course.message(error, options["steps_taken"], t[-1])
     names = tuple(event.name for event in course.events)
     happened = course.happened(0, options["steps_taken"])
     log = EventLog.from_columns(event_columns(happened, system.nq, system.nv), names)

@@ -127,15 +127,21 @@ class Output:
         return np.stack(found)
 
 
+def by_label(given: Any) -> list[tuple[Any, Any]] | None:
+    """Return pairs of label and what it means: of a mapping, or of names, which are both."""
+    if isinstance(given, Mapping):
+        return list(given.items())
+    if several(given) and not isinstance(given, str):
+        return [(each, each) for each in given]
+    return None
+
+
 def checked_outputs(system: System, given: Outputs | None) -> tuple[Output, ...]:
     """Return outputs by what was given; errors name what is unknown or given twice."""
     if given is None:
         return ()
-    if isinstance(given, Mapping):
-        pairs = list(given.items())
-    elif several(given) and not isinstance(given, str):
-        pairs = [(each, each) for each in given]
-    else:
+    pairs = by_label(given)
+    if pairs is None:
         raise UsageError(
             f"outputs must be names such as ['hand.position'], or a mapping of names to them or to "
             f"functions of t, q and v; got {given!r}."

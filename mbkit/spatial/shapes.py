@@ -53,10 +53,7 @@ class UnitDensity:
 
 def box(size: ArrayLike) -> UnitDensity:
     """Box with edges a, b, c along x, y, z: Ixx = m (b^2 + c^2) / 12."""
-    edges = frozen_array(size)
-    with_key("size", check_array, edges, (3,), "Inertia: size of a box", error=InertiaError)
-    for edge in edges.tolist():
-        with_key("size", check_length, edge, "Inertia: each size of a box")
+    edges = _three_lengths("size", size, "size of a box", "each size of a box")
     a, b, c = edges**2
     return UnitDensity("box", float(np.prod(edges)), np.array([b + c, c + a, a + b]) / 12.0)
 
@@ -96,13 +93,19 @@ def capsule(radius: float, length: float) -> UnitDensity:
 
 def ellipsoid(radii: ArrayLike) -> UnitDensity:
     """Ellipsoid with half axes a, b, c along x, y, z: Ixx = m (b^2 + c^2) / 5."""
-    halves = frozen_array(radii)
-    with_key("radii", check_array, halves, (3,), "Inertia: radii", error=InertiaError)
-    for half in halves.tolist():
-        with_key("radii", check_length, half, "Inertia: each of the radii")
+    halves = _three_lengths("radii", radii, "radii", "each of the radii")
     a, b, c = halves**2
     volume = 4.0 / 3.0 * math.pi * float(np.prod(halves))
     return UnitDensity("ellipsoid", volume, np.array([b + c, c + a, a + b]) / 5.0)
+
+
+def _three_lengths(key: str, value: ArrayLike, what: str, each: str) -> FloatArray:
+    """Return three lengths; InertiaError, which names the key of a model file, unless they are."""
+    lengths = frozen_array(value)
+    with_key(key, check_array, lengths, (3,), f"Inertia: {what}", error=InertiaError)
+    for length in lengths.tolist():
+        with_key(key, check_length, length, f"Inertia: {each}")
+    return lengths
 
 
 def check_positive(value: Any, what: str, unit: str = "m", *, or_zero: bool = False) -> None:

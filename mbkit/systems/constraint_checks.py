@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, RedundantConstraintsWarning, users_line
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.calls.entries import broadcast, by_sample, velocity_sizes
+from mbkit.systems.calls.entries import (
+    broadcast,
+    by_sample,
+    prescribed_velocities,
+    velocities_of,
+    velocity_sizes,
+)
 from mbkit.systems.rank import LEFT, Ranked, largest_row
 
 if TYPE_CHECKING:
@@ -147,9 +153,7 @@ def check_dependent(system: System, q: ArrayLike, v: ArrayLike, vdot: Floats, t:
 
 def free_rows(system: System, q: Any, t: Any) -> tuple[Floats, Any, Floats]:
     """Return A in metres of free velocities, which these are (nv,), and all of A, of one sample."""
-    free = np.ones(system.nv, dtype=bool)
-    for name in system.prescribed_joints:
-        free[system.velocity_slice(name)] = False
+    free = ~prescribed_velocities(system)
     A = system.constraint_jacobian(q, t) / velocity_sizes(system, q)
     return A[:, free], free, A
 
@@ -238,9 +242,8 @@ def _noise(
     N = Ranked.of(A, largest_row(every)).null
     largest = np.abs(A.T)
     for name in system.joint_names:
-        own = np.zeros(system.nv, dtype=bool)
-        own[system.velocity_slice(name)] = True
-        largest[own[free]] = largest[own[free]].max(axis=0, initial=0.0)
+        own = velocities_of(system, [name])[free]
+        largest[own] = largest[own].max(axis=0, initial=0.0)
     forces = _ROUNDING * largest @ np.abs(multipliers)
     noise = np.zeros(system.nv)
     try:

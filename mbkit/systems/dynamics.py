@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike
 from mbkit.errors import ConstraintError, UsageError, listed, several
 from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
-from mbkit.systems.calls.entries import broadcast, by_sample, names_of, velocity_sizes
+from mbkit.systems.calls.entries import (
+    broadcast,
+    by_sample,
+    names_of,
+    velocities_of,
+    velocity_sizes,
+)
 from mbkit.systems.calls.evaluations import (
     CLOSED_HYBRID_DYNAMICS,
     ENERGIES,
@@ -178,10 +184,7 @@ def _mask(system: System, prescribed: Sequence[str]) -> Floats:
             f"hybrid_dynamics: prescribed must be names of joints, got {prescribed!r}; for "
             f"example prescribed=['{(*system.joint_names, 'hinge')[0]}']."
         )
-    mask = np.zeros(system.nv)
-    for joint in names:
-        mask[system.velocity_slice(joint)] = 1.0
-    return mask
+    return np.where(velocities_of(system, names), 1.0, 0.0)
 
 
 def known(

@@ -19,14 +19,18 @@ from mbkit.parts.parts import Parts
 from mbkit.representations import BodyFixed
 from mbkit.spatial import SpatialInertia, pose_from_quaternion
 from mbkit.systems import System
-from mbkit.testing.laws import Found, Nothing, line_of, repeated, text_of
+from mbkit.testing.laws import (
+    SIZES,
+    TIMES,
+    Found,
+    Nothing,
+    line_of,
+    random_state,
+    refused,
+    repeated,
+    state_text,
+)
 from mbkit.testing.report import Line, Report
-
-#: Instants at which a constraint is asked. [s]
-_TIMES = (0.0, 0.45, 1.3)
-
-#: Lengths of the steps from the reference configuration, for each velocity.
-_SIZES = (1e-2, 0.7, 2.0)
 
 #: Corrections that are tried to close a state, and how closed it must be. [m]
 _MOST = 60
@@ -52,8 +56,7 @@ class _Sample:
     vdot: Any
 
     def __str__(self) -> str:
-        q, v = (np.array2string(x, precision=4, threshold=8) for x in (self.q, self.v))
-        return f"t = {self.t:g}, q = {q}, v = {v}"
+        return state_text(self.t, self.q, self.v)
 
 
 def check_constraint(
@@ -101,8 +104,7 @@ def check_constraint(
         subject = _subject(constraint, mechanism)
         samples = _samples(subject.system, np.random.default_rng(seed))
     except Exception as error:
-        known = isinstance(error, MbkitError)
-        return Report(name, (Line(law, False, remark=str(error) if known else text_of(error)),))
+        return refused(name, law, error)
     lines = [line_of(law, bound, function, subject, samples) for law, bound, function in _LAWS]
     return Report(name, (Line(law, True), *lines))
 
@@ -162,11 +164,9 @@ def _free_bodies(constraint: Constraint, kind: Callable[[str], Any]) -> Mechanis
 def _samples(system: System, rng: np.random.Generator) -> list[_Sample]:
     """Return states in which the constraint has a value."""
     found, failed = [], None
-    for t in _TIMES:
-        for size in _SIZES:
-            step = size * rng.normal(size=system.nv)
-            q = system.retract(system.reference_configuration(), step)
-            sample = _Sample(t, q, *rng.normal(size=(2, system.nv)))
+    for t in TIMES:
+        for size in SIZES:
+            sample = _Sample(t, *random_state(system, rng, size), rng.normal(size=system.nv))
             try:
                 system.constraint_velocity(sample.q, sample.v, sample.t)
             except ConstraintError as error:

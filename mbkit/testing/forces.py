@@ -16,17 +16,21 @@ from mbkit.joints.defaults.differences import derivative
 from mbkit.model import Body, Mechanism
 from mbkit.spatial import SpatialInertia, pose_from_quaternion
 from mbkit.systems import System
-from mbkit.testing.laws import Found, Nothing, line_of, repeated, text_of
+from mbkit.testing.laws import (
+    SIZES,
+    TIMES,
+    Found,
+    Nothing,
+    line_of,
+    random_state,
+    refused,
+    repeated,
+    state_text,
+)
 from mbkit.testing.report import Line, Report
-
-#: Instants at which a force is asked. [s]
-_TIMES = (0.0, 0.45, 1.3)
 
 _METHODS = ("evaluate", "potential_energy", "powers")
 _ATTRIBUTES = ("joints", "bodies", "acts_on", "representation", "power")
-
-#: Lengths of the steps from the reference configuration, for each velocity.
-_SIZES = (1e-2, 0.7, 2.0)
 
 
 @attrs.frozen
@@ -53,8 +57,7 @@ class _Sample:
     other: float
 
     def __str__(self) -> str:
-        q, v = (np.array2string(x, precision=4, threshold=8) for x in (self.q, self.v))
-        return f"t = {self.t:g}, q = {q}, v = {v}"
+        return state_text(self.t, self.q, self.v)
 
 
 def check_force(force: Force, mechanism: Mechanism | None = None, *, seed: int = 0) -> Report:
@@ -109,8 +112,7 @@ def check_force(force: Force, mechanism: Mechanism | None = None, *, seed: int =
         samples = _samples(system, np.random.default_rng(seed))
         apart = [] if free is None else _samples(free, np.random.default_rng(seed + 1))
     except Exception as error:
-        known = isinstance(error, MbkitError)
-        return Report(name, (Line(law, False, remark=str(error) if known else text_of(error)),))
+        return refused(name, law, error)
     lines = [
         line_of(law, bound, function, subject, [*samples, *apart] if both else samples)
         for law, bound, function, both in _LAWS
@@ -129,7 +131,7 @@ def _system(force: Force, mechanism: Mechanism | None) -> System:
     for kind in (RevoluteJoint, SphericalJoint, FreeJoint):
         try:
             system = _chain(force, kind).assemble().with_forces([force])
-            system.generalized_forces(*_state(system, np.random.default_rng(0)))
+            system.generalized_forces(*random_state(system, np.random.default_rng(0), SIZES[1]))
         except MbkitError as error:
             wrong.append(error)
         else:
@@ -181,17 +183,12 @@ def _twin(force: Force) -> Force | None:
     return twin
 
 
-def _state(system: System, rng: np.random.Generator, size: float = 0.7) -> tuple[Any, Any]:
-    q = system.retract(system.reference_configuration(), size * rng.normal(size=system.nv))
-    return q, rng.normal(size=system.nv)
-
-
 def _samples(system: System, rng: np.random.Generator) -> list[_Sample]:
-    others = (*_TIMES[1:], _TIMES[0])
+    others = (*TIMES[1:], TIMES[0])
     return [
-        _Sample(system, t, *_state(system, rng, size), other)
-        for t, other in zip(_TIMES, others, strict=True)
-        for size in _SIZES
+        _Sample(system, t, *random_state(system, rng, size), other)
+        for t, other in zip(TIMES, others, strict=True)
+        for size in SIZES
     ]
 
 

@@ -7,10 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.testing.report import Line
+from mbkit.errors import MbkitError
+from mbkit.systems import System
+from mbkit.testing.report import Line, Report
 
 #: What is compared, what is found, what is expected.
 Found = Iterator[tuple[str, Any, Any]]
+
+
+#: Instants at which constraints and forces are asked. [s]
+TIMES = (0.0, 0.45, 1.3)
+
+#: Lengths of the steps from the reference configuration, for each velocity.
+SIZES = (1e-2, 0.7, 2.0)
 
 
 class Nothing(Exception):
@@ -50,6 +59,24 @@ def repeated(calls: Sequence[Callable[[], Any]], between: Callable[[], Any]) -> 
     between()
     for call, kept in zip(reversed(calls), reversed(first), strict=True):
         yield "a second call", call(), kept
+
+
+def random_state(system: System, rng: np.random.Generator, size: float) -> tuple[Any, Any]:
+    """Return a configuration, a step of a size from the reference, and a velocity."""
+    q = system.retract(system.reference_configuration(), size * rng.normal(size=system.nv))
+    return q, rng.normal(size=system.nv)
+
+
+def state_text(t: float, q: Any, v: Any) -> str:
+    """Return a state as a remark."""
+    q, v = (np.array2string(x, precision=4, threshold=8) for x in (q, v))
+    return f"t = {t:g}, q = {q}, v = {v}"
+
+
+def refused(name: str, law: str, error: Exception) -> Report:
+    """Return the report on what cannot be looked at: the law of its definition does not hold."""
+    remark = str(error) if isinstance(error, MbkitError) else text_of(error)
+    return Report(name, (Line(law, False, remark=remark),))
 
 
 def text_of(error: BaseException) -> str:

@@ -276,7 +276,7 @@ def test_simulate_writes_what_the_library_computes(pendulum, tmp_path):
         (["--q", "hinge=a"], "--q hinge=a: 'a' is not a number"),
         (["--v", "hinge=nan"], "--v hinge=nan: 'nan' is not finite"),
         (["--v", "ball=1"], "--v ball=1: 'ball' takes 3 numbers, separated by commas; got 1"),
-        (["--v", "hinge=1,2"], "--v hinge=1,2: 'hinge' takes 1 number, separated by commas; got 2"),
+        (["--v", "hinge=1,2"], "--v hinge=1,2: 'hinge' takes 1 number; got 2"),
         (
             ["--q", "ball[9]=1"],
             (

@@ -9,7 +9,7 @@ from mbkit.kernels.compile import helper
 from mbkit.kernels.layout import CARRIES, COMMON, SCREW
 from mbkit.kernels.lie.matrices import load_matrix, matrix_times
 from mbkit.kernels.recursions import columns
-from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.columns import joint_column, joint_sum
 from mbkit.kernels.recursions.hinges import is_hinge
 from mbkit.kernels.recursions.inertias import (
     add_articulated_to_parent,
@@ -162,9 +162,8 @@ def place(model, scratch, i):
 @helper
 def column_wrench(row, body, c):
     """I S."""
-    if row.kind == SCREW:
-        return rigid_times(body, (0.0, 0.0, row.rate), (0.0, 0.0, row.lead))
-    return rigid_times(body, angular(body.S[c]), linear(body.S[c]))
+    w, u = joint_column(row, body, c)
+    return rigid_times(body, w, u)
 
 
 @helper

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.constraints.evaluate import set_time
-from mbkit.kernels.constraints.space import closure_of, constraints
+from mbkit.kernels.constraints.space import closure_of
 from mbkit.kernels.derivatives.directions import (
     depends_on_q,
     twist_of_step,
@@ -32,7 +32,7 @@ from mbkit.kernels.derivatives.directions import (
 from mbkit.kernels.derivatives.loop_joint import (
     add_force,
     add_power,
-    at_loop_joint,
+    at_loop_joints,
     move_bodies,
     move_sites,
     power_of,
@@ -41,7 +41,7 @@ from mbkit.kernels.derivatives.loop_joint import (
 )
 from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.space import at_rest, bodies, changes, columns_of, num_columns, scratch_of
-from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
+from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     add,
     angular,
@@ -142,11 +142,7 @@ def velocity_derivative(space, _option, q, v, t, out):
     if status != OK:
         return status
     move_sites(space)
-    every = constraints(closure)
-    for c in range(every.shape[0]):
-        if at_loop_joint(space, every[c], velocity_rows, v, matrix) != OK:
-            return failure(CONSTRAINT_FAILED, c)
-    return OK
+    return at_loop_joints(space, velocity_rows, v, matrix)
 
 
 # ------------------------------------------------------------------------------ A^T lambda by q
@@ -247,15 +243,10 @@ def force_derivative(space, _option, q, multipliers, t, out):
     """D_q(A^T multipliers), out (nv, ndx), or as many columns as velocities share."""
     set_time(space, t[0])
     model = bodies(space)
-    closure = closure_of(space)
     matrix = as_matrix(out, model[0].num_velocities, num_columns(space, model[0].ndx))
     matrix[:, :] = 0.0
     status = move_bodies(space, positions(model, q), at_rest(space))
     if status != OK:
         return status
     move_sites(space)
-    every = constraints(closure)
-    for c in range(every.shape[0]):
-        if at_loop_joint(space, every[c], force_rows, multipliers, matrix) != OK:
-            return failure(CONSTRAINT_FAILED, c)
-    return OK
+    return at_loop_joints(space, force_rows, multipliers, matrix)

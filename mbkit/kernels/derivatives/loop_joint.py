@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from mbkit.kernels.compile import at, floats_at, helper
 from mbkit.kernels.constraints.kinds.loop_joint import set_relative_pose
 from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_WRENCHES
-from mbkit.kernels.constraints.space import closure_of, joints, sites
+from mbkit.kernels.constraints.space import closure_of, constraints, joints, sites
 from mbkit.kernels.derivatives.directions import place, set_subspace
 from mbkit.kernels.derivatives.joint_changes import STEP, weight
 from mbkit.kernels.elementary import sin_cos, sqrt
@@ -15,7 +15,7 @@ from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, scratch_of
-from mbkit.kernels.status import JOINT_FAILED, OK, failure
+from mbkit.kernels.status import CONSTRAINT_FAILED, JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import add, angular, dot, linear, load, store
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -86,6 +86,16 @@ class LoopJoint(NamedTuple):
     W: Any
     changes: Any
     T: Any
+
+
+@helper
+def at_loop_joints(space, act, given, out):
+    """Call act(space, loop, given, out) for every constraint, all of which are loop joints."""
+    every = constraints(closure_of(space))
+    for c in range(every.shape[0]):
+        if at_loop_joint(space, every[c], act, given, out) != OK:
+            return failure(CONSTRAINT_FAILED, c)
+    return OK
 
 
 @helper

@@ -6,9 +6,7 @@ from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, force_rows
 from mbkit.kernels.layout import (
     BODY_FIXED,
     DONE,
-    JOINT_NUM_POSITIONS,
     JOINT_NUM_VELOCITIES,
-    JOINT_POSITION,
     JOINT_SIZE,
     JOINT_VELOCITY,
     MIXED,
@@ -29,6 +27,7 @@ from mbkit.kernels.layout import (
     SPATIAL,
 )
 from mbkit.kernels.lie.matrices import matrix_times, transposed_times
+from mbkit.kernels.named_joints import copy_positions, copy_velocities
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 from mbkit.kernels.vectors import add, cross, dot, store, subtract
 
@@ -69,17 +68,9 @@ def copy_in(space, k, t, q, v, with_velocities):
     memory = floats_at(row.slot, OWN_VECTORS + nq + nv + 22 * nb + answers)
     memory[OWN_TIME] = t
     joints = integers_at(row.joints, JOINT_SIZE * row.num_joints)
-    at_q = OWN_VECTORS
-    at_v = OWN_VECTORS + nq
-    for i in range(row.num_joints):
-        entries = joints[JOINT_SIZE * i : JOINT_SIZE * (i + 1)]
-        for j in range(entries[JOINT_NUM_POSITIONS]):
-            memory[at_q] = q[entries[JOINT_POSITION] + j]
-            at_q += 1
-        if with_velocities:
-            for j in range(entries[JOINT_NUM_VELOCITIES]):
-                memory[at_v] = v[entries[JOINT_VELOCITY] + j]
-                at_v += 1
+    copy_positions(joints, row.num_joints, q, memory[OWN_VECTORS:])
+    if with_velocities:
+        copy_velocities(joints, row.num_joints, v, memory[OWN_VECTORS + nq :])
     sites = integers_at(row.bodies, nb)
     kind = int(head[OWN_REPRESENTATION])
     for b in range(nb):

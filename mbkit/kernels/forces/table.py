@@ -12,21 +12,28 @@ TIMES = 1
 
 
 @helper
+def piece_of(p, first, n, x):
+    """The piece of n that holds x, by bisection; their n + 1 ends stand from `first` on."""
+    low = 0
+    high = n
+    while high - low > 1:
+        middle = (low + high) // 2
+        if p[first + middle] <= x:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@helper
 def piece_at(p, t):
     """The piece that holds t, and the time since it began."""
     n = int(p[COUNT])
     first = p[TIMES]
     last = p[TIMES + n]
     t = select(t < first, first, select(t > last, last, t))
-    low = 0
-    high = n
-    while high - low > 1:
-        middle = (low + high) // 2
-        if p[TIMES + middle] <= t:
-            low = middle
-        else:
-            high = middle
-    return low, t - p[TIMES + low]
+    piece = piece_of(p, TIMES, n, t)
+    return piece, t - p[TIMES + piece]
 
 
 @helper

@@ -15,7 +15,7 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.implicit.layout import NODE
-from mbkit.kernels.implicit.lu import ROUNDING, solve
+from mbkit.kernels.implicit.lu import eliminate, solve
 from mbkit.kernels.implicit.space import flags_at, memory_of
 from mbkit.kernels.status import OK, SINGULAR_STEP, failure
 
@@ -78,28 +78,10 @@ def set_largest(record, largest):
 
 
 @helper
-def eliminate(A, pivots, largest):
-    """[S, R] become L U of S, and S^-1 R; the column without a pivot, or -1."""
+def solve_right(A):
+    """[L U, L^-1 R] become L U, and S^-1 R."""
     n = A.shape[0]
     wide = A.shape[1]
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(A[i, k]) > abs(A[best, k]):
-                best = i
-        pivots[k] = best
-        if not abs(A[best, k]) > ROUNDING * largest[k]:
-            return k
-        if best != k:
-            for j in range(wide):
-                A[k, j], A[best, j] = A[best, j], A[k, j]
-        upper = A[k]
-        for i in range(k + 1, n):
-            row = A[i]
-            factor = row[k] / upper[k]
-            row[k] = factor
-            for j in range(k + 1, wide):
-                row[j] -= factor * upper[j]
     for k in range(n - 1, -1, -1):
         row = A[k]
         for i in range(k + 1, n):
@@ -108,7 +90,6 @@ def eliminate(A, pivots, largest):
                 row[j] -= row[i] * other[j]
         for j in range(n, wide):
             row[j] /= row[k]
-    return -1
 
 
 @helper
@@ -160,6 +141,7 @@ def factorise_blocks(record):
         lost = eliminate(A, pivots[first:end], largest[first:end])
         if lost >= 0:
             return failure(SINGULAR_STEP, flags_at(record.unknowns, record.n)[first + lost])
+        solve_right(A)
         update(record, node, nodes, A, room)
     return OK
 

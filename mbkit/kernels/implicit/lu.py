@@ -1,5 +1,6 @@
 """Dense factors with partial pivoting: P S = L U. Source: Golub and Van Loan 2013, section 3.4."""
 
+from mbkit.kernels.arrays import pivot_row
 from mbkit.kernels.compile import helper
 from mbkit.kernels.status import OK, SINGULAR_STEP, failure
 
@@ -18,26 +19,35 @@ def factorise(S, pivots, largest):
     for i in range(n):
         for j in range(n):
             largest[j] = max(largest[j], abs(S[i, j]))
+    lost = eliminate(S, pivots, largest)
+    return OK if lost < 0 else failure(SINGULAR_STEP, lost)
+
+
+@helper
+def eliminate(A, pivots, largest):
+    """[S, R] become L U of S, and L^-1 R; the column without a pivot, or -1.
+
+    `largest` are the largest entries of the columns of S, as these were given.
+    """
+    n = A.shape[0]
+    wide = A.shape[1]
     for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(S[i, k]) > abs(S[best, k]):
-                best = i
+        best = pivot_row(A, k)
         pivots[k] = best
-        if not abs(S[best, k]) > ROUNDING * largest[k]:
-            return failure(SINGULAR_STEP, k)
+        if not abs(A[best, k]) > ROUNDING * largest[k]:
+            return k
         if best != k:
-            for j in range(n):
-                S[k, j], S[best, j] = S[best, j], S[k, j]
-        upper = S[k]
+            for j in range(wide):
+                A[k, j], A[best, j] = A[best, j], A[k, j]
+        upper = A[k]
         for i in range(k + 1, n):
-            row = S[i]
+            row = A[i]
             if row[k] != 0.0:
                 factor = row[k] / upper[k]
                 row[k] = factor
-                for j in range(k + 1, n):
+                for j in range(k + 1, wide):
                     row[j] -= factor * upper[j]
-    return OK
+    return -1
 
 
 @helper

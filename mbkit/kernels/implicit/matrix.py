@@ -134,7 +134,7 @@ def constraint_differences(space, step, q, v, t, multipliers, Z):
             code = retract_rows(bodies(space), scratch_of(space), q, dx, trial)
             if code == OK:
                 A = floats_at(record.more, record.m * record.width)
-                code = jacobian_at(space, step, t, trial, A)
+                code = jacobian_at(space, record, t, trial, A)
             if code != OK:
                 return code
             factor = sign / (2.0 * DIFFERENCE)
@@ -291,9 +291,9 @@ def linearise_equations(space, step):
     if code == OK and record.m > 0:
         code = set_kept(space, step)
     if code == OK:
-        code = jacobian_at(space, step, t - h, q_n, floats_at(record.A_made, size))
+        code = jacobian_at(space, record, t - h, q_n, floats_at(record.A_made, size))
     if code == OK:
-        code = jacobian_at(space, step, t, q, floats_at(record.A, size))
+        code = jacobian_at(space, record, t, q, floats_at(record.A, size))
     if code == OK:
         set_time(space, t)
         code = set_derivatives(space, step, q, v, vdot, multipliers)

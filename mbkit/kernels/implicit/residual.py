@@ -108,9 +108,8 @@ def powers_at_end(space, step, v, powers):
 
 
 @helper
-def jacobian_at(space, step, t, q, A):
-    """A(q) into an array of m width numbers."""
-    record = memory_of(step)
+def jacobian_at(space, record, t, q, A):
+    """A(q, t) into an array that a step's record has for it; nothing for a tree."""
     if record.m == 0:
         return OK
     time = floats_at(records_at(space, 1, SPACE)[0].time, 1)

@@ -1,6 +1,7 @@
 """Columns S of a joint's motion subspace in a recursion, taken from the scratch."""
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.inertias import articulated_times, rigid_times, trace
 from mbkit.kernels.vectors import accumulate, add, angular, dot, linear, pairing, scale, store
 
@@ -16,6 +17,14 @@ def joint_sum(row, body, v):
         w = (w[0] + S[0] * v[k], w[1] + S[1] * v[k], w[2] + S[2] * v[k])
         u = (u[0] + S[3] * v[k], u[1] + S[4] * v[k], u[2] + S[5] * v[k])
     return w, u
+
+
+@helper
+def joint_column(row, body, c):
+    """S_c as (angular, linear), body-fixed: that of a screw stands in its row."""
+    if row.kind == SCREW:
+        return (0.0, 0.0, row.rate), (0.0, 0.0, row.lead)
+    return angular(body.S[c]), linear(body.S[c])
 
 
 @helper

@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.evaluation import as_matrix, positions, velocities
-from mbkit.kernels.layout import SCREW
+from mbkit.kernels.recursions.columns import joint_column
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose, world_pass
 from mbkit.kernels.space import at_rest, bodies, frames, scratch_of
@@ -86,12 +86,7 @@ def jacobian(space, body, q, out, recursion):
     while i != 0:
         row = model[i]
         for c in range(row.num_velocities):
-            if row.kind == SCREW:
-                w = (0.0, 0.0, row.rate)
-                u = (0.0, 0.0, row.lead)
-            else:
-                w = angular(scratch[i].S[c])
-                u = linear(scratch[i].S[c])
+            w, u = joint_column(row, scratch[i], c)
             w, u = recursion.column_at(here, scratch[i], w, u)
             store(out[:, row.first_velocity + c], w, u)
         i = row.parent

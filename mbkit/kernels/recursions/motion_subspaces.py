@@ -2,11 +2,11 @@
 
 from mbkit.kernels.compile import address_kernel, integers_at
 from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
-from mbkit.kernels.layout import SCREW
+from mbkit.kernels.recursions.columns import joint_column
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.space import at_rest, bodies, frames, scratch_of
 from mbkit.kernels.status import OK
-from mbkit.kernels.vectors import angular, linear, motion_to_child, store
+from mbkit.kernels.vectors import motion_to_child, store
 
 
 @address_kernel(EVALUATION)
@@ -30,12 +30,7 @@ def motion_subspaces(space, site_of_row, q, _v, _x, out):
         row = model[i]
         site = sites[owners[i]]
         for c in range(row.num_velocities):
-            if row.kind == SCREW:
-                w = (0.0, 0.0, row.rate)
-                u = (0.0, 0.0, row.lead)
-            else:
-                w = angular(scratch[i].S[c])
-                u = linear(scratch[i].S[c])
+            w, u = joint_column(row, scratch[i], c)
             w, u = motion_to_child(site.R, site.p, w, u)
             store(columns[row.first_velocity + c], w, u)
     return OK

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix, typed
 from mbkit.kernels.implicit.matrix import have_matrix
+from mbkit.kernels.sensitivities.alpha_steps import keep
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.generalized_alpha import alpha_of
 from mbkit.kernels.time_loops.generalized_alpha_adaptive import (
@@ -34,17 +34,13 @@ class History(NamedTuple):
 
 
 @helper
-def keep(history, n, begin, end, method):
+def keep_step(history, n, begin, end, method):
     """Keep the state, where step n has led to."""
     alpha, choice = method
     history.span[n, 0] = begin
     history.span[n, 1] = choice.sizes[LAST]
     history.t[n] = end
-    assign(history.q[n], alpha.q)
-    assign(history.v[n], alpha.v)
-    assign(history.vdot[n], alpha.vdot)
-    assign(history.multipliers[n], alpha.multipliers)
-    assign(history.eta[n], alpha.eta)
+    keep(history, n, alpha)
 
 
 @kernel(
@@ -75,7 +71,7 @@ def record_adaptive(space, step, method, choice, grid, history, ends):
             begin = t
             code, t = accepted_step(space, step, (alpha, choice), t, grid.h, end)
             if code == OK:
-                keep(history, n, begin, t, (alpha, choice))
+                keep_step(history, n, begin, t, (alpha, choice))
                 n += 1
         if code != OK:
             return code

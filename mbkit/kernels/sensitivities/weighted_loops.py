@@ -31,17 +31,17 @@ from mbkit.kernels.constraints.kinds.loop_joint import (
     joint_rest,
     solve_subspace,
 )
-from mbkit.kernels.constraints.space import closure_of, constraints, sites
+from mbkit.kernels.constraints.space import closure_of, sites
 from mbkit.kernels.derivatives.joint_changes import STEP, weight
 from mbkit.kernels.derivatives.loop_joint import (
-    at_loop_joint,
+    at_loop_joints,
+    move_sites,
     moved_pose,
     set_current_wrenches,
     set_wrenches,
 )
-from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.space import scratch_of
-from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
+from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -302,12 +302,10 @@ def pull_body(body, sums, i, sign, place, wrenches):
 @helper
 def place_sites(space, origins):
     """Where the frames of the constraints are in the world; needs poses about the origins."""
-    scratch = scratch_of(space)
+    move_sites(space)
     table = sites(closure_of(space))
     for s in range(table.shape[0]):
         site = table[s]
-        body = scratch[site.row]
-        compose(body.world_R, body.world_p, site.place_R, site.place_p, site.R, site.p)
         for j in range(3):
             site.p[j] += origins[site.row, j]
 
@@ -316,8 +314,4 @@ def place_sites(space, origins):
 def add_loops(space, factors, sums):
     """Add the loop joints to the sums of their bodies alone; needs poses, V, A and W of all."""
     place_sites(space, sums.origins)
-    every = constraints(closure_of(space))
-    for c in range(every.shape[0]):
-        if at_loop_joint(space, every[c], add_loop, factors, sums) != OK:
-            return failure(CONSTRAINT_FAILED, c)
-    return OK
+    return at_loop_joints(space, add_loop, factors, sums)

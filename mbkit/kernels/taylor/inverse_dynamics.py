@@ -18,13 +18,13 @@ from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.taylor.layout import PLAN
 from mbkit.kernels.taylor.motion import has_pieces, outward, relative_twist
 from mbkit.kernels.taylor.room import new_room
+from mbkit.kernels.taylor.series import add_force_brackets, factorial
 from mbkit.kernels.vectors import (
     accumulate,
     add,
     angular,
     cross,
     dot,
-    force_bracket,
     force_to_parent,
     linear,
     load,
@@ -57,10 +57,7 @@ def own_wrench(row, first, V, P, g):
         t, f = rigid_times(row, _ZERO, linear(g[n]))
         t = subtract(scale(n + 1.0, angular(P[n + 1])), t)
         f = subtract(scale(n + 1.0, linear(P[n + 1])), f)
-        for j in range(n + 1):
-            x, y = force_bracket(angular(V[j]), linear(V[j]), angular(P[n - j]), linear(P[n - j]))
-            t = add(t, x)
-            f = add(f, y)
+        t, f = add_force_brackets(V, P, n, t, f)
         store(V[n], t, f)
 
 
@@ -76,10 +73,7 @@ def wrench_derivative(x, triangle, n, t, f):
         y = triangle[m - 1]
         t = scale(k + 1.0, angular(y[k + 1]))
         f = scale(k + 1.0, linear(y[k + 1]))
-        for j in range(k + 1):
-            a, b = force_bracket(angular(x[j]), linear(x[j]), angular(y[k - j]), linear(y[k - j]))
-            t = add(t, a)
-            f = add(f, b)
+        t, f = add_force_brackets(x, y, k, t, f)
         store(triangle[m, k], t, f)
     return t, f
 
@@ -126,9 +120,7 @@ def inverse_dynamics_rate(space, option, q, _v, given, out):
         g = rotate_back(body.R, linear(scratch[model[i].parent].A))
         store(body.A, _ZERO, g)
         own_wrench(model[i], g, W[i], room.own, room.x)
-    factor = 1.0
-    for n in range(2, count - 1):
-        factor *= n
+    factor = factorial(count - 2)
     tau = as_matrix(out, 1, nv)[0]
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]

@@ -19,6 +19,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
 from mbkit.kernels.layout import SCREW
+from mbkit.kernels.recursions.columns import joint_column
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose, world_pass
 from mbkit.kernels.space import bodies, frames, scratch_of
@@ -30,6 +31,7 @@ from mbkit.kernels.taylor.series import (
     carry_outward,
     clear,
     copy,
+    factorial,
     inward_term,
     only_angular,
     outward_derivative,
@@ -220,10 +222,8 @@ def column_series(row, i, plan, body, c, room):
         copy(room.columns[c], y)
         return
     clear(y)
-    if row.kind == SCREW:
-        store(y[0], (0.0, 0.0, row.rate), (0.0, 0.0, row.lead))
-    else:
-        store(y[0], angular(body.S[c]), linear(body.S[c]))
+    w, u = joint_column(row, body, c)
+    store(y[0], w, u)
 
 
 @helper
@@ -271,9 +271,7 @@ def jacobian_rate(space, option, q, _v, given, out):
     compose(carrier.world_R, carrier.world_p, site.R, site.p, here.R, here.p)
     copy(room.V[i], room.V[0])
     to_child(site.R, site.p, room.V[0])
-    factor = 1.0
-    for n in range(2, count):
-        factor *= n
+    factor = factorial(count - 1)
     matrix = as_matrix(out, 6, nv)
     matrix[:, :] = 0.0
     while i != 0:

@@ -16,6 +16,7 @@ from mbkit.kernels.compile import helper
 from mbkit.kernels.vectors import (
     add,
     angular,
+    force_bracket,
     linear,
     motion_bracket,
     motion_to_child,
@@ -35,6 +36,25 @@ def add_brackets(x, y, k, sign, w, u):
         w = add(w, scale(sign, a))
         u = add(u, scale(sign, b))
     return w, u
+
+
+@helper
+def add_force_brackets(x, y, k, t, f):
+    """(t, f) + the term k of -ad_x^T y, of wrenches y."""
+    for j in range(k + 1):
+        a, b = force_bracket(angular(x[j]), linear(x[j]), angular(y[k - j]), linear(y[k - j]))
+        t = add(t, a)
+        f = add(f, b)
+    return t, f
+
+
+@helper
+def factorial(n):
+    """The product of 1 to n."""
+    value = 1.0
+    for k in range(2, n + 1):
+        value *= k
+    return value
 
 
 @helper
@@ -126,12 +146,7 @@ def to_parent(R, p, y):
 def bracket(x, y, out):
     """out = [x, y]."""
     for n in range(y.shape[0]):
-        w = _ZERO
-        u = _ZERO
-        for j in range(n + 1):
-            a, b = motion_bracket(angular(x[j]), linear(x[j]), angular(y[n - j]), linear(y[n - j]))
-            w = add(w, a)
-            u = add(u, b)
+        w, u = add_brackets(x, y, n, 1.0, _ZERO, _ZERO)
         store(out[n], w, u)
 
 

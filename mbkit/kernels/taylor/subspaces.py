@@ -7,6 +7,7 @@ from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.taylor.layout import PLAN
 from mbkit.kernels.taylor.motion import has_pieces, load_rates, relative_twist
 from mbkit.kernels.taylor.room import new_room
+from mbkit.kernels.taylor.series import factorial
 from mbkit.kernels.vectors import angular, linear, motion_to_child, scale, store
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -27,9 +28,7 @@ def motion_subspace_rates(space, option, q, _v, given, out):
     memory, room = new_room(model, plan)
     given = as_array(given, (count - 1) * nv + plan.num_given)
     load_rates(given, count - 1, room.rates)
-    factor = 1.0
-    for n in range(2, count):
-        factor *= n
+    factor = factorial(count - 1)
     owners = integers_at(plan.body, model.shape[0])
     columns = as_matrix(out, nv, 6)
     for i in range(1, model.shape[0]):

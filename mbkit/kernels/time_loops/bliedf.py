@@ -198,7 +198,7 @@ def multistep(space, step, method, t, h, end):
     code = call_address(record.predict, (space, step, method, h))
     if code == OK and record.stabilised != 0 and record.m > 0:
         A_start = floats_at(record.A_start, record.m * record.width)
-        code = jacobian_at(space, step, t, floats_at(record.q, record.nq), A_start)
+        code = jacobian_at(space, record, t, floats_at(record.q, record.nq), A_start)
     if code == OK:
         gain = floats_at(own.coefficients, 1)[0]
         code = call_address(record.solve_step, (space, step, end, h, gain, gain * gain))

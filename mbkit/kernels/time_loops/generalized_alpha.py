@@ -204,7 +204,7 @@ def predict(space, step, alpha, t, h):
     if record.stabilised == 0 or record.m == 0:
         return OK
     A_start = floats_at(record.A_start, record.m * record.width)
-    code = jacobian_at(space, step, t, alpha.q, A_start)
+    code = jacobian_at(space, record, t, alpha.q, A_start)
     add_forces(space, step, record.A_start, alpha.eta, -1.0, D)
     return code
 

@@ -129,7 +129,7 @@ def newton_matrix(space, step, end, h):
     if code == OK:
         code = slopes_at(space, step, q_end, D, P)
     if code == OK:
-        code = jacobian_at(space, step, END, end, q_end)
+        code = jacobian_at(space, record, end, q_end, jacobians(record, END))
     if code != OK:
         return code
     weight = weights(record, END)

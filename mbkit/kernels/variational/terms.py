@@ -12,9 +12,10 @@ from mbkit.kernels.compile import (
     call_address,
     floats_at,
     helper,
-    pointer_at,
     records_at,
 )
+from mbkit.kernels.configuration import call_joint
+from mbkit.kernels.implicit.residual import jacobian_at
 from mbkit.kernels.implicit.space import matrix_at
 from mbkit.kernels.layout import SCREW, SPACE
 from mbkit.kernels.space import at_rest, bodies, scratch_of
@@ -70,18 +71,6 @@ def gap_at(space, step, side, t, q):
 
 
 @helper
-def jacobian_at(space, step, side, t, q):
-    """A(q, t); nothing for a tree."""
-    record = memory_of(step)
-    if record.m == 0:
-        return OK
-    time = floats_at(records_at(space, 1, SPACE)[0].time, 1)
-    time[0] = t
-    A = jacobians(record, side)
-    return call_address(record.constraint_jacobian, (space, 0, q, q, time, A))
-
-
-@helper
 def slopes_at(space, step, q, D, out):
     """D_q of M D + b(q, 0)."""
     record = memory_of(step)
@@ -111,14 +100,15 @@ def mass_and_weight_at(space, step, side, q):
 @address_kernel("iiidp")
 def look_around(space, step, side, t, q):
     """All that belongs to one end of the step."""
-    q = as_array(q, memory_of(step).nq)
+    record = memory_of(step)
+    q = as_array(q, record.nq)
     code = mass_and_weight_at(space, step, side, q)
     if code == OK:
         code = force_at(space, step, side, t, q)
     if code == OK:
         code = gap_at(space, step, side, t, q)
     if code == OK:
-        code = jacobian_at(space, step, side, t, q)
+        code = jacobian_at(space, record, t, q, jacobians(record, side))
     return code
 
 
@@ -192,11 +182,8 @@ def set_pull_back(space, step, factor, D):
 
 @helper
 def dexp_inv_of(row, body, x, w, out, first):
-    """What one joint says; its own entries begin at `first`."""
-    return call_address(
-        row.dexp_inv,
-        (body.slot, pointer_at(row.parameters), at(x, first), at(w, first), at(out, first)),
-    )
+    """dexp_inv of one joint; its own entries begin at `first`."""
+    return call_joint(row, body, row.dexp_inv, at(x, first), at(w, first), at(out, first))
 
 
 @helper
@@ -216,22 +203,8 @@ def pull_back(space, L, y, out):
 @helper
 def times_blocks(space, A, L, out):
     """out = A L, block by block."""
-    model = bodies(space)
     for r in range(A.shape[0]):
-        pull_back_row(model, A[r], L, out[r])
-
-
-@helper
-def pull_back_row(model, a, L, out):
-    """out = a L for one row."""
-    for i in range(1, model.shape[0]):
-        first = model[i].first_step
-        end = first + model[i].ndx
-        for j in range(first, end):
-            total = 0.0
-            for k in range(first, end):
-                total += a[k] * L[k, j]
-            out[j] = total
+        pull_back(space, L, A[r], out[r])
 
 
 @helper

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, final
 import attrs
 import numpy as np
 
-from mbkit.errors import NameUnknownError, UsageError, check_kind, several, suggestion
+from mbkit.errors import NameUnknownError, UsageError, check_kind, suggestion
 from mbkit.integrators.description import from_description
 from mbkit.integrators.integrator import Integrator, Rows
 from mbkit.io.model_file.loading import parse_model
 from mbkit.results.columns import velocity_units
 from mbkit.simulation.long_runs.resume import strategies
-from mbkit.simulation.outputs import Output, checked_outputs
+from mbkit.simulation.outputs import Output, by_label, checked_outputs
 from mbkit.simulation.simulate import simulate
 from mbkit.systems import System
 
@@ -129,11 +129,8 @@ def output_channels(
 
 
 def _by_label(given: Any, what: str, example: str) -> Iterable[tuple[str, str]]:
-    if isinstance(given, Mapping):
-        pairs = list(given.items())
-    elif several(given) and not isinstance(given, str):
-        pairs = [(each, each) for each in given]
-    else:
+    pairs = by_label(given)
+    if pairs is None:
         raise UsageError(f"export_fmu: {what} must be names, such as {example}, got {given!r}.")
     taken: set[str] = set()
     for label, name in pairs:

@@ -101,17 +101,8 @@ def go_on(
         error = explain(run, status, step)
     directory.release()
     t = problem.t0 + step * problem.h
-    if error is None and course.ended is not None:
-        message = course.how_ended
-    elif error is None:
-        message = f"Completed: {step} steps."
-    elif isinstance(error, KeyboardInterrupt):
-        message = (
-            f"Interrupted by the user after t = {t:.9g} s; mbkit.resume('{directory.path}') goes "
-            "on from there."
-        )
-    else:
-        message = f"{type(error).__name__}: {error}"
+    remedy = f"; mbkit.resume('{directory.path}') goes on from there"
+    message = course.message(error, step, t, remedy)
     spent = manifest.get("wall_time", 0.0) + time.perf_counter() - began
     counts = Counter(manifest.get("counts", {}))
     counts.update(problem.counted())

@@ -140,10 +140,18 @@ class Course:
         """What was found on the way that may be wrong with the numbers."""
         return (*self.told, *(each.finding for each in self.monitors if each.finding))
 
-    @property
-    def how_ended(self) -> str:
-        """What the result says of the event that has ended the run."""
-        return f"Ended by event '{self.ended_by}' at t = {self.ended:.9g} s."
+    def message(self, error: BaseException | None, steps: int, t: float, remedy: str = "") -> str:
+        """Return what the result says of how the run has ended: by itself, or by an exception.
+
+        `steps` were taken, up to t [s]; the remedy is for a run that the user interrupts.
+        """
+        if error is None and self.ended is not None:
+            return f"Ended by event '{self.ended_by}' at t = {self.ended:.9g} s."
+        if error is None:
+            return f"Completed: {steps} steps."
+        if isinstance(error, KeyboardInterrupt):
+            return f"Interrupted by the user after t = {t:.9g} s{remedy}."
+        return f"{type(error).__name__}: {error}"
 
     # ------------------------------------------------------------------------- steps
 

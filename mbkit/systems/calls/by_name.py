@@ -69,7 +69,8 @@ def fill(system: System, vector: Floats, kind: str, name: str, value: Any) -> No
     if count == 0:
         raise UsageError(f"joint '{name}' takes no numbers; leave it out.")
     if len(numbers) != count:
-        raise UsageError(f"'{name}' takes {count} number{'s' * (count > 1)}; got {len(numbers)}.")
+        takes = f"{count} numbers, separated by commas" if count > 1 else "1 number"
+        raise UsageError(f"'{name}' takes {takes}; got {len(numbers)}.")
     vector[entries] = numbers
 
 

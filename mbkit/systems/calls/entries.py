@@ -30,18 +30,41 @@ def entries_of(system: System, names: Iterable[str], what: str) -> list[int]:
         )
     found: list[int] = []
     for name in names:
-        entries = _entries(system, name)
+        entries = named_entries(name, system.velocity_names, system.velocity_slice)
         if not set(entries).isdisjoint(found):
             raise UsageError(f"{what}: '{name}' is named twice; leave it out once.")
         found += entries
     return found
 
 
-def _entries(system: System, name: str) -> list[int]:
-    if name in system.velocity_names:
-        return [system.velocity_names.index(name)]
-    place = system.velocity_slice(name)
+def named_entries(name: str, names: Sequence[str], slice_of: Callable[[str], slice]) -> list[int]:
+    """Return the place of an entry of q or v by its name, or the places of all of a joint."""
+    if name in names:
+        return [names.index(name)]
+    place = slice_of(name)
     return list(range(place.start, place.stop))
+
+
+def velocities_of(system: System, joints: Iterable[str]) -> Any:
+    """Return which velocities are those of some joints, (nv,)."""
+    return _marked(system.nv, map(system.velocity_slice, joints))
+
+
+def prescribed_velocities(system: System) -> Any:
+    """Return which velocities are those of prescribed joints, (nv,)."""
+    return velocities_of(system, system.prescribed_joints)
+
+
+def prescribed_steps(system: System) -> Any:
+    """Return which entries of a step are those of prescribed joints, (ndx,)."""
+    return _marked(system.ndx, map(system.step_slice, system.prescribed_joints))
+
+
+def _marked(count: int, places: Iterable[slice]) -> Any:
+    found = np.zeros(count, dtype=bool)
+    for place in places:
+        found[place] = True
+    return found
 
 
 def vector_of(system: System, values: Any, what: str) -> tuple[list[int], Floats]:

@@ -15,6 +15,7 @@ from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
+from mbkit.systems.calls.entries import prescribed_steps, prescribed_velocities
 from mbkit.systems.calls.evaluations import (
     CONSTRAINT_FORCE_DERIVATIVE,
     CONSTRAINT_VELOCITY_DERIVATIVE,
@@ -136,11 +137,8 @@ def _with_prescribed_joints(
     `applied` are tau and the wrenches.
     """
     tau, wrenches = applied
-    moving, steps = np.ones(system.nv, dtype=bool), np.ones(system.ndx, dtype=bool)
+    moving, steps = ~prescribed_velocities(system), ~prescribed_steps(system)
     q, v, _ = system.prescribed_rows(t, q, v, on_error)
-    for joint in system.motions:
-        moving[system.velocity_slice(joint)] = False
-        steps[system.step_slice(joint)] = False
     vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
     leading = vdot.shape[:-1]
     check_memory(

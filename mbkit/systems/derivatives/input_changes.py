@@ -10,6 +10,7 @@ import numpy as np
 from mbkit.joints.defaults.differences import central_differences
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.constraint_changes import rows_by_steps, rows_by_time
+from mbkit.systems.calls.entries import prescribed_steps
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.force_changes import forces_by_time
 from mbkit.systems.derivatives.numeric_changes import differences
@@ -31,8 +32,7 @@ def change_by_input(point: Point, name: str) -> Change:
 def _by_configuration(point: Point) -> Change:
     moving = np.ones(point.system.ndx, dtype=bool)
     if point.by_motion:
-        for joint in point.system.motions:
-            moving[point.system.step_slice(joint)] = False
+        moving = ~prescribed_steps(point.system)
     return along_steps(point, moving, point.mu if point.redundant else None)
 
 

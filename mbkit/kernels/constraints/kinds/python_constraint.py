@@ -15,13 +15,11 @@ from mbkit.kernels.constraints.space import closure_of, constraints, sites
 from mbkit.kernels.layout import (
     DONE,
     JOINT_NUM_POSITIONS,
-    JOINT_NUM_VELOCITIES,
-    JOINT_POSITION,
     JOINT_SIZE,
-    JOINT_VELOCITY,
     PENDING,
     SLOT_STATE,
 )
+from mbkit.kernels.named_joints import copy_positions, copy_velocities
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 
 
@@ -42,16 +40,8 @@ def evaluate(space, c, t, q, v):
     size = said + constraint.num_position_rows + m * (2 + 6 * nb + nv)
     memory = floats_at(constraint.slot, size)
     memory[OWN_TIME] = t
-    at_q = OWN_VECTORS
-    at_v = OWN_VECTORS + nq
-    for i in range(constraint.num_joints):
-        entries = joints[JOINT_SIZE * i : JOINT_SIZE * (i + 1)]
-        for j in range(entries[JOINT_NUM_POSITIONS]):
-            memory[at_q] = q[entries[JOINT_POSITION] + j]
-            at_q += 1
-        for j in range(entries[JOINT_NUM_VELOCITIES]):
-            memory[at_v] = v[entries[JOINT_VELOCITY] + j]
-            at_v += 1
+    copy_positions(joints, constraint.num_joints, q, memory[OWN_VECTORS:])
+    copy_velocities(joints, constraint.num_joints, v, memory[OWN_VECTORS + nq :])
     for s in range(nb):
         site = table[constraint.first_site + s]
         C = memory[OWN_VECTORS + nq + nv + 16 * s :]

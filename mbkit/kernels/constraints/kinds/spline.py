@@ -8,6 +8,7 @@ since the piece began. Beyond the ends, by rounding, the outer pieces go on.
 import math
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.forces.table import piece_of
 
 PERIOD = 0
 COUNT = 1
@@ -33,14 +34,7 @@ def curve_at(p, width, entry, x):
     n = int(p[COUNT])
     if p[PERIOD] != 0.0:
         x -= p[PERIOD] * math.floor((x - p[KNOTS]) / p[PERIOD])
-    low = 0
-    high = n
-    while high - low > 1:
-        middle = (low + high) // 2
-        if p[KNOTS + middle] <= x:
-            low = middle
-        else:
-            high = middle
+    low = piece_of(p, KNOTS, n, x)
     s = x - p[KNOTS + low]
     first = KNOTS + n + 1 + 4 * (width * low + entry)
     c1 = p[first + 1]

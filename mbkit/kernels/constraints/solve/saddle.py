@@ -7,6 +7,7 @@ multiplier. J need not be symmetric.
 
 from typing import NamedTuple
 
+from mbkit.kernels.arrays import pivot_row
 from mbkit.kernels.compile import floats, helper, integers, matrix
 from mbkit.kernels.elementary import sqrt
 
@@ -35,10 +36,7 @@ def factorise(J, order):
     for i in range(n):
         order[i] = i
     for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(J[i, k]) > abs(J[best, k]):
-                best = i
+        best = pivot_row(J, k)
         if not abs(J[best, k]) > 0.0:
             return k
         if best != k:
@@ -55,9 +53,8 @@ def factorise(J, order):
 
 
 @helper
-def solve(J, order, b, x):
-    """x = J^-1 b by the factors; b and x are different arrays."""
-    n = J.shape[0]
+def solve(J, n, order, b, x):
+    """x = J^-1 b by the factors of n rows and columns; b and x are different arrays."""
     for i in range(n):
         value = b[order[i]]
         for j in range(i):
@@ -76,7 +73,7 @@ def reduce(saddle, A0):
     J, order, A1, X, G, scale, row_order, column_order, _ = saddle
     m = A0.shape[0]
     for r in range(m):
-        solve(J, order, A0[r], X[r])
+        solve(J, J.shape[0], order, A0[r], X[r])
     for r in range(m):
         for c in range(m):
             value = 0.0
@@ -127,22 +124,14 @@ def solve_saddle(saddle, rank, r, s, x, y):
     J, order, A1, X, G, scale, row_order, column_order, room = saddle
     m = A1.shape[0]
     n = J.shape[0]
-    solve(J, order, r, x)
+    solve(J, n, order, r, x)
     for i in range(m):
         for k in range(n):
             s[i] -= A1[i, k] * x[k]
         s[i] *= scale[i]
         y[i] = 0.0
+    solve(G, rank, row_order, s, room)
     for i in range(rank):
-        value = s[row_order[i]]
-        for j in range(i):
-            value -= G[i, j] * room[j]
-        room[i] = value
-    for i in range(rank - 1, -1, -1):
-        value = room[i]
-        for j in range(i + 1, rank):
-            value -= G[i, j] * room[j]
-        room[i] = value / G[i, i]
         y[column_order[i]] = scale[column_order[i]] * room[i]
     for i in range(m):
         for k in range(n):
