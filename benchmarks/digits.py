@@ -217,7 +217,7 @@ def make_exact(twins: Twins, system: mb.System) -> None:
     """
     from mbkit.kernels.compile import pointer_at
     from mbkit.kernels.elementary import sqrt
-    from mbkit.kernels.joints.header import count_of, rest_of
+    from mbkit.kernels.joints.parameter_header import count_of, rest_of
     from mbkit.kernels.joints.screw_product import SCREW_SIZE, motion
 
     one = np.eye(3, dtype=int)

@@ -3,7 +3,7 @@
 import math
 
 from mbkit.kernels.compile import float64, floats, int64, kernel, matrix, stack
-from mbkit.kernels.equations import acceleration
+from mbkit.kernels.equations_of_motion import acceleration
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,

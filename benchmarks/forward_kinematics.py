@@ -7,14 +7,14 @@ scratch memory; nothing is written.
 
 from mbkit.kernels.body_fixed.recursion import RECURSION as body_fixed
 from mbkit.kernels.compile import address_kernel, helper
-from mbkit.kernels.evaluation import EVALUATION, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, positions, velocities
 from mbkit.kernels.hybrid.recursion import RECURSION as hybrid
 from mbkit.kernels.mixed.recursion import RECURSION as mixed
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.spatial.recursion import RECURSION as spatial
 from mbkit.kernels.status import OK
+from mbkit.kernels.workspace import bodies, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

@@ -148,7 +148,7 @@ def _accelerations(trace: Trace, vdot: Any) -> Any:
 
 def _body_derivatives(trace: Trace, **rates: Any) -> Any:
     """Return twists and their rates, those of an order below each other."""
-    from mbkit.kernels.taylor.motion import body_derivatives
+    from mbkit.kernels.higher_orders.motion import body_derivatives
 
     every, rows = [trace.v, *rates.values()], len(trace.system.body_names)
     count = len(every)
@@ -162,7 +162,7 @@ def _jerks(trace: Trace, vdot: Any, vddot: Any) -> Any:
 
 
 def _jacobian_rate(trace: Trace, row: int) -> Any:
-    from mbkit.kernels.taylor.motion import jacobian_rate
+    from mbkit.kernels.higher_orders.motion import jacobian_rate
 
     nv = trace.system.nv
     return trace.call_series(jacobian_rate, 6 * nv, [trace.v], 2, row).reshape(6, nv)

@@ -22,6 +22,13 @@ OF_SCRIPTS = (
     "forces.generalized_force",
 )
 
+#: What runs call besides whose method chooses its steps.
+OF_CHOSEN_STEPS = (
+    "explicit_integrators.dense_output",
+    "integration_problem",
+    "explicit_integrators.step_entries",
+)
+
 
 def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed") -> list[str]:
     """Return what the default method calls for a mechanism without loops, the slowest first.
@@ -32,7 +39,7 @@ def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed"
     names = (
         f"{recursion}.algorithms:forward_dynamics",
         "time_loops.munthe_kaas_adaptive" if chosen_steps else "time_loops.munthe_kaas",
-        *(("explicit.dense_output", "protocol", "explicit.charts") if chosen_steps else ()),
+        *(OF_CHOSEN_STEPS if chosen_steps else ()),
         "recursions.energy:energies",
         "joints.screw_product:motion",
         "calls.batches",

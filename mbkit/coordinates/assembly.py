@@ -14,7 +14,7 @@ from mbkit.coordinates.division import CutBodies, Division, DivisionRule
 from mbkit.coordinates.force_joints import check_positions
 from mbkit.coordinates.locking import is_left_out, locked, locked_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure, measured_frames
-from mbkit.coordinates.loosening import loosened
+from mbkit.coordinates.placement_joints import loosened
 from mbkit.coordinates.rows import Slices, assemble_rows, with_other_inertias
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.coordinates.centres import centre_between
+from mbkit.coordinates.centres_of_mass import centre_between
 from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
 from mbkit.coordinates.rows import Slices, frozen, set_joint
 from mbkit.joints.placed import placed_beside

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.coordinates.body_frames import frames_in_joints, poses_of_tree, set_own_frame
-from mbkit.coordinates.centres import centres_of_bodies, seen_from, warn_of_distance
+from mbkit.coordinates.centres_of_mass import centres_of_bodies, seen_from, warn_of_distance
 from mbkit.joints import Joint
 from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout

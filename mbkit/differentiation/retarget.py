@@ -62,13 +62,13 @@ def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
     """Return what stands for kernels: these know nothing of tracing."""
     from mbkit.kernels import compile as door
     from mbkit.kernels import elementary
-    from mbkit.kernels.lie import exact, quaternion
+    from mbkit.kernels.lie import exact_products, quaternion
 
     stand_ins: list[tuple[Any, Callable[..., Any]]] = [
         # near its pole the inverse differential is computed by splitting numbers, for the last
         # digits; what stands here is the same without
-        (exact.distance_from_pole, _distance_from_pole),
-        (exact.dot_near_pole, _dot_near_pole),
+        (exact_products.distance_from_pole, _distance_from_pole),
+        (exact_products.dot_near_pole, _dot_near_pole),
         (quaternion.quaternion_exp, _quaternion_exp),
         (door.pointer_after, _entries_from),
         (elementary.sin_cos, lambda x: (NUMPY.sin(x), NUMPY.cos(x))),

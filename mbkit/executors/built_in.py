@@ -4,7 +4,7 @@ A new one is its class, and its line here.
 """
 
 # isort: off
-from mbkit.executors.here import SerialExecutor as SerialExecutor
-from mbkit.executors.here import ThreadsExecutor as ThreadsExecutor
+from mbkit.executors.in_process import SerialExecutor as SerialExecutor
+from mbkit.executors.in_process import ThreadsExecutor as ThreadsExecutor
 from mbkit.executors.processes import ProcessesExecutor as ProcessesExecutor
 from mbkit.executors.dask import DaskExecutor as DaskExecutor

@@ -14,7 +14,7 @@ import attrs
 
 from mbkit.errors import UsageError
 from mbkit.executors.executor import Executor, Outcome, check_workers, number_of_workers
-from mbkit.executors.helper import Helper, packed
+from mbkit.executors.worker_process import Helper, packed
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, final
 import attrs
 
 from mbkit.executors.executor import Executor, Outcome, check_workers, number_of_workers
-from mbkit.executors.helper import Helper, packed
+from mbkit.executors.worker_process import Helper, packed
 
 __all__ = ["ProcessesExecutor"]
 

@@ -48,7 +48,7 @@ def check_table(force: Any, key: str, width: int) -> None:
 
 
 def pieces(values: FloatArray, at: FloatArray, kind: str) -> FloatArray:
-    """Return a table as `mbkit.kernels.forces.table` reads it.
+    """Return a table as `mbkit.kernels.forces.time_table` reads it.
 
     The values (k,) or (k, width) are at the times (k,), or (0,) for a constant. [s] Kinds are
     "linear", straight lines, and "cubic", the spline whose third derivative does not jump at the

@@ -1,6 +1,7 @@
 """Backward differentiation formulas on Lie groups, for systems with and without constraints.
 
-The step is `mbkit.kernels.time_loops.bliedf`, its Newton iteration `mbkit.kernels.implicit.newton`.
+The step is `mbkit.kernels.time_loops.bliedf`, its Newton iteration
+`mbkit.kernels.implicit_integrators.newton`.
 """
 
 from __future__ import annotations

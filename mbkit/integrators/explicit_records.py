@@ -14,8 +14,15 @@ from mbkit.integrators.checks import check_state
 from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.integrator import Problem
 from mbkit.integrators.tableau import Tableau
-from mbkit.kernels.explicit.error_control import Control
-from mbkit.kernels.explicit.stages import ALL, DenseOutput, LastStep, Scheme, Series, Stages
+from mbkit.kernels.explicit_integrators.error_control import Control
+from mbkit.kernels.explicit_integrators.stages import (
+    ALL,
+    DenseOutput,
+    LastStep,
+    Scheme,
+    Series,
+    Stages,
+)
 from mbkit.kernels.time_loops.records import State
 
 __all__ = [

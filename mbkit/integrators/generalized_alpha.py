@@ -1,7 +1,7 @@
 """The generalized-alpha method on Lie groups, for systems with and without constraints.
 
 The step is `mbkit.kernels.time_loops.generalized_alpha`; its Newton iteration, `solve_step` in
-`mbkit.kernels.implicit.newton`.
+`mbkit.kernels.implicit_integrators.newton`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Explicit Runge-Kutta-Munthe-Kaas methods.
 
 The step is `mbkit.kernels.time_loops.munthe_kaas`, or `munthe_kaas_adaptive` there; its stages are
-`mbkit.kernels.explicit.stages`.
+`mbkit.kernels.explicit_integrators.stages`.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _equal_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
     stages, last = stages_of(problem, tableau.b.size), last_of(problem)
 
     def between(t: float, state: Any) -> int:
-        from mbkit.kernels.explicit.dense_output import interpolate  # long to compile
+        from mbkit.kernels.explicit_integrators.dense_output import interpolate  # long to compile
 
         return int(interpolate(problem.space, scheme, dense, t, state, last, stages))
 

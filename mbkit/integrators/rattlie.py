@@ -1,7 +1,7 @@
 """A variational method on the group: RATTLE.
 
 The step is `mbkit.kernels.time_loops.rattlie`; its Newton iteration and the terms of its equations
-are in `mbkit.kernels.variational`.
+are in `mbkit.kernels.variational_integrators`.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def _step_memory(problem: Problem) -> Record:
     from mbkit.kernels.forces.force_pass import generalized_forces
     from mbkit.kernels.recursions.mass_action import mass_action
     from mbkit.kernels.time_loops import rattlie as step
-    from mbkit.kernels.variational import newton, terms
-    from mbkit.kernels.variational.layout import MOST, VARIATIONAL, sizes
+    from mbkit.kernels.variational_integrators import newton, terms
+    from mbkit.kernels.variational_integrators.layout import MOST, VARIATIONAL, sizes
 
     n, m = problem.nv, problem.equations.num_velocity_constraints
     numbers = sizes(problem.nq, n, m)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mbkit.integrators.integrator import Problem
 from mbkit.integrators.newton_record import Newton
-from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD, MOST_STEPS
+from mbkit.kernels.implicit_integrators.layout import IMPLICIT, MADE_HEAD, MOST_STEPS
 from mbkit.memory import check_memory
 
 __all__ = ["Record", "StepMemory"]
@@ -90,7 +90,7 @@ MOST_ITERATIONS = 30
 
 
 class StepMemory(Record):
-    """Arrays for `mbkit.kernels.implicit`, and the record of their addresses.
+    """Arrays for `mbkit.kernels.implicit_integrators`, and the record of their addresses.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class StepMemory(Record):
         position_of_row = np.zeros(m or 1, np.int64)
         loops_alone = False
         if m:
-            from mbkit.kernels.implicit.rows import describe_rows
+            from mbkit.kernels.implicit_integrators.position_rows import describe_rows
 
             loops_alone = bool(describe_rows(problem.space, position_of_row))
         if blocks is None:
@@ -182,8 +182,8 @@ def _functions(*, closed: bool, loops_alone: bool, blocks: bool) -> dict[str, in
     from mbkit.kernels.derivatives.forces import force_derivatives
     from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
     from mbkit.kernels.forces.force_pass import generalized_forces
-    from mbkit.kernels.implicit.newton import solve_step
-    from mbkit.kernels.implicit.start import accelerate, add_least_change
+    from mbkit.kernels.implicit_integrators.newton import solve_step
+    from mbkit.kernels.implicit_integrators.starting_values import accelerate, add_least_change
 
     functions = {
         "solve_step": solve_step,
@@ -207,12 +207,12 @@ def _functions(*, closed: bool, loops_alone: bool, blocks: bool) -> dict[str, in
             "velocity_derivative": velocity_derivative, "force_derivative": force_derivative
         }  # fmt: skip
     if blocks:
-        from mbkit.kernels.implicit.block_factor import solve_blocks
-        from mbkit.kernels.implicit.block_matrix import make_blocks
+        from mbkit.kernels.implicit_integrators.block_factor import solve_blocks
+        from mbkit.kernels.implicit_integrators.newton_block_matrix import make_blocks
 
         functions |= {"make": make_blocks, "solve": solve_blocks}
     else:
-        from mbkit.kernels.implicit.matrix import make
+        from mbkit.kernels.implicit_integrators.newton_matrix import make
 
         functions["make"] = make
     return {name: function.address for name, function in functions.items()}

@@ -15,7 +15,7 @@ import attrs
 
 from mbkit.errors import UsageError
 from mbkit.final import FinalBuiltIns
-from mbkit.kernels.joints import kinds
+from mbkit.kernels.joints import absolute_kinds
 from mbkit.lie import SE3, Group, SO3xR3
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Spatial
 
@@ -43,17 +43,17 @@ SIDES = ("left", "right")
 class RotationMap:
     """What turns x into a rotation; `mbkit.kernels.joints.rotation_maps` has it.
 
-    `kind` is its number in `mbkit.kernels.joints.kinds`, `range` the angle of the turn at which x,
-    or its differential, ends. [rad]
+    `kind` is its number in `mbkit.kernels.joints.absolute_kinds`, `range` the angle of the turn at
+    which x, or its differential, ends. [rad]
     """
 
     kind: int
     range: float
 
 
-_EXPONENTIAL = RotationMap(kinds.EXPONENTIAL, 2.0 * math.pi)
-_CAYLEY = RotationMap(kinds.CAYLEY, math.pi)
-_CAYLEY2 = RotationMap(kinds.CAYLEY2, 2.0 * math.pi)
+_EXPONENTIAL = RotationMap(absolute_kinds.EXPONENTIAL, 2.0 * math.pi)
+_CAYLEY = RotationMap(absolute_kinds.CAYLEY, math.pi)
+_CAYLEY2 = RotationMap(absolute_kinds.CAYLEY2, 2.0 * math.pi)
 
 
 class LocalCoordinates(FinalBuiltIns, abc.ABC):
@@ -71,7 +71,7 @@ class LocalCoordinates(FinalBuiltIns, abc.ABC):
     rotation : RotationMap
         What the first three numbers do.
     lift : int
-        How they all become poses, by its number in `mbkit.kernels.joints.kinds`.
+        How they all become poses, by its number in `mbkit.kernels.joints.absolute_kinds`.
     """
 
     name: ClassVar[str]
@@ -123,14 +123,14 @@ class _Product(LocalCoordinates):
     """Rotation and translation for themselves: psi(x, y) = (psi(x), y)."""
 
     group = SO3xR3
-    lift = kinds.PRODUCT
+    lift = absolute_kinds.PRODUCT
 
 
 class _Dual(LocalCoordinates):
     """The map on dual vectors: psi(x, y) = (psi(x), dpsi_x y)."""
 
     group = SE3
-    lift = kinds.DUAL
+    lift = absolute_kinds.DUAL
 
 
 @final
@@ -217,7 +217,7 @@ class ExtendedRodrigues(LocalCoordinates):
     name = "extended_rodrigues"
     group = SE3
     rotation = _CAYLEY
-    lift = kinds.MATRIX
+    lift = absolute_kinds.MATRIX
 
 
 #: The local coordinates by the names that files have for them.

@@ -13,7 +13,7 @@ import numpy as np
 from mbkit.errors import ModelError
 from mbkit.final import FinalBuiltIns
 from mbkit.joints.motions.quaternion_rates import quaternion_rate
-from mbkit.kernels.joints import kinds
+from mbkit.kernels.joints import absolute_kinds
 from mbkit.lie import SO3
 from mbkit.spatial.arrays import FloatArray, with_key
 
@@ -41,7 +41,7 @@ class Orientation(FinalBuiltIns, abc.ABC):
     unit : str
         Of each of them.
     kind : int
-        Its number in `mbkit.kernels.joints.kinds`.
+        Its number in `mbkit.kernels.joints.absolute_kinds`.
     """
 
     name: ClassVar[str]
@@ -81,7 +81,7 @@ class UnitQuaternion(Orientation):
     name = "unit_quaternion"
     num_positions = 4
     unit = ""
-    kind = kinds.QUATERNION
+    kind = absolute_kinds.QUATERNION
 
     def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
         """Return Q (0, w) / 2."""
@@ -108,7 +108,7 @@ class RotationVector(Orientation):
     name = "rotation_vector"
     num_positions = 3
     unit = "rad"
-    kind = kinds.ROTATION_VECTOR
+    kind = absolute_kinds.ROTATION_VECTOR
 
     def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
         """Return dexp_body^-1(rho) w, which is singular at |rho| = 2 pi."""
@@ -177,7 +177,7 @@ class EulerAngles(Orientation):
     name = "euler_angles"
     num_positions = 3
     unit = "rad"
-    kind = kinds.EULER_ANGLES
+    kind = absolute_kinds.EULER_ANGLES
 
     @property
     def axes(self) -> tuple[int, int, int]:

@@ -8,7 +8,8 @@ import attrs
 
 from mbkit.joints.bases.axis_motion import AxisMotion
 
-# Its pose is that of a screw without pitch: `place_screw` in mbkit/kernels/joints/screw.py.
+# Its pose is that of a screw without pitch: `place_screw` in
+# mbkit/kernels/joints/revolute_prismatic_screw.py.
 
 
 @final

@@ -4,10 +4,10 @@ import numpy as np
 
 from mbkit.kernels.arrays import assign, pivot_row
 from mbkit.kernels.compile import address_kernel, at, call_address, helper, pointer_at
-from mbkit.kernels.evaluation import EVALUATION, positions, tangent, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, positions, tangent, velocities
 from mbkit.kernels.layout import SCREW
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
+from mbkit.kernels.workspace import bodies, scratch_of
 
 # A joint without functions of its own is a vector space: its coordinates add, v = dq/dt.
 

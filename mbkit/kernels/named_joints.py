@@ -11,22 +11,16 @@ from mbkit.kernels.layout import (
 
 
 @helper
-def copy_positions(joints, count, q, memory):
-    """Write the positions of `count` joints, one after another."""
-    at = 0
+def copy_state(joints, count, q, v, with_velocities, memory, nq):
+    """Write the positions of `count` joints, nq in all, and behind them their velocities."""
+    at_q = 0
+    at_v = nq
     for i in range(count):
         own = joints[JOINT_SIZE * i : JOINT_SIZE * (i + 1)]
         for j in range(own[JOINT_NUM_POSITIONS]):
-            memory[at] = q[own[JOINT_POSITION] + j]
-            at += 1
-
-
-@helper
-def copy_velocities(joints, count, v, memory):
-    """Write the velocities of `count` joints, one after another."""
-    at = 0
-    for i in range(count):
-        own = joints[JOINT_SIZE * i : JOINT_SIZE * (i + 1)]
-        for j in range(own[JOINT_NUM_VELOCITIES]):
-            memory[at] = v[own[JOINT_VELOCITY] + j]
-            at += 1
+            memory[at_q] = q[own[JOINT_POSITION] + j]
+            at_q += 1
+        if with_velocities:
+            for j in range(own[JOINT_NUM_VELOCITIES]):
+                memory[at_v] = v[own[JOINT_VELOCITY] + j]
+                at_v += 1

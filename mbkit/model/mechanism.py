@@ -24,7 +24,7 @@ from mbkit.parts.joint_data import JointFriction, JointLimits
 from mbkit.parts.parts import Parts
 
 if TYPE_CHECKING:
-    from mbkit.model.strategy import Coordinates
+    from mbkit.model.coordinates import Coordinates
     from mbkit.systems import System
 
 __all__ = ["Mechanism"]

@@ -12,7 +12,8 @@ retraction, G = T(x) T(-x)^-1. By the implicit function theorem
 
     (dD, h dlambda, deta) = -S^-1 (W (dq_n, dv_k, dvdot_k) + dr),
 
-with S the matrix of Newton's method at the end of the step (`mbkit.kernels.implicit.matrix`), and
+with S the matrix of Newton's method at the end of the step
+(`mbkit.kernels.implicit_integrators.newton_matrix`), and
 vdot_k what is left of vdot_1 without w. Rows of equations of motion are multiplied by h, those of g
 by 1 / h, and constraints by the size of the mass matrix besides. Rows of constraints that depend on
 others are not solved for.

@@ -57,7 +57,7 @@ class Start(NamedTuple):
         cls, system: System, method: GeneralizedAlpha, h: float, t: float, state: Sequence[Floats]
     ) -> Start:
         """Return the derivatives at a start at (q, v) with efforts tau, the `state`."""
-        from mbkit.kernels.implicit.start import INTO
+        from mbkit.kernels.implicit_integrators.starting_values import INTO
 
         q, v, tau = state
         s, nv = INTO * h, system.nv
@@ -132,7 +132,7 @@ def is_perturbed(system: System, method: GeneralizedAlpha) -> bool:
 
 def _bracket(system: System, x: Floats) -> Floats:
     """Return [x, .] in the groups of the joints, (nv, nv), as ``bracket`` of kernels takes it."""
-    from mbkit.kernels.implicit.start import INTO
+    from mbkit.kernels.implicit_integrators.starting_values import INTO
 
     one = np.eye(system.nv)
     odd = system.dexp_inv(INTO * x, one) - system.dexp_inv(-INTO * x, one)

@@ -8,8 +8,8 @@ from typing import final
 import attrs
 import numpy as np
 
+from mbkit.sensitivities.event_steps import Branch, Found, Seeds
 from mbkit.sensitivities.linear_steps import Inputs, LinearSteps
-from mbkit.sensitivities.passages import Branch, Found, Seeds
 from mbkit.systems.calls.arguments import Floats
 
 __all__ = ["GridSteps"]

@@ -135,7 +135,7 @@ class Linearisation(abc.ABC):
             begin += size
 
     def of_part(self, run: Prepared) -> Linearisation:
-        """Return a part of one of the steps: see `mbkit.sensitivities.parts`."""
+        """Return a part of one of the steps: see `mbkit.sensitivities.step_parts`."""
         return type(self)(run)
 
     def go_through(self, part: Prepared, fractions: Floats) -> int:

@@ -14,17 +14,17 @@ from mbkit.errors import UsageError, check_kind
 from mbkit.events import Event
 from mbkit.results import Result
 from mbkit.sensitivities.efforts import with_efforts
+from mbkit.sensitivities.event_steps import Branch, PassageSteps, Piece, stops_of
 from mbkit.sensitivities.grid_steps import GridSteps
 from mbkit.sensitivities.linear_steps import Inputs, Linearisation, checked_inputs
 from mbkit.sensitivities.methods import check_method, linearisation_of
-from mbkit.sensitivities.parts import Part
-from mbkit.sensitivities.passages import Branch, PassageSteps, Piece, stops_of
+from mbkit.sensitivities.step_parts import Part
 from mbkit.simulation.in_memory import run_in_memory
-from mbkit.simulation.origin import Origin
 from mbkit.simulation.piecewise_efforts import HeldEfforts, PiecewiseEfforts
+from mbkit.simulation.run_origin import Origin
 from mbkit.simulation.sampled_control import Sampled
+from mbkit.simulation.stepping.events_within_step import Passage, Segment, State
 from mbkit.simulation.stepping.output_times import OutputTimes
-from mbkit.simulation.stepping.within_step import Passage, Segment, State
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.parameter_changes import keeping_changed
 

@@ -12,8 +12,8 @@ import numpy as np
 from mbkit.errors import NameUnknownError, ShapeError, UsageError, suggestion
 from mbkit.memory import check_memory
 from mbkit.results import Result
+from mbkit.sensitivities.event_steps import Found, Seeds
 from mbkit.sensitivities.linear_steps import STATE_INPUTS
-from mbkit.sensitivities.passages import Found, Seeds
 from mbkit.sensitivities.recorded_run import RecordedRun
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats

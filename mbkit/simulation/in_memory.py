@@ -15,10 +15,10 @@ from mbkit.simulation.momenta import with_velocities
 from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
 from mbkit.simulation.monitors.singular_start import BEGINS, SingularPosture
 from mbkit.simulation.multipliers import constraints_of
-from mbkit.simulation.origin import Origin
 from mbkit.simulation.outputs import check_at_start, evaluated
 from mbkit.simulation.preparation import Prepared, versions
 from mbkit.simulation.progress import ProgressDisplay
+from mbkit.simulation.run_origin import Origin
 from mbkit.simulation.start import empty_rows
 from mbkit.simulation.stepping.chunks import INTERRUPTED, TERMINAL, run_chunks
 from mbkit.simulation.stepping.course import event_columns

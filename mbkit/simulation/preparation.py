@@ -51,7 +51,7 @@ from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS, MASS_MATRIX
 from mbkit.systems.calls.failures import failure
-from mbkit.systems.memory.drive import Drive
+from mbkit.systems.memory.prescribed_motions import Drive
 from mbkit.systems.memory.workspace import Workspace
 from mbkit.systems.momentum_form import MomentaInLoops
 

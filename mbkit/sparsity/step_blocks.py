@@ -9,7 +9,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.kernels.implicit.layout import NODE
+from mbkit.kernels.implicit_integrators.layout import NODE
 from mbkit.sparsity.elimination import minimum_degree
 from mbkit.sparsity.step_coupling import Coupling, coupling_of
 from mbkit.systems.memory.arrays import SystemArrays
@@ -26,7 +26,7 @@ LEAST_UNKNOWNS = 100
 @final
 @attrs.frozen(eq=False)
 class StepBlocks:
-    """The arrays of `mbkit.kernels.implicit` for a matrix by blocks."""
+    """The arrays of `mbkit.kernels.implicit_integrators` for a matrix by blocks."""
 
     # (nv,): the column of each velocity in matrices of derivatives: two share a column if no row of
     # the tree, and no constraint, is coupled with both

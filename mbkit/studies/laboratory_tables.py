@@ -12,7 +12,7 @@ from mbkit.studies.laboratory.counting.operations import checked_algorithms
 from mbkit.studies.laboratory.outputs import function_of_module, outputs_of
 from mbkit.studies.laboratory.scaling import checked_sizes
 from mbkit.studies.laboratory.tasks import checked_executor, executor_of
-from mbkit.studies.laboratory.varied import check_count, distribution
+from mbkit.studies.laboratory.varied_mechanism import check_count, distribution
 
 if TYPE_CHECKING:
     from mbkit.io.model_file.faults import Faults  # which imports cattrs

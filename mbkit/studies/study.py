@@ -179,7 +179,7 @@ class Study:
         UsageError
             If there is no such table, or the function refuses what it says.
         """
-        from mbkit.studies.laboratory.of_study import findings_of
+        from mbkit.studies.laboratory.from_study_file import findings_of
 
         return findings_of(self, directory, progress=progress)
 

@@ -31,8 +31,8 @@ from mbkit.spatial import FloatArray
 from mbkit.studies.changes import STUDY_KEYS, entry_of, flattened, with_entries
 from mbkit.studies.event_tables import read_events
 from mbkit.studies.laboratory_tables import KEYS, read_tables
-from mbkit.studies.places import model_path, output_path
 from mbkit.studies.study import Study
+from mbkit.studies.study_paths import model_path, output_path
 from mbkit.systems import System
 from mbkit.systems.calls.by_name import fill
 

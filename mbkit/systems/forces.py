@@ -25,7 +25,7 @@ from mbkit.joints.defaults.differences import extrapolated
 from mbkit.joints.prescribed import JointMotion
 from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 from mbkit.systems.calls.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
-from mbkit.systems.memory.drive import motion_at
+from mbkit.systems.memory.prescribed_motions import motion_at
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

@@ -1570,7 +1570,7 @@ class System:
         ones at steps halved three times and extrapolated, of five first steps from 0.2 s to 0.4 ms
         the one whose last two extrapolations agree best, for each velocity by itself. Of smooth
         forces 1e-12 of the force by second is left. The cost is 41 sums of the forces.
-        Source: Mueller 2018, section 6.3; `mbkit.kernels.taylor.inverse_dynamics`.
+        Source: Mueller 2018, section 6.3; `mbkit.kernels.higher_orders.inverse_dynamics`.
 
         Examples
         --------

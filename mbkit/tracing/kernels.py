@@ -34,9 +34,9 @@ class KernelCopies(Retargeting):
     def __init__(self, mirror: Mirror, maps: ClosedForms) -> None:
         super().__init__()
         from mbkit.kernels import compile as door
-        from mbkit.kernels import matrix_product, weighted_sums, whole_numbers
+        from mbkit.kernels import integers_in_floats, matrix_product, weighted_sums
         from mbkit.kernels.constraints.kinds import loop_joint
-        from mbkit.kernels.joints import screw, unit
+        from mbkit.kernels.joints import revolute_prismatic_screw, unit_quaternion
         from mbkit.kernels.lie import quaternion, series
 
         pairs: list[tuple[Any, Callable[..., Any]]] = [
@@ -51,12 +51,12 @@ class KernelCopies(Retargeting):
             (door.of_one, lambda function, arguments: function(*arguments)),
             (matrix_product.multiply, _multiply),
             (weighted_sums.weigh, weighted_sums.weigh_in_python),
-            (whole_numbers.shared, lambda x: x),
-            (unit.normalised, maps.normalised),
+            (integers_in_floats.shared, lambda x: x),
+            (unit_quaternion.normalised, maps.normalised),
             (quaternion.quaternion_exp, maps.quaternion_exp),
             (quaternion.quaternion_log, maps.quaternion_log),
             (quaternion.quaternion_from_rotation, maps.quaternion_from_rotation),
-            (screw.locate_screw, _locate_screw),
+            (revolute_prismatic_screw.locate_screw, _locate_screw),
             (series.a1_a2, maps.coefficients("a1_a2")),
             (series.a2_a3, maps.coefficients("a2_a3")),
             (series.b2_b3, maps.coefficients("b2_b3")),
@@ -234,7 +234,10 @@ class SmoothForms(ClosedForms):
 
 
 def _locate_screw(rate: Any, lead: Any, R: Any, p: Any) -> Any:
-    """Return q as `mbkit.kernels.joints.screw.locate_screw` does, for each number of turns."""
+    """Return q for each number of turns.
+
+    As `mbkit.kernels.joints.revolute_prismatic_screw.locate_screw` does.
+    """
     if rate == 0.0:
         return p[2] / lead
     angle = apply("arctan2", R[3] - R[1], R[0] + R[4])

@@ -20,17 +20,17 @@ from mbkit.differentiation.tape import (
     value_of,
 )
 from mbkit.errors import MbkitError, UsageError
-from mbkit.kernels.taylor.layout import PLAN
+from mbkit.kernels.higher_orders.layout import PLAN
 from mbkit.systems.higher_orders import representation_code
 from mbkit.systems.memory.workspace import Workspace
 from mbkit.tracing.branches import BranchingTape
 from mbkit.tracing.forces import enter_forces
+from mbkit.tracing.joint_placements import enter_places, is_of_places
 from mbkit.tracing.joints import TracedJoints, enter_constraints
 from mbkit.tracing.kernels import ClosedForms, KernelCopies, SmoothForms
 from mbkit.tracing.memory import Mirror, as_objects, memory_at
 from mbkit.tracing.numbers import is_plain, rounded, rounded_fit
 from mbkit.tracing.parameters import Free, flat, numbers_of
-from mbkit.tracing.places import enter_places, is_of_places
 from mbkit.tracing.polynomials import Term, polynomials
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ class Trace:
             ) from error
 
     def call(self, function: Any, size: int, v: Any = None, x: Any = None, option: int = 0) -> Any:
-        """Return what a kernel of the form of `mbkit.kernels.evaluation` writes, (size,)."""
+        """Return what a kernel of the form of `mbkit.kernels.evaluation_form` writes, (size,)."""
         out = np.zeros(size, dtype=object)
         rest = np.zeros(max(1, self.system.nv), dtype=object)
         made = self.copies.convert(function.function)
@@ -256,12 +256,12 @@ class Trace:
     def call_series(
         self, function: Any, size: int, rates: Sequence[Any], count: int, body: int = 0
     ) -> Any:
-        """Return what a kernel of `mbkit.kernels.taylor` writes, (size,).
+        """Return what a kernel of `mbkit.kernels.higher_orders` writes, (size,).
 
         Of the rates v, vdot, ...; for series of `count` terms, and a row of `System.body_names`.
         """
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.taylor.pieces import joint_columns
+        from mbkit.kernels.higher_orders.pieces import joint_columns
 
         pieces = self.system.arrays.joint_pieces
         if pieces.given:

@@ -14,7 +14,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.executors import EXECUTORS
-from mbkit.executors.helper import Helper, packed
+from mbkit.executors.worker_process import Helper, packed
 from mbkit.plugins import hookimpl
 from mbkit.studies.laboratory.tasks import executor_of
 from tests.plugins.examples import added

@@ -84,7 +84,7 @@ def memory(system):
 
 def accelerations(workspace, s):
     """Return vdot under the forces, and their powers, as time loops ask for them."""
-    from mbkit.kernels.protocol import accelerate
+    from mbkit.kernels.integration_problem import accelerate
 
     vdot, powers = np.zeros_like(s.v), np.zeros(2)
     assert accelerate(workspace.address, 0.0, s.q, s.v, vdot, powers) == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.kernels.variational.newton import is_rounding
+from mbkit.kernels.variational_integrators.newton import is_rounding
 from tests.integrators.motions import motion, orders
 from tests.integrators.rattle_in_python import RattleInPython
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mbkit.kernels import layout
 from mbkit.kernels.compile import UNCOMPILED, address_kernel, array_address, records_at
-from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
+from mbkit.kernels.joints.loop_joint import joint_configuration_from_pose, joint_wrenches
 from mbkit.kernels.layout import BODY
 from mbkit.spatial import inverse
 from mbkit.systems.memory.arrays import fill_table

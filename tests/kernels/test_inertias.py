@@ -6,7 +6,7 @@ import pytest
 from mbkit.kernels.compile import array_address, float64, floats, int64, kernel, matrix
 from mbkit.kernels.layout import BODY, SCRATCH, SPACE
 from mbkit.kernels.recursions import inertias
-from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.workspace import bodies, scratch_of
 
 _INDEX = [[0, 1, 2], [1, 3, 4], [2, 4, 5]]
 

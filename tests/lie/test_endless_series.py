@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from mbkit.kernels.lie import series
-from mbkit.kernels.lie.endless import endless_sum
-from mbkit.kernels.lie.exact import POLE
+from mbkit.kernels.lie.arbitrary_precision import endless_sum
+from mbkit.kernels.lie.exact_products import POLE
 
 
 def closed_forms(z):

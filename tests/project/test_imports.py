@@ -25,7 +25,7 @@ CIRCLES = {
     ("mbkit.joints.defaults.derivatives", "mbkit.joints.joint"): "defines",
     ("mbkit.joints.joint", "mbkit.joints.prescribed"): "Joint.prescribe",
     ("mbkit.lie.so3", "mbkit.lie.quaternion"): "SO3.random",
-    ("mbkit.studies.study", "mbkit.studies.laboratory.of_study"): "Study.findings",
+    ("mbkit.studies.study", "mbkit.studies.laboratory.from_study_file"): "Study.findings",
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.linalg import qr
 
 import mbkit as mb
-from mbkit.kernels.implicit.start import INTO
+from mbkit.kernels.implicit_integrators.starting_values import INTO
 from mbkit.sensitivities.recorded_run import RecordedRun
 from tests.constraints.closed_mechanisms import assembled, four_bar
 from tests.sensitivities.differences import assert_adjoint

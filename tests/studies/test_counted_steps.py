@@ -11,7 +11,7 @@ import pytest
 from mbkit.studies import compare
 from mbkit.studies.laboratory.counting import steps as counted_steps
 from mbkit.studies.laboratory.counting.counted import Counted, counting, counting_places
-from mbkit.studies.laboratory.counting.places import ALGORITHMS, place_of
+from mbkit.studies.laboratory.counting.step_places import ALGORITHMS, place_of
 from tests.studies.test_compare import four_bar
 
 
@@ -24,19 +24,23 @@ def function(file: str, name: str, inner: Any = None) -> Any:
 
 
 def test_an_operation_belongs_to_the_outermost_algorithm_of_its_calls() -> None:
-    joint = function("joints/screw.py", "motion")
+    joint = function("joints/revolute_prismatic_screw.py", "motion")
     cases = {
         ("dynamics", "evaluations"): function(
-            "equations.py", "acceleration", function("recursions/newton_euler.py", "out", joint)
+            "equations_of_motion.py",
+            "acceleration",
+            function("recursions/newton_euler.py", "out", joint),
         ),
         ("constraints", "steps"): function("constraints/solve/project.py", "project", joint),
         ("matrices", "factorisations"): function(
-            "implicit/newton.py", "solve_step", function("implicit/matrix.py", "make", joint)
+            "implicit_integrators/newton.py",
+            "solve_step",
+            function("implicit_integrators/newton_matrix.py", "make", joint),
         ),
         ("matrices", "steps"): function(
             "time_loops/rattlie.py",
             "arrive",
-            function("variational/layout.py", "factorised", joint),
+            function("variational_integrators/layout.py", "factorised", joint),
         ),
         ("steps", "steps"): function("configuration.py", "retract_rows", joint),
     }

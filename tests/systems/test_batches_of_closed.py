@@ -12,7 +12,7 @@ from benchmarks.constraints import four_bars
 from examples.closed_loops import delta_robot
 from mbkit.kernels.calls import batches
 from mbkit.kernels.compile import address_kernel
-from mbkit.kernels.evaluation import EVALUATION
+from mbkit.kernels.evaluation_form import EVALUATION
 from mbkit.kernels.status import NOT_SOLVED, failure
 from mbkit.systems.calls import lanes
 from tests.constraints.loops import random_loops

@@ -49,11 +49,11 @@ class Subject(NamedTuple):
 COMPILED = (
     "mbkit.kernels.compile.address_kernel", "mbkit.kernels.compile.helper",
     "mbkit.kernels.configuration.dexp_inv_rows", "mbkit.kernels.configuration.rates_rows",
-    "mbkit.kernels.configuration.retract_rows", "mbkit.kernels.equations.acceleration",
+    "mbkit.kernels.configuration.retract_rows", "mbkit.kernels.equations_of_motion.acceleration",
     "mbkit.kernels.forces.form.FORCE_FORM", "mbkit.kernels.forces.form.POTENTIAL_FORM",
     "mbkit.kernels.forces.form.joint", "mbkit.kernels.forces.form.parameters",
     "mbkit.kernels.recursions.algorithms.algorithms", "mbkit.kernels.status.NOT_CONVERGED",
-    "mbkit.kernels.time_loops.watch.look",
+    "mbkit.kernels.time_loops.event_watch.look",
 )  # fmt: skip
 
 SUBJECTS = {

@@ -10,8 +10,8 @@ import click
 
 from mbkit.cli.assignments import numbers_of
 from mbkit.cli.compiling import compiling_announced
+from mbkit.cli.executor_options import where_options
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option
-from mbkit.cli.where import where_options
 from mbkit.errors import UsageError, printable
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import click
 
 import mbkit as mb
 from mbkit.cli.compiling import compiling_announced
+from mbkit.cli.executor_options import where_options, with_options
 from mbkit.cli.files import EXISTING
 from mbkit.cli.models import told
-from mbkit.cli.where import where_options, with_options
 from mbkit.errors import UsageError, printable
 from mbkit.studies.changes import parsed_change, parsed_values
 

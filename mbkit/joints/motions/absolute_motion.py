@@ -12,7 +12,7 @@ from mbkit.joints.local_coordinates import LocalCoordinates
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.quaternion_rates import rotated
 from mbkit.joints.orientations import Orientation
-from mbkit.kernels.joints import kinds
+from mbkit.kernels.joints import absolute_kinds
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 
@@ -73,8 +73,8 @@ class AbsoluteMotion(Motion):
         return JointKernels.of(absolute)
 
     def parameters(self) -> FloatArray:
-        """Return the numbers that `mbkit.kernels.joints.kinds` lists."""
+        """Return the numbers that `mbkit.kernels.joints.absolute_kinds` lists."""
         local = self.local
-        side = kinds.LEFT if self.left else kinds.RIGHT
+        side = absolute_kinds.LEFT if self.left else absolute_kinds.RIGHT
         numbers = (self.orientation.kind, local.rotation.kind, local.lift, side)
         return np.array([*numbers, *self.orientation.axes], dtype=np.float64)

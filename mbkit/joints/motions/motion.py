@@ -170,7 +170,7 @@ def wrenches_form(wrenches: FloatArray | str | None) -> Any:
     `mbkit.kernels.joints.crossed_axes`.
     """
     from mbkit.kernels.joints import crossed_axes
-    from mbkit.kernels.joints import header as stored
+    from mbkit.kernels.joints import parameter_header as stored
 
     if isinstance(wrenches, str):
         return getattr(crossed_axes, wrenches)
@@ -178,8 +178,9 @@ def wrenches_form(wrenches: FloatArray | str | None) -> Any:
 
 
 def header(num_velocities: int, wrenches: FloatArray | str | None) -> FloatArray:
-    """Return what parameters begin with, (1 + 6 (6 - nv),); see `mbkit.kernels.joints.header`.
+    """Return what parameters begin with, (1 + 6 (6 - nv),).
 
+    See `mbkit.kernels.joints.parameter_header`:
     nv, and a constant basis (6, 6 - nv) of the wrenches that the joint bears; zeros stand for none.
     """
     named = wrenches is None or isinstance(wrenches, str)

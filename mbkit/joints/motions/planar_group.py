@@ -53,9 +53,9 @@ class PlanarGroup(Motion):
 
     def kernels(self) -> JointKernels:
         """Return the compiled forms."""
-        from mbkit.kernels.joints import header, planar
+        from mbkit.kernels.joints import parameter_header, planar
 
-        return JointKernels.of(planar, constraint_wrenches=header.stored_wrenches)
+        return JointKernels.of(planar, constraint_wrenches=parameter_header.stored_wrenches)
 
     def parameters(self) -> FloatArray:
         """Return the header and the pitch."""

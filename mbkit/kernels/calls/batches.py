@@ -1,7 +1,7 @@
 """Calls of functions by address for many samples, one by one.
 
-Every function has the form of `mbkit.kernels.evaluation`. What it does not read is given anyway,
-as any array. Calls of one sample: `mbkit.kernels.calls.direct_calls`; of
+Every function has the form of `mbkit.kernels.evaluation_form`. What it does not read is given
+anyway, as any array. Calls of one sample: `mbkit.kernels.calls.direct_calls`; of
 several at once: `mbkit.kernels.calls.batches_in_lanes`.
 """
 

@@ -7,23 +7,23 @@ from mbkit.kernels.compile import (
     helper,
     records_at,
 )
+from mbkit.kernels.constraints.kinds.called_by_address import table_rows
 from mbkit.kernels.constraints.kinds.loop_joint import loop_joint_rows
-from mbkit.kernels.constraints.kinds.table import table_rows
 from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.kernels.constraints.sites import move_sites
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     closure_of,
     constraints,
 )
-from mbkit.kernels.evaluation import EVALUATION, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, positions, velocities
 from mbkit.kernels.hybrid import recursion as hybrid
+from mbkit.kernels.integers_in_floats import shared
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import acceleration
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import CONSTRAINT_FAILED, CONSTRAINT_NOT_FINITE, NOT_FINITE, OK, failure
-from mbkit.kernels.whole_numbers import shared
+from mbkit.kernels.workspace import bodies, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

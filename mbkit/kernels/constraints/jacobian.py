@@ -5,7 +5,7 @@ from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
 from mbkit.kernels.constraints.layout import PATH_BEGINS, PATH_ON, PATH_OWN, PATH_SIZE
 from mbkit.kernels.constraints.sites import move_sites
 from mbkit.kernels.constraints.solve.response import applied_by, load_wrenches, pass_on
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     closure_of,
     coefficients_of,
     constraints,
@@ -13,13 +13,13 @@ from mbkit.kernels.constraints.space import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.hybrid import recursion as hybrid
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import at_rest, bodies, columns_of, num_columns, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, angular, cross, linear, load, pairing
+from mbkit.kernels.workspace import at_rest, bodies, columns_of, num_columns, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

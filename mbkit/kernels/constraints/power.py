@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import helper, records_at
 from mbkit.kernels.constraints.layout import TABLE
-from mbkit.kernels.constraints.space import closure_of, constraints, rows_of
+from mbkit.kernels.constraints.workspace import closure_of, constraints, rows_of
 from mbkit.kernels.layout import SPACE
 
 

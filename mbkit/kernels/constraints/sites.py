@@ -5,11 +5,11 @@ own functions from the twist and the acceleration of a row to the world's axes.
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.constraints.space import closure_of, sites
+from mbkit.kernels.constraints.workspace import closure_of, sites
 from mbkit.kernels.recursions.poses import compose
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, cross, load, rotate, store
+from mbkit.kernels.workspace import bodies, scratch_of
 
 
 @helper

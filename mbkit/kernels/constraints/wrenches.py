@@ -2,8 +2,8 @@
 
 from mbkit.kernels.compile import address_kernel, as_array
 from mbkit.kernels.constraints.jacobian import rows_at_rest
-from mbkit.kernels.constraints.space import closure_of, constraints, sites, wrenches_of
-from mbkit.kernels.evaluation import EVALUATION, as_matrix
+from mbkit.kernels.constraints.workspace import closure_of, constraints, sites, wrenches_of
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix
 from mbkit.kernels.status import OK
 
 #: Numbers a site: moment, force, and the point that they are at.

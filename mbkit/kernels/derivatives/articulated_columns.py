@@ -8,6 +8,7 @@ from mbkit.kernels.compile import helper
 from mbkit.kernels.derivatives.articulated_memory import BLOCK
 from mbkit.kernels.derivatives.directions import depends_on_q, twist_of_step
 from mbkit.kernels.elementary import all_lanes, any_lane
+from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.recursions.inertias import (
     NEGLIGIBLE,
     articulated_times,
@@ -26,7 +27,6 @@ from mbkit.kernels.vectors import (
     pairing,
     store,
 )
-from mbkit.kernels.whole_numbers import whole
 
 _ZERO = (0.0, 0.0, 0.0)
 

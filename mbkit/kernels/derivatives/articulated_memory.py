@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbkit.kernels.compile import floats_at, helper, records_at
+from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.whole_numbers import whole
 
 #: Columns of the result that are carried outwards at once: those of one body stay in the cache.
 BLOCK = 64

@@ -21,9 +21,9 @@ wants them.
 from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.integers_in_floats import index, whole
 from mbkit.kernels.vectors import angular, linear
 from mbkit.kernels.weighted_sums import SIDE_BY_SIDE, weigh
-from mbkit.kernels.whole_numbers import index, whole
 
 #: k = 8 (k >> 3) + (k & 7).
 _SHIFT = 3

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.constraints.evaluate import set_time
-from mbkit.kernels.constraints.space import closure_of
+from mbkit.kernels.constraints.workspace import closure_of
 from mbkit.kernels.derivatives.directions import (
     depends_on_q,
     twist_of_step,
@@ -39,8 +39,7 @@ from mbkit.kernels.derivatives.loop_joint import (
     set_changes,
     set_current_wrenches,
 )
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
-from mbkit.kernels.space import at_rest, bodies, changes, columns_of, num_columns, scratch_of
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     add,
@@ -53,6 +52,7 @@ from mbkit.kernels.vectors import (
     scale,
     subtract,
 )
+from mbkit.kernels.workspace import at_rest, bodies, changes, columns_of, num_columns, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

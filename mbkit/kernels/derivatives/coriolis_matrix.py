@@ -50,13 +50,12 @@ from mbkit.kernels.derivatives.rate_of_inertia import (
     set_inertia_and_rate,
     transposed_rate_times,
 )
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.layout import SPACE, STAGE_SIZE
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import rigid_times
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, changes, directions, scratch_of, trials
 from mbkit.kernels.spatial.recursion import move_subspace
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
@@ -69,6 +68,7 @@ from mbkit.kernels.vectors import (
     scale,
     store,
 )
+from mbkit.kernels.workspace import bodies, changes, directions, scratch_of, trials
 
 _ZERO = (0.0, 0.0, 0.0)
 

@@ -17,7 +17,7 @@ from mbkit.kernels.compile import (
 from mbkit.kernels.constraints.evaluate import constraint_rows
 from mbkit.kernels.constraints.jacobian import project_wrench
 from mbkit.kernels.constraints.sites import move_sites
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     closure_of,
     coefficients_of,
     constraints,
@@ -31,9 +31,9 @@ from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import acceleration
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, columns_of, scratch_of, trials
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, angular, cross, linear, load, scale
+from mbkit.kernels.workspace import bodies, columns_of, scratch_of, trials
 
 #: The form of `constraints_along`.
 FORM = "siicccpc"

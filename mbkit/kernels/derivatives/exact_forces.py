@@ -18,8 +18,8 @@ from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.derivatives.forces import called_forces, some_forces
 from mbkit.kernels.duals import DIRECTIONS, along, moving
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.space import bodies, scratch_of, trials
 from mbkit.kernels.status import OK
+from mbkit.kernels.workspace import bodies, scratch_of, trials
 
 #: The form of `called_forces_along` and `one_force_along`: times, and those of the space, are dual
 #: numbers.

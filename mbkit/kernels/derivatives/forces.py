@@ -22,7 +22,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.derivatives.joint_changes import STEP, step_from, weight
 from mbkit.kernels.derivatives.springs import add_springs
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.forces.force_pass import (
     add_wrenches,
     call_forces,
@@ -33,9 +33,9 @@ from mbkit.kernels.forces.force_pass import (
 )
 from mbkit.kernels.forces.sites import clear_sites
 from mbkit.kernels.layout import LINEAR, SPACE
-from mbkit.kernels.space import bodies, columns_of, num_columns, scratch_of, trials
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.validation import all_finite
+from mbkit.kernels.workspace import bodies, columns_of, num_columns, scratch_of, trials
 
 _STEP = 1e-5
 

@@ -42,7 +42,7 @@ from mbkit.kernels.derivatives.articulated_memory import Tree, articulated_memor
 from mbkit.kernels.derivatives.directions import place, set_subspace
 from mbkit.kernels.derivatives.inverse_dynamics import Moving, push_of_step, push_of_velocity
 from mbkit.kernels.derivatives.rate_of_inertia import set_inertia_and_rate
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import (
     add_articulated_shifted,
@@ -51,7 +51,6 @@ from mbkit.kernels.recursions.inertias import (
 )
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, changes, directions, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, NOT_FINITE, OK, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import (
@@ -68,6 +67,7 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
+from mbkit.kernels.workspace import bodies, changes, directions, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

@@ -17,11 +17,10 @@ links), here for all joints.
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.derivatives.directions import place
 from mbkit.kernels.derivatives.inverse_dynamics import move
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, frames, scratch_of
 from mbkit.kernels.spatial.recursion import acceleration_in_world, move_subspace
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
@@ -37,6 +36,7 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
+from mbkit.kernels.workspace import bodies, frames, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

@@ -58,13 +58,12 @@ from mbkit.kernels.derivatives.rate_of_inertia import (
     set_inertia_and_rate,
     transposed_rate_times,
 )
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import rigid_times
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, changes, columns_of, directions, num_columns, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     accumulate,
@@ -80,6 +79,7 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
+from mbkit.kernels.workspace import bodies, changes, columns_of, directions, num_columns, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

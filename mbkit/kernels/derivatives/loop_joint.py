@@ -5,18 +5,18 @@ from typing import Any, NamedTuple
 from mbkit.kernels.compile import at, floats_at, helper
 from mbkit.kernels.constraints.kinds.loop_joint import set_relative_pose
 from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_WRENCHES
-from mbkit.kernels.constraints.space import closure_of, constraints, joints, sites
+from mbkit.kernels.constraints.workspace import closure_of, constraints, joints, sites
 from mbkit.kernels.derivatives.directions import place, set_subspace
 from mbkit.kernels.derivatives.joint_changes import STEP, weight
 from mbkit.kernels.elementary import sin_cos, sqrt
-from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
+from mbkit.kernels.joints.loop_joint import joint_configuration_from_pose, joint_wrenches
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import CONSTRAINT_FAILED, JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import add, angular, dot, linear, load, store
+from mbkit.kernels.workspace import bodies, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

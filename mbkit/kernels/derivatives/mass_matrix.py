@@ -23,13 +23,13 @@ from mbkit.kernels.derivatives.rate_of_inertia import (
     rate_of_moment,
     rate_times,
 )
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions
 from mbkit.kernels.recursions.inertias import add_rigid, rigid_times, set_moved_rigid
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import at_rest, bodies, changes, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import angular, force_bracket, linear, load, pairing
+from mbkit.kernels.workspace import at_rest, bodies, changes, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

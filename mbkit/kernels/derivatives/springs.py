@@ -30,7 +30,6 @@ from mbkit.kernels.layout import SPACE, SPRING
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, changes, columns_of, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     add,
@@ -45,6 +44,7 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
+from mbkit.kernels.workspace import bodies, changes, columns_of, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

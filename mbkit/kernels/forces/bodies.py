@@ -6,7 +6,6 @@ Pose, twist and wrench are there in the world's axes, at the body's own frame.
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.lie.matrices import load_matrix
-from mbkit.kernels.space import sites
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -17,6 +16,7 @@ from mbkit.kernels.vectors import (
     rotate,
     rotate_back,
 )
+from mbkit.kernels.workspace import sites
 
 _ZERO = (0.0, 0.0, 0.0)
 

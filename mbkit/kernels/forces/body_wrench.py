@@ -3,7 +3,7 @@
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.forces.bodies import apply, pose_of, velocity_of
 from mbkit.kernels.forces.form import FORCE_FORM, parameters, site
-from mbkit.kernels.forces.table import piece_at, value_at
+from mbkit.kernels.forces.time_table import piece_at, value_at
 from mbkit.kernels.layout import SUPPLIED
 from mbkit.kernels.lie.matrices import matrix_times
 from mbkit.kernels.status import OK

@@ -15,16 +15,16 @@ from mbkit.kernels.compile import (
     integers_at,
     records_at,
 )
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, velocities
 from mbkit.kernels.forces.form import force_rows
 from mbkit.kernels.forces.linear import add_linear
 from mbkit.kernels.forces.sites import carried, clear_sites, move_sites
 from mbkit.kernels.layout import DISSIPATED, NUM_POWERS, SPACE, SUPPLIED
 from mbkit.kernels.recursions.energy import motion_pass
-from mbkit.kernels.space import at_rest, bodies, powers_of, scratch_of, sites
 from mbkit.kernels.status import FORCE_FAILED, FORCE_NOT_FINITE, OK, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import accumulate, angular, linear, store
+from mbkit.kernels.workspace import at_rest, bodies, powers_of, scratch_of, sites
 
 _ZERO = (0.0, 0.0, 0.0)
 

@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.forces.form import FORCE_FORM, joint, parameters
-from mbkit.kernels.forces.table import piece_at, value_at
+from mbkit.kernels.forces.time_table import piece_at, value_at
 from mbkit.kernels.layout import SUPPLIED
 from mbkit.kernels.status import OK
 

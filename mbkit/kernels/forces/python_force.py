@@ -27,7 +27,7 @@ from mbkit.kernels.layout import (
     SPATIAL,
 )
 from mbkit.kernels.lie.matrices import matrix_times, transposed_times
-from mbkit.kernels.named_joints import copy_positions, copy_velocities
+from mbkit.kernels.named_joints import copy_state
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 from mbkit.kernels.vectors import add, cross, dot, store, subtract
 
@@ -68,9 +68,7 @@ def copy_in(space, k, t, q, v, with_velocities):
     memory = floats_at(row.slot, OWN_VECTORS + nq + nv + 22 * nb + answers)
     memory[OWN_TIME] = t
     joints = integers_at(row.joints, JOINT_SIZE * row.num_joints)
-    copy_positions(joints, row.num_joints, q, memory[OWN_VECTORS:])
-    if with_velocities:
-        copy_velocities(joints, row.num_joints, v, memory[OWN_VECTORS + nq :])
+    copy_state(joints, row.num_joints, q, v, with_velocities, memory[OWN_VECTORS:], nq)
     sites = integers_at(row.bodies, nb)
     kind = int(head[OWN_REPRESENTATION])
     for b in range(nb):

@@ -10,7 +10,6 @@ from mbkit.kernels.forces.linear import add_linear
 from mbkit.kernels.forces.springs import pull_springs
 from mbkit.kernels.layout import DISSIPATED, SPACE, SUPPLIED
 from mbkit.kernels.recursions.poses import compose
-from mbkit.kernels.space import frames, powers_of, scratch_of, sites
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
@@ -23,6 +22,7 @@ from mbkit.kernels.vectors import (
     scale,
     store,
 )
+from mbkit.kernels.workspace import frames, powers_of, scratch_of, sites
 
 _ZERO = (0.0, 0.0, 0.0)
 

@@ -9,8 +9,8 @@ point to its wrench.
 from mbkit.kernels.compile import helper, records_at
 from mbkit.kernels.forces.spring_damper import direction
 from mbkit.kernels.layout import DISSIPATED, SPACE, SPRING
-from mbkit.kernels.space import powers_of, scratch_of
 from mbkit.kernels.vectors import accumulate, add, load, pairing, rotate, scale
+from mbkit.kernels.workspace import powers_of, scratch_of
 
 
 @helper

@@ -4,9 +4,9 @@ from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.forces.bodies import apply
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, force_rows, parameters, site
 from mbkit.kernels.recursions.energy import moment_of_mass
-from mbkit.kernels.space import bodies, frames, scratch_of, sites
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, add, cross, dot, load, rotate, rotate_back, scale
+from mbkit.kernels.workspace import bodies, frames, scratch_of, sites
 
 
 @address_kernel(FORCE_FORM, in_lanes=True)

@@ -1,7 +1,7 @@
 """Forces of a system as wrenches on bodies and efforts of joints, before they are summed."""
 
 from mbkit.kernels.compile import address_kernel, as_array, records_at
-from mbkit.kernels.evaluation import EVALUATION, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, velocities
 from mbkit.kernels.forces.force_pass import (
     call_forces,
     clear_rows,
@@ -12,9 +12,9 @@ from mbkit.kernels.forces.force_pass import (
 from mbkit.kernels.forces.linear import add_linear
 from mbkit.kernels.forces.sites import clear_sites
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.space import bodies, frames, scratch_of, sites
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, angular, cross, linear, load, rotate, scale
+from mbkit.kernels.workspace import bodies, frames, scratch_of, sites
 
 
 @address_kernel(EVALUATION)

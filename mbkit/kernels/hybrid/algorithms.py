@@ -1,4 +1,8 @@
-"""The algorithms of dynamics in hybrid twists."""
+"""The algorithms of dynamics in hybrid twists.
+
+They are those of `mbkit.kernels.recursions`, such as `articulated_body`, by the recursion in
+`recursion.py` beside this file.
+"""
 
 from mbkit.kernels.hybrid.recursion import RECURSION
 from mbkit.kernels.recursions.algorithms import algorithms

@@ -10,16 +10,16 @@ r' = r + dr for the printed (80) and (84) of 2b and 2c.
 """
 
 from mbkit.kernels.compile import address_kernel, helper
-from mbkit.kernels.joints.header import write_pose, write_twist
-from mbkit.kernels.joints.kinds import LEFT, LIFT, PRODUCT, SIDE
+from mbkit.kernels.joints.absolute_kinds import LEFT, LIFT, PRODUCT, SIDE
 from mbkit.kernels.joints.local_coordinates import coordinates, increment, rate
 from mbkit.kernels.joints.orientations import (
     load_orientation,
     place_of_position,
     store_orientation,
 )
+from mbkit.kernels.joints.parameter_header import write_pose, write_twist
 from mbkit.kernels.joints.screw_product import rotation_at, vector_at
-from mbkit.kernels.joints.unit import NOT_UNIT
+from mbkit.kernels.joints.unit_quaternion import NOT_UNIT
 from mbkit.kernels.lie.matrices import transposed_times
 from mbkit.kernels.lie.quaternion import (
     quaternion_conjugate,

@@ -6,10 +6,10 @@ for terms of second order in what is left. A `Motion` names its own.
 
 from mbkit.kernels.compile import address_kernel, helper, pointer_after
 from mbkit.kernels.elementary import arctan2, sin_cos, sqrt
-from mbkit.kernels.joints.header import count_of, rest_of, write_twist
-from mbkit.kernels.joints.screw import locate_screw
+from mbkit.kernels.joints.parameter_header import count_of, rest_of, write_twist
+from mbkit.kernels.joints.revolute_prismatic_screw import locate_screw
 from mbkit.kernels.joints.screw_product import SCREW_SIZE, rotation_at, vector_at
-from mbkit.kernels.joints.unit import copy
+from mbkit.kernels.joints.unit_quaternion import copy
 from mbkit.kernels.lie.euler import angles_from_quaternion
 from mbkit.kernels.lie.matrices import matrix_times, transposed_times
 from mbkit.kernels.lie.quaternion import quaternion_from_rotation, quaternion_log

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mbkit.kernels.compile import address_kernel, at, call_address, helper, pointer_after
 from mbkit.kernels.joints.complement import allocate_motion, complement
-from mbkit.kernels.joints.header import write_pose, write_twist
+from mbkit.kernels.joints.parameter_header import write_pose, write_twist
 from mbkit.kernels.joints.screw_product import (
     IDENTITY,
     ZERO,

@@ -5,7 +5,7 @@ normal of the plane that halves the angle between the shafts. Both depend on q s
 """
 
 from mbkit.kernels.compile import address_kernel, helper
-from mbkit.kernels.joints.header import rest_of
+from mbkit.kernels.joints.parameter_header import rest_of
 from mbkit.kernels.joints.screw_product import SCREW_SIZE, screw_exp, vector_at
 from mbkit.kernels.lie.matrices import transposed_times
 from mbkit.kernels.lie.quaternion import quaternion_exp, quaternion_rotate

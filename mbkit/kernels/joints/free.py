@@ -2,10 +2,9 @@
 
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.joints.screw_product import rotation_at
-from mbkit.kernels.joints.unit import (
+from mbkit.kernels.joints.unit_quaternion import (
     NOT_UNIT,
     both_normalised,
-    copy,
     load4,
     normalised,
     store4,
@@ -19,7 +18,7 @@ from mbkit.kernels.lie.quaternion import (
 )
 from mbkit.kernels.lie.se3 import se3_dexp_body_inv, se3_exp, se3_log
 from mbkit.kernels.status import OK
-from mbkit.kernels.vectors import add, subtract
+from mbkit.kernels.vectors import add, store, subtract
 
 
 @address_kernel("ippppppp", in_lanes=True)
@@ -55,10 +54,7 @@ def difference(slot, parameters, q0, q1, out):
     back = quaternion_conjugate(Q0)
     shift = subtract((q1[4], q1[5], q1[6]), (q0[4], q0[5], q0[6]))
     x, y = se3_log(quaternion_product(back, Q1), quaternion_rotate(back, shift))
-    copy(x, out)
-    out[3] = y[0]
-    out[4] = y[1]
-    out[5] = y[2]
+    store(out, x, y)
     return OK
 
 
@@ -68,10 +64,7 @@ def dexp_inv(slot, parameters, x, v, out):
     w, u = se3_dexp_body_inv(
         (x[0], x[1], x[2]), (x[3], x[4], x[5]), (v[0], v[1], v[2]), (v[3], v[4], v[5])
     )
-    copy(w, out)
-    out[3] = u[0]
-    out[4] = u[1]
-    out[5] = u[2]
+    store(out, w, u)
     return OK
 
 

@@ -1,7 +1,7 @@
 """Local coordinates of a step of a pose: psi(X) and its inverse, and the rate of X.
 
-What they are is in the parameters (`mbkit.kernels.joints.kinds`): the map of the rotation, and how
-it comes to poses.
+What they are is in the parameters (`mbkit.kernels.joints.absolute_kinds`): the map of the
+rotation, and how it comes to poses.
 
     PRODUCT  psi(x, y) = (psi(x), y) on SO(3) x R^3
     DUAL     psi(x, y) = (psi(x), dpsi_x y) on SE(3), for
@@ -15,7 +15,7 @@ D dpsi[a] b - D dpsi[b] a = dpsi a x dpsi b, by which it is a map to SE(3) for e
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.joints.kinds import DUAL, LIFT, MAP, PRODUCT
+from mbkit.kernels.joints.absolute_kinds import DUAL, LIFT, MAP, PRODUCT
 from mbkit.kernels.joints.rotation_maps import (
     map_differential,
     map_differential_inv,

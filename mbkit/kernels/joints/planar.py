@@ -12,8 +12,8 @@ ddot = Rz(a/2) u - adot/2 z x d.
 
 from mbkit.kernels.compile import address_kernel, helper, pointer_after
 from mbkit.kernels.elementary import sin_cos
-from mbkit.kernels.joints.header import count_of, rest_of
-from mbkit.kernels.joints.screw import locate_screw
+from mbkit.kernels.joints.parameter_header import count_of, rest_of
+from mbkit.kernels.joints.revolute_prismatic_screw import locate_screw
 from mbkit.kernels.status import OK
 
 

@@ -6,7 +6,7 @@ Mueller 2021 (Review of the exponential and Cayley map on SE(3)).
 """
 
 from mbkit.kernels.compile import address_kernel, helper
-from mbkit.kernels.joints.header import count_of, rest_of, write_pose, write_twist
+from mbkit.kernels.joints.parameter_header import count_of, rest_of, write_pose, write_twist
 from mbkit.kernels.joints.screw_product import ZERO, vector_at
 from mbkit.kernels.lie.matrices import matrix_times
 from mbkit.kernels.lie.se3 import se3_dexp_body, se3_dexp_body_rate

@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.joints.screw_product import rotation_at
-from mbkit.kernels.joints.unit import (
+from mbkit.kernels.joints.unit_quaternion import (
     NOT_UNIT,
     both_normalised,
     copy,

@@ -4,7 +4,7 @@ A pose is a rotation (quaternion, or matrix where the name says so) and a transl
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.lie.exact import dot_near_pole
+from mbkit.kernels.lie.exact_products import dot_near_pole
 from mbkit.kernels.lie.matrices import (
     matrix_times,
     skew_polynomial,

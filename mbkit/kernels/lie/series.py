@@ -19,8 +19,8 @@ from typing import Any
 
 from mbkit.kernels.compile import UNCOMPILED, helper
 from mbkit.kernels.elementary import all_lanes, any_lane, cos, grain, select, sin_cos, sqrt
-from mbkit.kernels.lie.endless import endless_sum, rest_of_e
-from mbkit.kernels.lie.exact import distance_from_pole
+from mbkit.kernels.lie.arbitrary_precision import endless_sum, rest_of_e
+from mbkit.kernels.lie.exact_products import distance_from_pole
 
 #: What the coefficients of all powers are, for numbers of more digits than doubles.
 _ENDLESS: dict[Any, Any] = {}

@@ -1,4 +1,8 @@
-"""The algorithms of dynamics in mixed twists."""
+"""The algorithms of dynamics in mixed twists.
+
+They are those of `mbkit.kernels.recursions`, such as `articulated_body`, by the recursion in
+`recursion.py` beside this file.
+"""
 
 from mbkit.kernels.mixed.recursion import RECURSION
 from mbkit.kernels.recursions.algorithms import algorithms

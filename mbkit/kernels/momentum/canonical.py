@@ -21,9 +21,9 @@ from mbkit.kernels.body_fixed.recursion import (
 )
 from mbkit.kernels.compile import address_kernel, as_array, floats_at, helper
 from mbkit.kernels.derivatives.joint_changes import Joint, along_motion
-from mbkit.kernels.evaluation import EVALUATION, positions, vector
+from mbkit.kernels.evaluation_form import EVALUATION, positions, vector
 from mbkit.kernels.layout import STAGE_SIZE
-from mbkit.kernels.momentum.roots import (
+from mbkit.kernels.momentum.root_joints import (
     is_in_world,
     set_momenta,
     to_reference,
@@ -44,7 +44,6 @@ from mbkit.kernels.recursions.inertias import (
 )
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import at_rest, bodies, changes, scratch_of, trials
 from mbkit.kernels.status import JOINT_FAILED, NOT_FINITE, OK, SINGULAR_INERTIA, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import (
@@ -62,10 +61,11 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
+from mbkit.kernels.workspace import at_rest, bodies, changes, scratch_of, trials
 
 _ZERO = (0.0, 0.0, 0.0)
 
-#: Option: p, and its rates, are those of `mbkit.kernels.momentum.roots`.
+#: Option: p, and its rates, are those of `mbkit.kernels.momentum.root_joints`.
 IN_WORLD = 1
 
 

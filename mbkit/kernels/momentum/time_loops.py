@@ -2,7 +2,7 @@
 
 Explicit methods ask for rates of steps at (q, v), then for vdot there. Both are made of one
 evaluation of canonical forward dynamics at (q, z), which is kept: w are the rates at the velocity
-that it finds, vdot are the rates of z. z are the momenta of `mbkit.kernels.momentum.roots`.
+that it finds, vdot are the rates of z. z are the momenta of `mbkit.kernels.momentum.root_joints`.
 """
 
 import numpy as np
@@ -17,11 +17,11 @@ from mbkit.kernels.compile import (
     pointer_at,
     records_at,
 )
-from mbkit.kernels.evaluation import EVALUATION, positions, vector
+from mbkit.kernels.evaluation_form import EVALUATION, positions, vector
 from mbkit.kernels.layout import DISSIPATED, SPACE, SUPPLIED
 from mbkit.kernels.momentum.canonical import IN_WORLD
-from mbkit.kernels.space import bodies, powers_of
 from mbkit.kernels.status import OK
+from mbkit.kernels.workspace import bodies, powers_of
 
 _i8 = np.int64
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from mbkit.kernels.compile import UNCOMPILED, FunctionAddress, address_kernel
 from mbkit.kernels.constraints.solve import nested, nested_solution, response
-from mbkit.kernels.evaluation import EVALUATION, vector
+from mbkit.kernels.evaluation_form import EVALUATION, vector
 from mbkit.kernels.recursions import motion
 from mbkit.kernels.recursions.articulated_body import articulated_body, forward, hybrid
 from mbkit.kernels.recursions.composite_body import composite_body

@@ -5,15 +5,18 @@ from typing import Any, NamedTuple
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import as_array, helper, records_at
 from mbkit.kernels.elementary import all_lanes, any_lane
-from mbkit.kernels.evaluation import positions, vector, velocities
+from mbkit.kernels.evaluation_form import positions, vector, velocities
 from mbkit.kernels.forces.sites import act
 from mbkit.kernels.layout import FORCED, LOADED, SPACE
-from mbkit.kernels.recursions.applied import subtract_applied
-from mbkit.kernels.recursions.floating import accelerate_floating, is_prescribed, move_floating
+from mbkit.kernels.recursions.applied_wrenches import subtract_applied
+from mbkit.kernels.recursions.floating_bodies import (
+    accelerate_floating,
+    is_prescribed,
+    move_floating,
+)
 from mbkit.kernels.recursions.hinges import eliminate_hinge, pass_hinge_inward
 from mbkit.kernels.recursions.inertias import NEGLIGIBLE, articulated_times, subtract_outer
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import (
@@ -26,6 +29,7 @@ from mbkit.kernels.vectors import (
     scale,
     store,
 )
+from mbkit.kernels.workspace import bodies, scratch_of
 
 
 @helper
@@ -136,7 +140,7 @@ def articulated_body(space, option, q, v, problem, some, recursion):
     """Accelerations vdot under the forces given; where `some`, prescribed ones and their tau.
 
     `some` is a literal, so that without it nothing of it is compiled.
-    Floating bodies are solved as they are: `mbkit.kernels.recursions.floating`.
+    Floating bodies are solved as they are: `mbkit.kernels.recursions.floating_bodies`.
 
     Calls   start, twist, own_bias, place_for_forces, column_inertia, column_power, to_parent,
             inertia_to_parent, is_hinge, from_parent, add_column; those of `act` on forces, and of

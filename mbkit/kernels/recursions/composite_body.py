@@ -1,11 +1,11 @@
 """The joint-space mass matrix: the composite-rigid-body algorithm."""
 
 from mbkit.kernels.compile import as_array, floats_at, helper, integers_at, records_at
-from mbkit.kernels.evaluation import as_matrix, positions
+from mbkit.kernels.evaluation_form import as_matrix, positions
 from mbkit.kernels.layout import COLUMN_SIZE, SPACE
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import at_rest, bodies, scratch_of
 from mbkit.kernels.status import OK
+from mbkit.kernels.workspace import at_rest, bodies, scratch_of
 
 #: Option: what is found once, and no zeros between branches.
 PACKED = 1

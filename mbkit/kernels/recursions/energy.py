@@ -2,12 +2,11 @@
 
 from mbkit.kernels.body_fixed.recursion import twist
 from mbkit.kernels.compile import address_kernel, helper
-from mbkit.kernels.evaluation import EVALUATION, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, positions, velocities
 from mbkit.kernels.recursions.inertias import rigid_times, twice_kinetic_energy
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     add,
@@ -19,6 +18,7 @@ from mbkit.kernels.vectors import (
     rotate,
     scale,
 )
+from mbkit.kernels.workspace import bodies, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

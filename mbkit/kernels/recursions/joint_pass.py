@@ -4,7 +4,7 @@ The recursions start from what it leaves in the scratch memory and never look at
 """
 
 from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
-from mbkit.kernels.joints.screw import place_screw
+from mbkit.kernels.joints.revolute_prismatic_screw import place_screw
 from mbkit.kernels.layout import (
     OWN_FRAME_P,
     OWN_FRAME_SIZE,

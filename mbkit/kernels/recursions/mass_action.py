@@ -2,10 +2,10 @@
 
 from mbkit.kernels.body_fixed.recursion import RECURSION
 from mbkit.kernels.compile import address_kernel, at, helper
-from mbkit.kernels.evaluation import EVALUATION, vector
+from mbkit.kernels.evaluation_form import EVALUATION, vector
 from mbkit.kernels.recursions.newton_euler import newton_euler
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import at_rest
+from mbkit.kernels.workspace import at_rest
 
 _ZERO = (0.0, 0.0, 0.0)
 

@@ -11,10 +11,10 @@ from mbkit.kernels.compile import floats, helper, int64, integers, kernel, matri
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.inertias import NEGLIGIBLE, add_rigid_to_parent, copy_rigid
 from mbkit.kernels.recursions.joint_pass import checked_joint_pass
-from mbkit.kernels.space import at_rest, bodies, scratch_of
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, WRONG_LENGTH, failure
 from mbkit.kernels.validation import check_columns
 from mbkit.kernels.vectors import angular, dot, linear
+from mbkit.kernels.workspace import at_rest, bodies, scratch_of
 
 
 @helper

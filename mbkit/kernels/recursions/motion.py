@@ -1,13 +1,13 @@
 """Twists, accelerations, Jacobians and wrenches at the frames of the user's bodies."""
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.evaluation import as_matrix, positions, velocities
+from mbkit.kernels.evaluation_form import as_matrix, positions, velocities
 from mbkit.kernels.recursions.columns import joint_column
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose, world_pass
-from mbkit.kernels.space import at_rest, bodies, frames, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, angular, linear, store
+from mbkit.kernels.workspace import at_rest, bodies, frames, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

@@ -1,12 +1,12 @@
 """Motion subspaces of the joints, where the user's bodies have their frames."""
 
 from mbkit.kernels.compile import address_kernel, integers_at
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions
 from mbkit.kernels.recursions.columns import joint_column
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import at_rest, bodies, frames, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import motion_to_child, store
+from mbkit.kernels.workspace import at_rest, bodies, frames, scratch_of
 
 
 @address_kernel(EVALUATION)

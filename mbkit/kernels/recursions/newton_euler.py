@@ -2,14 +2,14 @@
 
 from mbkit.kernels.compile import call_address, helper, of_one
 from mbkit.kernels.constraints.solve.multipliers import subtract_efforts, subtract_multipliers
-from mbkit.kernels.constraints.space import closure_of
-from mbkit.kernels.evaluation import positions, velocities
+from mbkit.kernels.constraints.workspace import closure_of
+from mbkit.kernels.evaluation_form import positions, velocities
 from mbkit.kernels.layout import CLOSED, LOADED
-from mbkit.kernels.recursions.applied import subtract_applied
+from mbkit.kernels.recursions.applied_wrenches import subtract_applied
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, angular, linear, load, scale
+from mbkit.kernels.workspace import bodies, scratch_of
 
 
 @helper

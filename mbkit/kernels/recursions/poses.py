@@ -1,12 +1,12 @@
 """Poses in the world, of the bodies of the tree and of the user, in any representation."""
 
 from mbkit.kernels.compile import address_kernel, helper
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions
 from mbkit.kernels.matrix_product import multiply
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import at_rest, bodies, frames, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, load, rotate, scale
+from mbkit.kernels.workspace import at_rest, bodies, frames, scratch_of
 
 
 @helper

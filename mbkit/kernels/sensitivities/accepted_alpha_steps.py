@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix, typed
-from mbkit.kernels.implicit.matrix import have_matrix
+from mbkit.kernels.implicit_integrators.newton_matrix import have_matrix
 from mbkit.kernels.sensitivities.alpha_steps import keep
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.generalized_alpha import alpha_of
@@ -18,7 +18,7 @@ from mbkit.kernels.time_loops.generalized_alpha_adaptive import (
     try_step,
 )
 from mbkit.kernels.time_loops.records import Grid
-from mbkit.kernels.time_loops.times import instant
+from mbkit.kernels.time_loops.step_times import instant
 
 
 class History(NamedTuple):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, stack, typed
-from mbkit.kernels.explicit.references import matrix_of, stack_of, vector_of
+from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of, stack_of, vector_of
 from mbkit.kernels.sensitivities.back_through_charts import back_through_map, back_through_rates
 from mbkit.kernels.sensitivities.charts import set_differentials
 from mbkit.kernels.sensitivities.closed_steps import (
@@ -22,8 +22,8 @@ from mbkit.kernels.sensitivities.weighted_dynamics import (
     back_through_dynamics,
     sums_of,
 )
-from mbkit.kernels.space import bodies
 from mbkit.kernels.status import OK
+from mbkit.kernels.workspace import bodies
 
 
 class Method(NamedTuple):
@@ -60,7 +60,7 @@ class Adjoint(NamedTuple):
 
 @helper
 def method_of(method):
-    """The same method: see `mbkit.kernels.explicit.references`."""
+    """The same method: see `mbkit.kernels.explicit_integrators.uncounted_records`."""
     return Method(matrix_of(method.A), vector_of(method.b), vector_of(method.moving))
 
 

@@ -13,14 +13,14 @@ from mbkit.kernels.compile import (
     stack,
     typed,
 )
-from mbkit.kernels.implicit.lu import factorise
-from mbkit.kernels.implicit.matrix import have_matrix
+from mbkit.kernels.implicit_integrators.lu import factorise
+from mbkit.kernels.implicit_integrators.newton_matrix import have_matrix
 from mbkit.kernels.sensitivities.products import add_transposed
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.generalized_alpha import alpha_of
 from mbkit.kernels.time_loops.implicit_steps import take_step
 from mbkit.kernels.time_loops.records import Grid
-from mbkit.kernels.time_loops.times import instant
+from mbkit.kernels.time_loops.step_times import instant
 
 
 class History(NamedTuple):

@@ -16,10 +16,10 @@ from mbkit.kernels.compile import at, helper, int64, kernel, matrix
 from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.derivatives import joint_changes
 from mbkit.kernels.derivatives.joint_changes import set_rates, step_from
-from mbkit.kernels.explicit.references import matrix_of
+from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
 from mbkit.kernels.layout import SCREW
-from mbkit.kernels.space import bodies, scratch_of, trials
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
+from mbkit.kernels.workspace import bodies, scratch_of, trials
 
 #: h, and what the weights at the steps of `joint_changes` are multiplied by.
 STEP = 1.0 / 32.0

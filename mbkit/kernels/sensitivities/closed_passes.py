@@ -9,9 +9,9 @@ import numpy as np
 from mbkit.kernels.compile import address_kernel, at, call_address, floats_at, helper, records_at
 from mbkit.kernels.constraints.evaluate import rows_of_motion
 from mbkit.kernels.constraints.solve.dynamics import correct, linearise
-from mbkit.kernels.constraints.space import closure_of, rows_of
-from mbkit.kernels.evaluation import positions, tangent, velocities
-from mbkit.kernels.implicit.space import matrix_at
+from mbkit.kernels.constraints.workspace import closure_of, rows_of
+from mbkit.kernels.evaluation_form import positions, tangent, velocities
+from mbkit.kernels.implicit_integrators.step_memory import matrix_at
 from mbkit.kernels.layout import KINEMATICS
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.sensitivities.weighted_dynamics import (
@@ -24,9 +24,9 @@ from mbkit.kernels.sensitivities.weighted_dynamics import (
 )
 from mbkit.kernels.sensitivities.weighted_loops import Factors, add_loops
 from mbkit.kernels.sensitivities.weighted_springs import add_springs
-from mbkit.kernels.space import at_rest, bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, angular, linear, store
+from mbkit.kernels.workspace import at_rest, bodies, scratch_of
 
 _i8 = np.int64
 

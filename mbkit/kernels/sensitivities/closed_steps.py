@@ -32,14 +32,14 @@ from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import call_address, helper, int64, matrix
 from mbkit.kernels.configuration import difference_rows
 from mbkit.kernels.constraints.solve.response import subtract_response
-from mbkit.kernels.constraints.space import chosen_rows, closure_of, rows_of, set_zero
-from mbkit.kernels.explicit.references import matrix_of
+from mbkit.kernels.constraints.workspace import chosen_rows, closure_of, rows_of, set_zero
+from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
 from mbkit.kernels.sensitivities.back_through_charts import back_through_map
 from mbkit.kernels.sensitivities.charts import set_differentials
 from mbkit.kernels.sensitivities.closed_passes import factors_at, passes_at
 from mbkit.kernels.sensitivities.weighted_dynamics import State
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
+from mbkit.kernels.workspace import bodies, scratch_of
 
 
 class Loops(NamedTuple):
@@ -55,7 +55,7 @@ class Loops(NamedTuple):
 
 @helper
 def loops_of(loops):
-    """The same loops: see `mbkit.kernels.explicit.references`."""
+    """The same loops: see `mbkit.kernels.explicit_integrators.uncounted_records`."""
     still, memory, closes, least, rows, motions = loops
     return Loops(still, memory, closes, least, matrix_of(rows), matrix_of(motions))
 

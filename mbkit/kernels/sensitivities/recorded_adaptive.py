@@ -5,9 +5,8 @@ import math
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import helper, int64, integers, kernel, typed
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.explicit.error_control import Control
-from mbkit.kernels.explicit.references import scheme_of, stages_of, state_of
-from mbkit.kernels.explicit.stages import (
+from mbkit.kernels.explicit_integrators.error_control import Control
+from mbkit.kernels.explicit_integrators.stages import (
     HELD_SIZE,
     HELD_TIME,
     Scheme,
@@ -15,9 +14,10 @@ from mbkit.kernels.explicit.stages import (
     combine,
     combine_velocities,
 )
+from mbkit.kernels.explicit_integrators.uncounted_records import scheme_of, stages_of, state_of
 from mbkit.kernels.sensitivities.recorded_steps import History, history_of
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.munthe_kaas_adaptive import (
     END,
     TIME,
@@ -29,8 +29,8 @@ from mbkit.kernels.time_loops.munthe_kaas_adaptive import (
     settle_down,
 )
 from mbkit.kernels.time_loops.records import Grid, State
-from mbkit.kernels.time_loops.times import step_of
-from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.time_loops.step_times import step_of
+from mbkit.kernels.workspace import bodies, scratch_of
 
 
 @helper

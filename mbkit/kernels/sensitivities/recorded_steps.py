@@ -5,16 +5,8 @@ from typing import NamedTuple
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import floats, floats_at, helper, int64, kernel, matrix, stack, typed
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.constraints.space import closure_of, kept_rows
-from mbkit.kernels.explicit.references import (
-    matrix_of,
-    scheme_of,
-    stack_of,
-    stages_of,
-    state_of,
-    vector_of,
-)
-from mbkit.kernels.explicit.stages import (
+from mbkit.kernels.constraints.workspace import closure_of, kept_rows
+from mbkit.kernels.explicit_integrators.stages import (
     Scheme,
     Stages,
     combine,
@@ -23,11 +15,19 @@ from mbkit.kernels.explicit.stages import (
     settle,
     take_over,
 )
-from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.explicit_integrators.uncounted_records import (
+    matrix_of,
+    scheme_of,
+    stack_of,
+    stages_of,
+    state_of,
+    vector_of,
+)
 from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.records import Grid, State
-from mbkit.kernels.time_loops.times import step_of
-from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.time_loops.step_times import step_of
+from mbkit.kernels.workspace import bodies, scratch_of
 
 
 class History(NamedTuple):
@@ -49,7 +49,7 @@ class History(NamedTuple):
 
 @helper
 def history_of(history):
-    """The same history: see `mbkit.kernels.explicit.references`."""
+    """The same history: see `mbkit.kernels.explicit_integrators.uncounted_records`."""
     span, x, q, v, vdot, multipliers, kept, open_q, open_v, t, end_q, end_v = history
     return History(
         matrix_of(span), stack_of(x), stack_of(q), stack_of(v), stack_of(vdot),

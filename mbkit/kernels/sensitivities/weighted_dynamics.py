@@ -39,7 +39,7 @@ from mbkit.kernels.derivatives.directions import (
 )
 from mbkit.kernels.derivatives.inverse_dynamics import move, own_terms
 from mbkit.kernels.derivatives.rate_of_inertia import transposed_rate_times
-from mbkit.kernels.explicit.references import matrix_of
+from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
 from mbkit.kernels.recursions.inertias import (
     add_articulated_shifted,
     rigid_times,
@@ -50,7 +50,6 @@ from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.sensitivities.weighted_regressor import add_weighted_regressor
 from mbkit.kernels.sensitivities.weighted_springs import add_springs
-from mbkit.kernels.space import bodies, changes, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     accumulate,
@@ -65,6 +64,7 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
+from mbkit.kernels.workspace import bodies, changes, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -83,7 +83,7 @@ class Sums(NamedTuple):
 
 @helper
 def sums_of(sums):
-    """The same sums: see `mbkit.kernels.explicit.references`."""
+    """The same sums: see `mbkit.kernels.explicit_integrators.uncounted_records`."""
     twists, momenta, turns, pushes, origins, regressor, springs = sums
     return Sums(
         matrix_of(twists), matrix_of(momenta), matrix_of(turns), matrix_of(pushes),

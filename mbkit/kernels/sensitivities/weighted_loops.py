@@ -31,7 +31,7 @@ from mbkit.kernels.constraints.kinds.loop_joint import (
     joint_rest,
     solve_subspace,
 )
-from mbkit.kernels.constraints.space import closure_of, sites
+from mbkit.kernels.constraints.workspace import closure_of, sites
 from mbkit.kernels.derivatives.joint_changes import STEP, weight
 from mbkit.kernels.derivatives.loop_joint import (
     at_loop_joints,
@@ -40,7 +40,6 @@ from mbkit.kernels.derivatives.loop_joint import (
     set_current_wrenches,
     set_wrenches,
 )
-from mbkit.kernels.space import scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
@@ -57,6 +56,7 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
+from mbkit.kernels.workspace import scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

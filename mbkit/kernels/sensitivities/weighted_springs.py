@@ -15,7 +15,6 @@ from mbkit.kernels.compile import helper, records_at
 from mbkit.kernels.derivatives.springs import slopes_of, spring_of, velocity_at
 from mbkit.kernels.forces.spring_damper import DAMPING, POINT_A, POINT_B, REST_LENGTH, STIFFNESS
 from mbkit.kernels.layout import SPACE, SPRING
-from mbkit.kernels.space import scratch_of
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -28,6 +27,7 @@ from mbkit.kernels.vectors import (
     scale,
     subtract,
 )
+from mbkit.kernels.workspace import scratch_of
 
 
 class End(NamedTuple):

@@ -1,4 +1,8 @@
-"""The algorithms of dynamics in spatial twists."""
+"""The algorithms of dynamics in spatial twists.
+
+They are those of `mbkit.kernels.recursions`, such as `articulated_body`, by the recursion in
+`recursion.py` beside this file.
+"""
 
 from mbkit.kernels.recursions.algorithms import algorithms
 from mbkit.kernels.spatial.recursion import RECURSION

@@ -23,8 +23,14 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.elementary import all_lanes
-from mbkit.kernels.explicit.error_control import MOST_STEPS, Control
-from mbkit.kernels.explicit.stages import Stages, assign_where, copy, copy_where, take_over
+from mbkit.kernels.explicit_integrators.error_control import MOST_STEPS, Control
+from mbkit.kernels.explicit_integrators.stages import (
+    Stages,
+    assign_where,
+    copy,
+    copy_where,
+    take_over,
+)
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import INACCURATE, OK, STEP_TOO_SMALL, TOO_MANY, failure
 from mbkit.kernels.time_loops.in_lanes import (
@@ -51,7 +57,7 @@ from mbkit.kernels.time_loops.munthe_kaas_adaptive import (
     set_out,
 )
 from mbkit.kernels.time_loops.records import Grid, State
-from mbkit.kernels.time_loops.times import step_of
+from mbkit.kernels.time_loops.step_times import step_of
 
 #: ``attempt(space, method, memory)``: it leaves in the place of the state the end of the step where
 #: that was accepted, and returns a status of all runs together.

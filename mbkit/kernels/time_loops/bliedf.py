@@ -25,20 +25,20 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.configuration import difference_rows
-from mbkit.kernels.explicit.stages import copy
-from mbkit.kernels.implicit.differential import add_turned, set_differential
-from mbkit.kernels.implicit.layout import MOST_STEPS
-from mbkit.kernels.implicit.matrix import note_made, restore_made
-from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
-from mbkit.kernels.implicit.space import flags_at, matrix_at, memory_of
-from mbkit.kernels.implicit.start import consistent_acceleration
+from mbkit.kernels.explicit_integrators.stages import copy
+from mbkit.kernels.implicit_integrators.layout import MOST_STEPS
+from mbkit.kernels.implicit_integrators.newton_matrix import note_made, restore_made
+from mbkit.kernels.implicit_integrators.residual import jacobian_at, place, powers_at_end
+from mbkit.kernels.implicit_integrators.retraction_differential import add_turned, set_differential
+from mbkit.kernels.implicit_integrators.starting_values import consistent_acceleration
+from mbkit.kernels.implicit_integrators.step_memory import flags_at, matrix_at, memory_of
 from mbkit.kernels.layout import NUM_POWERS, SCREW
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.implicit_steps import state_of
-from mbkit.kernels.time_loops.past import push
+from mbkit.kernels.time_loops.multistep_history import push
 from mbkit.kernels.time_loops.records import State
-from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.workspace import bodies, scratch_of
 
 #: What the method has beside the memory of its step: the number k of its steps, rows of what was
 #: before, and, by address, coefficients, memory, scratch, and a `STARTING` record. Each helper

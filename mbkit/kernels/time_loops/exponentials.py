@@ -17,15 +17,8 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
-from mbkit.kernels.equations import stage_acceleration
-from mbkit.kernels.explicit.references import (
-    matrix_of,
-    stack_of,
-    stages_of,
-    state_of,
-    vector_of,
-)
-from mbkit.kernels.explicit.stages import (
+from mbkit.kernels.equations_of_motion import stage_acceleration
+from mbkit.kernels.explicit_integrators.stages import (
     Stages,
     combine,
     combine_velocities,
@@ -33,13 +26,20 @@ from mbkit.kernels.explicit.stages import (
     settle,
     take_over,
 )
-from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.explicit_integrators.uncounted_records import (
+    matrix_of,
+    stack_of,
+    stages_of,
+    state_of,
+    vector_of,
+)
 from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.in_lanes import behind_stages, part_of, stages_in, state_in
 from mbkit.kernels.time_loops.records import Grid, Saved, State, Step
 from mbkit.kernels.time_loops.saving import count_step, start_count
-from mbkit.kernels.time_loops.times import step_of
-from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.time_loops.step_times import step_of
+from mbkit.kernels.workspace import bodies, scratch_of
 
 #: A method for `step_in_lanes`: numbers, and coefficients by address.
 METHOD = np.dtype(

@@ -25,15 +25,20 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.implicit.matrix import note_made, restore_made
-from mbkit.kernels.implicit.products import add_forces
-from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end, rates_at
-from mbkit.kernels.implicit.space import memory_of
-from mbkit.kernels.implicit.start import INTO, add_least, bracket, consistent_acceleration
+from mbkit.kernels.implicit_integrators.constraint_products import add_forces
+from mbkit.kernels.implicit_integrators.newton_matrix import note_made, restore_made
+from mbkit.kernels.implicit_integrators.residual import jacobian_at, place, powers_at_end, rates_at
+from mbkit.kernels.implicit_integrators.starting_values import (
+    INTO,
+    add_least,
+    bracket,
+    consistent_acceleration,
+)
+from mbkit.kernels.implicit_integrators.step_memory import memory_of
 from mbkit.kernels.layout import NUM_POWERS
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
-from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.time_loops.event_watch import look
+from mbkit.kernels.workspace import bodies, scratch_of
 
 #: Coefficients.
 ALPHA_M = 0

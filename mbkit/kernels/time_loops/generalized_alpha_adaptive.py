@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, floats_at, helper, int64, kernel, typed
-from mbkit.kernels.explicit.error_control import (
+from mbkit.kernels.explicit_integrators.error_control import (
     LEAST,
     MOST_STEPS,
     NEAR,
@@ -22,10 +22,10 @@ from mbkit.kernels.explicit.error_control import (
     ratio_rejected,
     turns_too_far,
 )
-from mbkit.kernels.implicit.layout import VALID
-from mbkit.kernels.implicit.residual import place, rates_at
-from mbkit.kernels.implicit.space import flags_at, memory_of
-from mbkit.kernels.implicit.start import add_least, consistent_acceleration
+from mbkit.kernels.implicit_integrators.layout import VALID
+from mbkit.kernels.implicit_integrators.residual import place, rates_at
+from mbkit.kernels.implicit_integrators.starting_values import add_least, consistent_acceleration
+from mbkit.kernels.implicit_integrators.step_memory import flags_at, memory_of
 from mbkit.kernels.status import (
     INACCURATE,
     LARGEST_ERROR,
@@ -38,6 +38,7 @@ from mbkit.kernels.status import (
     code_of,
     failure,
 )
+from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.generalized_alpha import (
     ALPHA_F,
     ALPHA_M,
@@ -50,7 +51,6 @@ from mbkit.kernels.time_loops.generalized_alpha import (
 )
 from mbkit.kernels.time_loops.implicit_steps import take_steps
 from mbkit.kernels.time_loops.records import Grid, Saved
-from mbkit.kernels.time_loops.watch import look
 
 #: What is remembered of the steps.
 SIZE = 0  # of the step that comes next

@@ -3,13 +3,13 @@
 import numpy as np
 
 from mbkit.kernels.compile import call_address, floats_at, helper, int64, kernel, records_at, typed
-from mbkit.kernels.implicit.matrix import have_matrix
-from mbkit.kernels.implicit.space import memory_of
+from mbkit.kernels.implicit_integrators.newton_matrix import have_matrix
+from mbkit.kernels.implicit_integrators.step_memory import memory_of
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.records import Grid, Saved, State
 from mbkit.kernels.time_loops.saving import count_taken, save_constrained, start_count
-from mbkit.kernels.time_loops.times import instant
+from mbkit.kernels.time_loops.step_times import instant
 
 #: What the record of a method begins with: the address of ``take_step(space, step, method, t, h,
 #: end)``. Called by its address, it is compiled once, and not again with the loop.

@@ -20,12 +20,12 @@ from mbkit.kernels.compile import (
     stack,
     typed,
 )
-from mbkit.kernels.explicit.stages import Stages
+from mbkit.kernels.explicit_integrators.stages import Stages
 from mbkit.kernels.layout import NUM_POWERS
-from mbkit.kernels.space import bodies
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.records import Grid, State
-from mbkit.kernels.time_loops.times import step_of
+from mbkit.kernels.time_loops.step_times import step_of
+from mbkit.kernels.workspace import bodies
 
 #: ``step(space, method, t, h, end, memory)`` with the address of a record of the method: it leaves
 #: the end of the step in the place of the state, and returns a status of all runs together.

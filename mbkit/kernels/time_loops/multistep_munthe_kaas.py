@@ -17,25 +17,31 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.configuration import dexp_inv_rows, difference_rows
-from mbkit.kernels.explicit.references import (
+from mbkit.kernels.explicit_integrators.stages import (
+    Scheme,
+    Stages,
+    arrive,
+    evaluate_stages,
+    take_over,
+)
+from mbkit.kernels.explicit_integrators.uncounted_records import (
     matrix_of,
     scheme_of,
     stages_of,
     state_of,
     vector_of,
 )
-from mbkit.kernels.explicit.stages import Scheme, Stages, arrive, evaluate_stages, take_over
 from mbkit.kernels.layout import NUM_POWERS
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.in_lanes import behind_stages, stages_in, state_in, table_of
+from mbkit.kernels.time_loops.multistep_history import push
 from mbkit.kernels.time_loops.munthe_kaas import METHOD as SCHEME
 from mbkit.kernels.time_loops.munthe_kaas import scheme_in_lanes
-from mbkit.kernels.time_loops.past import push
 from mbkit.kernels.time_loops.records import Grid, Saved, State, Step
 from mbkit.kernels.time_loops.saving import count_step, start_count
-from mbkit.kernels.time_loops.times import step_of
-from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.time_loops.step_times import step_of
+from mbkit.kernels.workspace import bodies, scratch_of
 
 #: A method for `step_in_lanes`: by address the scheme that starts, beta, and how many states are
 #: known; k, and the rows of the stages.

@@ -3,8 +3,7 @@
 import numpy as np
 
 from mbkit.kernels.compile import floats_at, helper, int64, kernel, records_at, typed
-from mbkit.kernels.explicit.references import last_of, scheme_of, stages_of, state_of
-from mbkit.kernels.explicit.stages import (
+from mbkit.kernels.explicit_integrators.stages import (
     LastStep,
     Scheme,
     Series,
@@ -14,12 +13,18 @@ from mbkit.kernels.explicit.stages import (
     keep,
     take_over,
 )
+from mbkit.kernels.explicit_integrators.uncounted_records import (
+    last_of,
+    scheme_of,
+    stages_of,
+    state_of,
+)
 from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.in_lanes import behind_stages, stages_in, state_in, table_of
 from mbkit.kernels.time_loops.records import Grid, Saved, State, Step
 from mbkit.kernels.time_loops.saving import count_step, start_count
-from mbkit.kernels.time_loops.times import step_of
-from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.time_loops.step_times import step_of
 
 #: A method for `step_in_lanes`: numbers, and coefficients by address.
 METHOD = np.dtype(

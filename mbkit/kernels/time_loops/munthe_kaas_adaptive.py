@@ -7,8 +7,8 @@ from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, kernel, records_at, typed
 from mbkit.kernels.each_lane import each_lane
 from mbkit.kernels.elementary import any_lane, select
-from mbkit.kernels.explicit.dense_output import between
-from mbkit.kernels.explicit.error_control import (
+from mbkit.kernels.explicit_integrators.dense_output import between
+from mbkit.kernels.explicit_integrators.error_control import (
     EVALUATIONS,
     LEAST,
     LEAST_ERROR,
@@ -22,14 +22,7 @@ from mbkit.kernels.explicit.error_control import (
     next_size,
     next_step,
 )
-from mbkit.kernels.explicit.references import (
-    last_of,
-    scheme_of,
-    stages_of,
-    state_of,
-    vector_of,
-)
-from mbkit.kernels.explicit.stages import (
+from mbkit.kernels.explicit_integrators.stages import (
     HELD_TIME,
     DenseOutput,
     LastStep,
@@ -42,12 +35,19 @@ from mbkit.kernels.explicit.stages import (
     keep,
     take_over,
 )
+from mbkit.kernels.explicit_integrators.uncounted_records import (
+    last_of,
+    scheme_of,
+    stages_of,
+    state_of,
+    vector_of,
+)
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.status import INACCURATE, OK, STEP_TOO_SMALL, TOO_MANY, failure
+from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.records import Grid, Saved, State, Step
 from mbkit.kernels.time_loops.saving import count_step, start_count
-from mbkit.kernels.time_loops.times import step_of
-from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.time_loops.step_times import step_of
 
 #: Numbers of a method on its way from one grid point to the next.
 TIME = 0  # what it has reached

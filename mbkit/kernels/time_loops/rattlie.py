@@ -25,16 +25,15 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.implicit.space import matrix_at
+from mbkit.kernels.implicit_integrators.step_memory import matrix_at
 from mbkit.kernels.layout import NUM_POWERS, SUPPLIED
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import NOT_FINITE, OK, failure
+from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.records import Grid, Saved, State
 from mbkit.kernels.time_loops.saving import count_taken, save_constrained, start_count
-from mbkit.kernels.time_loops.times import instant
-from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.time_loops.step_times import instant
 from mbkit.kernels.validation import all_finite
-from mbkit.kernels.variational.layout import (
+from mbkit.kernels.variational_integrators.layout import (
     END,
     START,
     drifts,
@@ -42,13 +41,14 @@ from mbkit.kernels.variational.layout import (
     jacobians,
     memory_of,
 )
-from mbkit.kernels.variational.newton import predict
-from mbkit.kernels.variational.terms import (
+from mbkit.kernels.variational_integrators.newton import predict
+from mbkit.kernels.variational_integrators.terms import (
     gradient_at,
     mean_momentum,
     pull_back,
     set_pull_back,
 )
+from mbkit.kernels.workspace import bodies, scratch_of
 
 
 @helper

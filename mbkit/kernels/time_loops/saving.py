@@ -2,7 +2,7 @@
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import helper
-from mbkit.kernels.time_loops.times import instant
+from mbkit.kernels.time_loops.step_times import instant
 
 #: Entries of the counts of `Saved`.
 TAKEN = 0

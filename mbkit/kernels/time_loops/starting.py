@@ -5,7 +5,7 @@ import numpy as np
 from mbkit.kernels.compile import address_kernel, floats_at, helper, records_at
 from mbkit.kernels.configuration import difference_rows
 from mbkit.kernels.elementary import grain, sqrt
-from mbkit.kernels.explicit.stages import (
+from mbkit.kernels.explicit_integrators.stages import (
     ALL,
     Scheme,
     Series,
@@ -15,12 +15,12 @@ from mbkit.kernels.explicit.stages import (
     evaluate_stages,
     take_over,
 )
-from mbkit.kernels.implicit.space import matrix_at
+from mbkit.kernels.implicit_integrators.step_memory import matrix_at
 from mbkit.kernels.layout import NUM_POWERS
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import IN_PARTS, NOT_FINITE, OK, STEP_TOO_SMALL, failure
+from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.records import State, Step
-from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.workspace import bodies, scratch_of
 
 #: What the steps have, by address: the state, the tableau and how many stages it has, and memory.
 STARTING = np.dtype(

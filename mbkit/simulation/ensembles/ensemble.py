@@ -24,10 +24,10 @@ from mbkit.simulation.ensembles.in_threads import (
 )
 from mbkit.simulation.ensembles.members import Members, of_sample
 from mbkit.simulation.in_memory import run_in_memory
-from mbkit.simulation.origin import Origin
 from mbkit.simulation.outputs import Output, check_at_start
 from mbkit.simulation.preparation import Prepared, prepare
 from mbkit.simulation.progress import ProgressDisplay
+from mbkit.simulation.run_origin import Origin
 from mbkit.simulation.start import check_kept_whole, number_of_steps
 
 __all__ = ["check_in_memory", "fixed", "run_ensemble"]

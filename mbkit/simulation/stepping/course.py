@@ -20,9 +20,7 @@ from mbkit.simulation.monitors.monitor import Monitor
 from mbkit.simulation.monitors.near_singularities import Lookout
 from mbkit.simulation.stepping.chunks import FAILED, TERMINAL
 from mbkit.simulation.stepping.event_watch import Watch
-from mbkit.simulation.stepping.guarded import Guarded, guarded
-from mbkit.simulation.stepping.output_times import OutputTimes
-from mbkit.simulation.stepping.within_step import (
+from mbkit.simulation.stepping.events_within_step import (
     Occurrence,
     Passage,
     Segment,
@@ -30,6 +28,8 @@ from mbkit.simulation.stepping.within_step import (
     StepError,
     WithinStep,
 )
+from mbkit.simulation.stepping.guarded import Guarded, guarded
+from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.simulation.watched_states import Samples
 from mbkit.systems import System
 

@@ -70,7 +70,7 @@ class Watch:
         momenta: MomentaInLoops | None = None,
     ) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.time_loops.watch import watch
+        from mbkit.kernels.time_loops.event_watch import watch
 
         count, nq, nv = len(events), system.nq, system.nv
         start = layout.WATCH_EVENTS + layout.WATCH_SIZE * count
@@ -177,7 +177,7 @@ class Watch:
 
     def crosses(self, number: int, before: float, now: float) -> bool:
         """Return whether an event lies between two of its numbers."""
-        from mbkit.kernels.time_loops.watch import has_crossed
+        from mbkit.kernels.time_loops.event_watch import has_crossed
 
         function = getattr(has_crossed, "py_func", has_crossed)  # the same rule, not compiled
         return bool(function(before, now, *self._rules[number]))

@@ -22,9 +22,9 @@ from mbkit.studies.laboratory.cases import FACTORS, Case, cases_of
 from mbkit.studies.laboratory.counting.steps import operations_of, scaled
 from mbkit.studies.laboratory.directory import StudyDirectory, code_of, digest
 from mbkit.studies.laboratory.findings import Findings
-from mbkit.studies.laboratory.keeping import kept
 from mbkit.studies.laboratory.measurement import UNITS, measure
 from mbkit.studies.laboratory.reference import Setting, reference_of
+from mbkit.studies.laboratory.saved_findings import kept
 from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import checked_executor, run_tasks
 from mbkit.systems import System

@@ -12,9 +12,9 @@ from mbkit.errors import UsageError
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.compare import compare
 from mbkit.studies.laboratory.findings import Findings
-from mbkit.studies.laboratory.keeping import kept
 from mbkit.studies.laboratory.orders import orders_table
-from mbkit.studies.laboratory.work import work_table
+from mbkit.studies.laboratory.saved_findings import kept
+from mbkit.studies.laboratory.work_precision import work_table
 
 __all__ = ["convergence", "work_precision"]
 

@@ -17,7 +17,7 @@ from mbkit.studies.laboratory.findings import Findings
 from mbkit.studies.laboratory.orders import orders_table
 from mbkit.studies.laboratory.plots import curves, curves_over, svg
 from mbkit.studies.laboratory.table import Table, shown
-from mbkit.studies.laboratory.work import AtMost, decades, work_at, work_table
+from mbkit.studies.laboratory.work_precision import AtMost, decades, work_at, work_table
 
 __all__ = ["columns_of", "fastest", "page", "write"]
 

@@ -26,7 +26,7 @@ from mbkit.studies.laboratory.counting.operations import (
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.factors import representations_of
 from mbkit.studies.laboratory.findings import Findings
-from mbkit.studies.laboratory.keeping import kept
+from mbkit.studies.laboratory.saved_findings import kept
 from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import run_tasks
 from mbkit.systems import System

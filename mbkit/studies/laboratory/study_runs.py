@@ -17,7 +17,7 @@ from mbkit.simulation.outputs import checked_outputs
 from mbkit.simulation.simulate import simulate
 from mbkit.studies.laboratory.directory import code_of, digest
 from mbkit.studies.laboratory.outputs import Outputs, unit_of_varied, units_of, units_of_recorded
-from mbkit.studies.laboratory.varied import Varied, varied_of
+from mbkit.studies.laboratory.varied_mechanism import Varied, varied_of
 from mbkit.studies.laboratory_tables import parted
 from mbkit.studies.study import Study
 from mbkit.studies.study_file import changed_study, load_study

@@ -17,8 +17,8 @@ from mbkit.executors import Executor
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.findings import Findings
-from mbkit.studies.laboratory.keeping import kept
 from mbkit.studies.laboratory.outputs import outputs_of
+from mbkit.studies.laboratory.saved_findings import kept
 from mbkit.studies.laboratory.study_runs import (
     StudyRuns,
     code_of_study,
@@ -29,7 +29,7 @@ from mbkit.studies.laboratory.study_runs import (
 )
 from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import checked_executor, run_tasks
-from mbkit.studies.laboratory.varied import row_of
+from mbkit.studies.laboratory.varied_mechanism import row_of
 from mbkit.studies.study import Study
 from mbkit.studies.study_file import changed_study
 

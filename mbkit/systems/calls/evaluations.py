@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen(eq=False)
 class Evaluation:
-    """A function of the form of `mbkit.kernels.evaluation`, with its arguments and result.
+    """A function of the form of `mbkit.kernels.evaluation_form`, with its arguments and result.
 
     Attributes
     ----------
@@ -66,15 +66,18 @@ JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", in_lanes=True)
 APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
 
 BODY_DERIVATIVES = Evaluation(
-    "body_derivatives", ("q", "", "series"), "body derivatives", module="taylor.motion"
+    "body_derivatives", ("q", "", "series"), "body derivatives", module="higher_orders.motion"
 )
-JERKS = Evaluation("jerks", ("q", "", "series"), "twists", module="taylor.jerks")
-JACOBIAN_RATE = Evaluation("jacobian_rate", ("q", "", "series"), "jacobian", "taylor.motion")
+JERKS = Evaluation("jerks", ("q", "", "series"), "twists", module="higher_orders.jerks")
+JACOBIAN_RATE = Evaluation("jacobian_rate", ("q", "", "series"), "jacobian", "higher_orders.motion")
 MOTION_SUBSPACE_RATES = Evaluation(
-    "motion_subspace_rates", ("q", "", "series"), "motion subspaces", module="taylor.subspaces"
+    "motion_subspace_rates",
+    ("q", "", "series"),
+    "motion subspaces",
+    module="higher_orders.subspaces",
 )
 INVERSE_DYNAMICS_RATE = Evaluation(
-    "inverse_dynamics_rate", ("q", "", "series"), "tau", module="taylor.inverse_dynamics"
+    "inverse_dynamics_rate", ("q", "", "series"), "tau", module="higher_orders.inverse_dynamics"
 )
 MOTION_SUBSPACES = Evaluation(
     "motion_subspaces", ("q", "", ""), "motion subspaces", module="recursions.motion_subspaces"

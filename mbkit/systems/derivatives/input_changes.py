@@ -9,8 +9,8 @@ import numpy as np
 
 from mbkit.joints.defaults.differences import central_differences
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.constraint_changes import rows_by_steps, rows_by_time
 from mbkit.systems.calls.entries import prescribed_steps
+from mbkit.systems.derivatives.constraint_changes import rows_by_steps, rows_by_time
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.force_changes import forces_by_time
 from mbkit.systems.derivatives.numeric_changes import differences

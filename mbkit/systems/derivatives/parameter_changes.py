@@ -208,9 +208,9 @@ def changes_by_places(
 ) -> dict[str, Change]:
     """Return the changes by those parameters that move joints of the tree on their bodies.
 
-    They are along the steps of free joints there, at rest (`mbkit.coordinates.loosening`): as exact
-    as by configurations. Multipliers depend besides on the length that scales rows of constraints,
-    which motions do not: it stays what it is unless `scaled`.
+    They are along the steps of free joints there, at rest (`mbkit.coordinates.placement_joints`):
+    as exact as by configurations. Multipliers depend besides on the length that scales rows of
+    constraints, which motions do not: it stays what it is unless `scaled`.
     """
     system = point.system
     loosened = Loosened.of(system, names)

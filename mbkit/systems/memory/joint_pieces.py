@@ -16,8 +16,8 @@ from mbkit.joints.motions.absolute_motion import AbsoluteMotion
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.joints.motions.screw_sum import ScrewSum
+from mbkit.kernels.higher_orders import layout
 from mbkit.kernels.layout import SCREW, SCREW_IN_OWN_FRAME
-from mbkit.kernels.taylor import layout
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
@@ -41,7 +41,7 @@ class _Piece(NamedTuple):
 
 @attrs.frozen(eq=False)
 class JointPieces:
-    """The pieces of all joints of a system; see `mbkit.kernels.taylor.layout`."""
+    """The pieces of all joints of a system; see `mbkit.kernels.higher_orders.layout`."""
 
     table: Any  # one row more than there are pieces: an empty array has no address of its own
     first: Any  # (rows + 1,): the first piece of each row of the model
@@ -101,7 +101,7 @@ class JointPieces:
         plan["pieces"], plan["num_pieces"] = array_address(table), len(table) - 1
         plan["first_piece"], plan["num_given"] = array_address(self.first), place
         if len(table) > 1:
-            from mbkit.kernels.taylor.pieces import joint_columns
+            from mbkit.kernels.higher_orders.pieces import joint_columns
 
             plan["columns"] = joint_columns.address
         return array_address(plan), plan, table

@@ -9,7 +9,7 @@ in world axes, at their own origin. It returns a status.
 """
 
 from mbkit.kernels.compile import floats_at, helper, integers_at
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     closure_of,
     coefficients_of,
     constraints,

@@ -11,11 +11,11 @@ Each row is scaled to |t|^2 / L^2 + |f|^2 = 1, L the length of the system: g is 
 
 from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
 from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_SIZE, BUFFER_WRENCHES
-from mbkit.kernels.constraints.space import joints, sites, wrenches_of
+from mbkit.kernels.constraints.workspace import joints, sites, wrenches_of
 from mbkit.kernels.each_lane import each_lane
 from mbkit.kernels.elementary import all_lanes, any_lane, select, sqrt
-from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
-from mbkit.kernels.joints.screw import place_screw
+from mbkit.kernels.joints.loop_joint import joint_configuration_from_pose, joint_wrenches
+from mbkit.kernels.joints.revolute_prismatic_screw import place_screw
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.lie.so3 import so3_dexp_spatial_inv, so3_log
 from mbkit.kernels.status import OK

@@ -11,7 +11,7 @@ from mbkit.kernels.constraints.kinds.form import (
     wrenches,
 )
 from mbkit.kernels.constraints.layout import OWN_EVALUATE, OWN_TIME, OWN_VECTORS
-from mbkit.kernels.constraints.space import closure_of, constraints, sites
+from mbkit.kernels.constraints.workspace import closure_of, constraints, sites
 from mbkit.kernels.layout import (
     DONE,
     JOINT_NUM_POSITIONS,
@@ -19,7 +19,7 @@ from mbkit.kernels.layout import (
     PENDING,
     SLOT_STATE,
 )
-from mbkit.kernels.named_joints import copy_positions, copy_velocities
+from mbkit.kernels.named_joints import copy_state
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 
 
@@ -40,8 +40,7 @@ def evaluate(space, c, t, q, v):
     size = said + constraint.num_position_rows + m * (2 + 6 * nb + nv)
     memory = floats_at(constraint.slot, size)
     memory[OWN_TIME] = t
-    copy_positions(joints, constraint.num_joints, q, memory[OWN_VECTORS:])
-    copy_velocities(joints, constraint.num_joints, v, memory[OWN_VECTORS + nq :])
+    copy_state(joints, constraint.num_joints, q, v, True, memory[OWN_VECTORS:], nq)
     for s in range(nb):
         site = table[constraint.first_site + s]
         C = memory[OWN_VECTORS + nq + nv + 16 * s :]

@@ -8,7 +8,7 @@ since the piece began. Beyond the ends, by rounding, the outer pieces go on.
 import math
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.forces.table import piece_of
+from mbkit.kernels.forces.time_table import piece_of
 
 PERIOD = 0
 COUNT = 1

@@ -24,7 +24,7 @@ from mbkit.kernels.constraints.solve.dense_calls import prepare_matrix, solve_ma
 from mbkit.kernels.constraints.solve.factor import set_limits
 from mbkit.kernels.constraints.solve.response import gather_efforts, is_floating
 from mbkit.kernels.constraints.solve.strategy import PREPARE, RESOLVE
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     closure_of,
     constraints,
     kept_rows,
@@ -33,8 +33,8 @@ from mbkit.kernels.constraints.space import (
     set_zero,
 )
 from mbkit.kernels.elementary import any_lane, select, sqrt
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
+from mbkit.kernels.workspace import bodies, scratch_of
 
 DENSE_PREPARE = "iipppp"
 DENSE_SOLVE = "iippppp"

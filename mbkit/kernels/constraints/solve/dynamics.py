@@ -13,14 +13,14 @@ from mbkit.kernels.constraints.layout import SUBTRACT_MOTION
 from mbkit.kernels.constraints.solve.rank import judge, opened_part
 from mbkit.kernels.constraints.solve.response import subtract_response
 from mbkit.kernels.constraints.solve.strategy import nested
-from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, rows_of
-from mbkit.kernels.driving import add_driving_efforts
+from mbkit.kernels.constraints.workspace import closure_of, constraints, kept_rows, rows_of
 from mbkit.kernels.elementary import all_lanes, any_lane, sqrt
-from mbkit.kernels.evaluation import EVALUATION
-from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.evaluation_form import EVALUATION
+from mbkit.kernels.prescribed_motion import add_driving_efforts
 from mbkit.kernels.status import NOT_FINITE, NOT_SOLVED, OK, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import dot, load
+from mbkit.kernels.workspace import bodies, scratch_of
 
 #: What rows that were left out may miss, in parts of what all would be violated by and of gravity:
 #: the LEFT of `mbkit.systems.rank`. Accelerations below the other are rounding. [m/s^2]

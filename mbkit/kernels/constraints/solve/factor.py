@@ -23,7 +23,7 @@ from mbkit.kernels.constraints.layout import (
     ROUNDING,
 )
 from mbkit.kernels.constraints.solve.rank import INFINITE, drop_zeros, least_part
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     blocks,
     chosen_rows,
     closure_of,
@@ -32,7 +32,7 @@ from mbkit.kernels.constraints.space import (
     separators,
 )
 from mbkit.kernels.elementary import all_lanes, any_lane, select, sqrt
-from mbkit.kernels.orders import entry, exchange, own_integers_at, put
+from mbkit.kernels.pivot_orders import entry, exchange, own_integers_at, put
 
 #: What the factor leaves of a row, squared and by its size, from which on little rounding grows.
 CLEAR = 1e-3

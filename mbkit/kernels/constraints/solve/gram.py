@@ -9,7 +9,7 @@ from mbkit.kernels.constraints.layout import (
     MATCH_SIZE,
     MATCH_VELOCITY,
 )
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     blocks,
     closure_of,
     constraints,
@@ -19,7 +19,7 @@ from mbkit.kernels.constraints.space import (
     set_zero,
 )
 from mbkit.kernels.elementary import any_lane, sqrt
-from mbkit.kernels.space import scratch_of
+from mbkit.kernels.workspace import scratch_of
 
 
 @helper

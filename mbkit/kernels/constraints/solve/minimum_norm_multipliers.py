@@ -3,10 +3,10 @@
 from mbkit.kernels.compile import address_kernel, as_array, at, call_address, floats_at
 from mbkit.kernels.constraints.evaluate import set_time
 from mbkit.kernels.constraints.solve.dynamics import linearise
-from mbkit.kernels.constraints.space import closure_of
-from mbkit.kernels.evaluation import EVALUATION
-from mbkit.kernels.space import at_rest
+from mbkit.kernels.constraints.workspace import closure_of
+from mbkit.kernels.evaluation_form import EVALUATION
 from mbkit.kernels.status import OK
+from mbkit.kernels.workspace import at_rest
 
 
 @address_kernel(EVALUATION)

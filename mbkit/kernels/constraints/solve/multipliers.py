@@ -4,7 +4,7 @@ A is not formed: the rows of a constraint are wrenches on its sites, and go inwa
 """
 
 from mbkit.kernels.compile import helper, integers_at
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     closure_of,
     coefficients_of,
     constraints,
@@ -12,8 +12,8 @@ from mbkit.kernels.constraints.space import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.space import scratch_of
 from mbkit.kernels.vectors import accumulate, add, angular, cross, linear, load, scale
+from mbkit.kernels.workspace import scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

@@ -34,7 +34,7 @@ from mbkit.kernels.constraints.solve.response import (
     pass_on,
     respond_column,
 )
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     closed_columns,
     closure_of,
     coefficients_of,
@@ -44,8 +44,8 @@ from mbkit.kernels.constraints.space import (
     response_of,
 )
 from mbkit.kernels.recursions.inertias import subtract_outer
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import NOT_FINITE, OK, failure
+from mbkit.kernels.workspace import bodies, scratch_of
 
 
 @helper

@@ -18,7 +18,7 @@ from mbkit.kernels.constraints.layout import (
 from mbkit.kernels.constraints.solve.factor import backward_block, factor_of, forward_block, part
 from mbkit.kernels.constraints.solve.nested import propagations_at
 from mbkit.kernels.constraints.solve.response import clear_efforts, gather_floating, is_floating
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     closed_columns,
     closure_of,
     coefficients_of,
@@ -27,7 +27,6 @@ from mbkit.kernels.constraints.space import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
@@ -40,6 +39,7 @@ from mbkit.kernels.vectors import (
     scale,
     store,
 )
+from mbkit.kernels.workspace import bodies, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 

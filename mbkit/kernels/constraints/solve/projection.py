@@ -17,12 +17,12 @@ from mbkit.kernels.compile import (
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.evaluate import rows_of_motion, set_time
 from mbkit.kernels.constraints.solve.dynamics import correct, linearise
-from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, rows_of
-from mbkit.kernels.driving import drive
+from mbkit.kernels.constraints.workspace import closure_of, constraints, kept_rows, rows_of
 from mbkit.kernels.elementary import grain, sqrt
 from mbkit.kernels.layout import KINEMATICS, SPACE
-from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.prescribed_motion import drive
 from mbkit.kernels.status import NOT_CLOSED, OK, failure
+from mbkit.kernels.workspace import bodies, scratch_of
 
 #: Corrections that are tried. In parts of the length of the system: from where on one correction
 #: closes the loops to rounding, which squares what is left; and what may be left where corrections

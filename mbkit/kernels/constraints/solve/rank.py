@@ -17,7 +17,7 @@ Cost: a response of the tree and rows^2 nv, once where a step begins.
 from mbkit.kernels.compile import call_address, floats_at, helper, integers_at
 from mbkit.kernels.constraints.layout import MOST_OPENED, OPENNESS
 from mbkit.kernels.constraints.solve.response import is_floating
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     closure_of,
     coefficients_of,
     constraints,
@@ -26,11 +26,11 @@ from mbkit.kernels.constraints.space import (
     wrenches_of,
 )
 from mbkit.kernels.elementary import any_lane, select, sqrt
-from mbkit.kernels.orders import put, row_at
-from mbkit.kernels.recursions.floating import roots_of
-from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.pivot_orders import put, row_at
+from mbkit.kernels.recursions.floating_bodies import roots_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import angular, dot, linear
+from mbkit.kernels.workspace import bodies, scratch_of
 
 INFINITE = 1e300
 

@@ -19,7 +19,7 @@ from mbkit.kernels.constraints.layout import (
     PATH_SIZE,
 )
 from mbkit.kernels.constraints.sites import move_sites
-from mbkit.kernels.constraints.space import (
+from mbkit.kernels.constraints.workspace import (
     closure_of,
     coefficients_of,
     constraints,
@@ -29,17 +29,16 @@ from mbkit.kernels.constraints.space import (
     wrenches_of,
 )
 from mbkit.kernels.elementary import all_lanes
-from mbkit.kernels.evaluation import positions, velocities
+from mbkit.kernels.evaluation_form import positions, velocities
 from mbkit.kernels.layout import FORCED, KINEMATICS
 from mbkit.kernels.recursions.articulated_body import gravity
-from mbkit.kernels.recursions.floating import (
+from mbkit.kernels.recursions.floating_bodies import (
     move_floating,
     root_of_wrench,
     roots_of,
     spread_floating,
 )
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
@@ -52,6 +51,7 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
+from mbkit.kernels.workspace import bodies, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -164,7 +164,7 @@ def respond_column(row, body, c, column, propagation, recursion):
 def respond_floating(applied, i, body, y, k):
     """y = e of what the rows of a constraint do to a floating body, for which D is 1.
 
-    See `mbkit.kernels.recursions.floating`.
+    See `mbkit.kernels.recursions.floating_bodies`.
     """
     table, wrenches = applied
     m = y.shape[0]

@@ -28,7 +28,7 @@ from mbkit.kernels.constraints.layout import (
     OUTWARD_AT_REST,
     SUBTRACT_MOTION,
 )
-from mbkit.kernels.constraints.solve import least_norm
+from mbkit.kernels.constraints.solve import minimum_norm_from_factor
 from mbkit.kernels.constraints.solve.factor import (
     backward,
     factorise,
@@ -46,11 +46,11 @@ from mbkit.kernels.constraints.solve.response import (
     gather_efforts,
     subtract_response,
 )
-from mbkit.kernels.constraints.space import closure_of, kept_rows, rows_of, set_zero
+from mbkit.kernels.constraints.workspace import closure_of, kept_rows, rows_of, set_zero
 from mbkit.kernels.elementary import any_lane, select
-from mbkit.kernels.space import bodies
+from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.status import NOT_SOLVED, OK, failure
-from mbkit.kernels.whole_numbers import whole
+from mbkit.kernels.workspace import bodies
 
 PREPARE = "i"
 RESOLVE = "ipp"
@@ -179,9 +179,9 @@ def improve_schur(space, rest, multipliers):
 
 @address_kernel(REDUCE)
 def reduce_schur(space, multipliers):
-    """See `mbkit.kernels.constraints.solve.least_norm`."""
+    """See `mbkit.kernels.constraints.solve.minimum_norm_from_factor`."""
     found = as_array(multipliers, closure_of(space).num_rows)
-    least_norm.reduce(space, found, forward_schur, backward_schur)
+    minimum_norm_from_factor.reduce(space, found, forward_schur, backward_schur)
     return OK
 
 
@@ -277,9 +277,9 @@ def improve_nested(space, rest, multipliers):
 
 @address_kernel(REDUCE)
 def reduce_nested(space, multipliers):
-    """See `mbkit.kernels.constraints.solve.least_norm`."""
+    """See `mbkit.kernels.constraints.solve.minimum_norm_from_factor`."""
     found = as_array(multipliers, closure_of(space).num_rows)
-    least_norm.reduce(space, found, forward_nested, backward_nested)
+    minimum_norm_from_factor.reduce(space, found, forward_nested, backward_nested)
     return OK
 
 

@@ -44,10 +44,10 @@ from mbkit.kernels.derivatives.second_order.motion import (
     set_path,
 )
 from mbkit.kernels.derivatives.second_order.tensors import Tensors
-from mbkit.kernels.evaluation import EVALUATION, as_matrix, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import bodies, changes, directions, scratch_of
 from mbkit.kernels.status import OK
+from mbkit.kernels.workspace import bodies, changes, directions, scratch_of
 
 
 @address_kernel(EVALUATION)

@@ -35,7 +35,6 @@ from mbkit.kernels.derivatives.second_order.joint_changes import (
 )
 from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, changes, directions, scratch_of, trials
 from mbkit.kernels.spatial.recursion import move_subspace
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
@@ -47,6 +46,7 @@ from mbkit.kernels.vectors import (
     scale,
     store,
 )
+from mbkit.kernels.workspace import bodies, changes, directions, scratch_of, trials
 
 _ZERO = (0.0, 0.0, 0.0)
 

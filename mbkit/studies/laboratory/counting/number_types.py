@@ -96,7 +96,7 @@ class OtherNumbers:
         return array_address(self._kept(array))
 
     def call(self, function: Any, q: Any, v: Any, x: Any, size: int, *, option: int = 0) -> Any:
-        """Return what a function of the form of `mbkit.kernels.evaluation` writes.
+        """Return what a function of the form of `mbkit.kernels.evaluation_form` writes.
 
         Parameters
         ----------

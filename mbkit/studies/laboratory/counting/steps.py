@@ -23,7 +23,7 @@ from mbkit.simulation.preparation import prepare
 from mbkit.simulation.stabilisation import PROJECTION
 from mbkit.studies.laboratory.cases import Case
 from mbkit.studies.laboratory.counting.counted import Counted, counting_places
-from mbkit.studies.laboratory.counting.places import ALGORITHMS, Place, place_of
+from mbkit.studies.laboratory.counting.step_places import ALGORITHMS, Place, place_of
 from mbkit.studies.laboratory.counting.uncompiled import answer_of
 from mbkit.studies.laboratory.reference import Setting
 

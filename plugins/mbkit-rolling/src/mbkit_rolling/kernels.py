@@ -7,7 +7,7 @@ import math
 
 import mbkit as mb
 from mbkit.kernels.compile import helper
-from mbkit.kernels.joints.unit import NOT_UNIT, copy, load4, normalised, store4
+from mbkit.kernels.joints.unit_quaternion import NOT_UNIT, copy, load4, normalised, store4
 from mbkit.kernels.lie.quaternion import (
     quaternion_conjugate,
     quaternion_exp,

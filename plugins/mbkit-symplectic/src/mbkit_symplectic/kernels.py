@@ -16,9 +16,9 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.equations import acceleration
+from mbkit.kernels.equations_of_motion import acceleration
 from mbkit.kernels.layout import DISSIPATED, SPACE, SUPPLIED
-from mbkit.kernels.lie.exact import dot_near_pole
+from mbkit.kernels.lie.exact_products import dot_near_pole
 from mbkit.kernels.lie.matrices import (
     matrix_times,
     skew_polynomial_derivative,
@@ -29,12 +29,11 @@ from mbkit.kernels.lie.se3 import se3_log
 from mbkit.kernels.lie.series import e_f_of
 from mbkit.kernels.recursions.energy import motion_pass
 from mbkit.kernels.recursions.inertias import rigid_times
-from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import NOT_FINITE, OK, failure
+from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.records import Grid, Saved, State
 from mbkit.kernels.time_loops.saving import count_step, start_count
-from mbkit.kernels.time_loops.times import step_of
-from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.time_loops.step_times import step_of
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import (
     accumulate,
@@ -49,6 +48,7 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
+from mbkit.kernels.workspace import bodies, scratch_of
 
 #: Sweeps of the iterations after which the step is too large for them.
 MOST_SWEEPS = 50
