@@ -99,15 +99,13 @@ class Assembly:
             }
         )
 
-    def inertias(self) -> BodyInertias:
-        """Return the inertias of the bodies of the system."""
-        bodies = self.division.parts.bodies.values()
+    def inertias(self, values: Mapping[str, ArrayLike] | None = None) -> BodyInertias:
+        """Return the inertias of the bodies of the system, with other numbers if there are any."""
+        whole = self._divided(changed(self.parts, values)) if values else self
+        bodies = whole.division.parts.bodies.values()
         every = SpatialInertia.zero(), *(body.inertia for body in bodies)
-        return BodyInertias(
-            [each.mass for each in every],
-            [each.com for each in every],
-            [each.moment_about_com for each in every],
-        )
+        names = ("mass", "com", "moment_about_com")
+        return BodyInertias(*([getattr(each, name) for each in every] for name in names))
 
     def frames(self) -> Mapping[str, BodyFrame]:
         """Return the named frames on the bodies."""

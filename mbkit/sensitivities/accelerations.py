@@ -14,13 +14,9 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.inertia_changes import field_of_inertia, inertial_changes
 from mbkit.systems.derivatives.input_changes import change_by_input
-from mbkit.systems.derivatives.parameter_changes import (
-    change_by_parameter,
-    changes_by_places,
-    field_of_inertia,
-    inertial_changes,
-)  # fmt: skip
+from mbkit.systems.derivatives.parameter_changes import change_by_parameter, changes_by_places
 from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Accelerations", "States", "changes", "contracted", "contracted_inertia"]

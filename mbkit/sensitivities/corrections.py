@@ -26,15 +26,10 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.constraints import kept_rows
 from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.inertia_changes import field_of_inertia, inertial_changes
 from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.numeric_changes import best_rate
-from mbkit.systems.derivatives.parameter_changes import (
-    Loosened,
-    changed_by,
-    field_of_inertia,
-    inertial_changes,
-    moves_of,
-)  # fmt: skip
+from mbkit.systems.derivatives.parameter_changes import Loosened, changed_by, moves_of
 
 __all__ = ["Corrections", "counted_rows"]
 

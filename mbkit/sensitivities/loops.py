@@ -12,7 +12,7 @@ from mbkit.integrators.step_memory import Record
 from mbkit.solvers import SchurComplement
 from mbkit.systems import System
 from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
-from mbkit.systems.derivatives.parameter_changes import field_of_inertia
+from mbkit.systems.derivatives.inertia_changes import field_of_inertia
 from mbkit.systems.memory.forces import ForceArrays
 from mbkit.systems.memory.workspace import Workspace
 

@@ -42,7 +42,7 @@ from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.derivatives.evaluation_states import Point
-from mbkit.systems.derivatives.parameter_changes import field_of_inertia
+from mbkit.systems.derivatives.inertia_changes import field_of_inertia
 from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Steps"]

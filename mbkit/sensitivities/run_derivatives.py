@@ -17,7 +17,7 @@ from mbkit.sensitivities.linear_steps import STATE_INPUTS
 from mbkit.sensitivities.recorded_run import RecordedRun
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.parameter_changes import field_of_inertia
+from mbkit.systems.derivatives.inertia_changes import field_of_inertia
 
 __all__ = ["Gradient", "Loss", "Sensitivities", "gradient", "sensitivities"]
 

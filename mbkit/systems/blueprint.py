@@ -134,8 +134,8 @@ class Blueprint(Protocol):
         """Return the places of all joints of the system, those that close loops included."""
         ...
 
-    def inertias(self) -> BodyInertias:
-        """Return the inertias of the bodies of the system."""
+    def inertias(self, values: Mapping[str, ArrayLike] | None = None) -> BodyInertias:
+        """Return the inertias of the bodies of the system, with other numbers if there are any."""
         ...
 
     def frames(self) -> Mapping[str, BodyFrame]:

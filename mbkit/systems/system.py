@@ -3664,14 +3664,14 @@ class System:
         By q and v as exact as `inverse_dynamics_derivatives`, `force_derivatives` and
         `constraint_force_derivative`; what constraints do to accelerations is exact along q where
         they are mbkit's and compiled, else by differences of eighth order, to 1e-12 or so. By tau,
-        vdot, gravity and inertial parameters exact to rounding. By the places of joints of the
-        tree, `S_pred`, `S_succ` and `point`, and the axes of joints with one `axis`, as by q: they
-        are steps of free joints at rest there. By numbers of forces and constraints, by these
-        places of joints that close loops, and by time where no joint is prescribed exact to
-        rounding, if they are mbkit's or compiled for lanes, and no joint is one of your own, an
-        `AbsoluteJoint` or a `CompositeJoint`. By time else, and by other parameters, by differences
-        of eighth order of the equations of motion at fixed accelerations, to 1e-11 or so where
-        these are smooth.
+        vdot, gravity, inertial parameters and dimensions of bodies exact to rounding. By the places
+        of joints of the tree, `S_pred`, `S_succ` and `point`, and the axes of joints with one
+        `axis`, as by q: they are steps of free joints at rest there. By numbers of forces and
+        constraints, by these places of joints that close loops, and by time where no joint is
+        prescribed exact to rounding, if they are mbkit's or compiled for lanes, and no joint is one
+        of your own, an `AbsoluteJoint` or a `CompositeJoint`. By time else, and by other
+        parameters, by differences of eighth order of the equations of motion at fixed
+        accelerations, to 1e-11 or so where these are smooth.
 
         Where rows of constraints depend on others, the derivative holds along motions and
         parameters that keep them so: with a planar linkage, within its plane. The multipliers are

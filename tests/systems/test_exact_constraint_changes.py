@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.joints.defaults.differences import derivative
 from mbkit.systems.derivatives.evaluation_states import Point
 from mbkit.systems.derivatives.input_changes import change_by_input
 from mbkit.systems.derivatives.parameter_changes import change_by_parameter
@@ -136,3 +137,65 @@ def test_states_and_places_of_loop_joints(kind):
                 rows=change.rows[..., 3:] @ R[j][:, None],
             )
             check(point, f"{name}[{j},3]", own)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "cylindrical"])
+def test_multipliers_by_centres_of_mass(kind):
+    """Rows of a loop joint are measured on its axis, beside the centres of mass of its bodies."""
+    rng = np.random.default_rng(86)
+    tree = ("revolute", "spherical", "planar", "universal")
+    system, q = mobile_loops(rng, 6, [kind], tree=tree)
+    A = system.constraint_jacobian(q)
+    v = np.linalg.svd(A)[2][len(A) :].T @ rng.normal(size=system.nv - len(A))
+    place = system.joint_places[system.loop_joints[0]]
+    body = next(n for n in (place.predecessor, place.successor) if n != "world")
+    name = f"bodies.{body}.com"
+    found = system.derivatives("forward_dynamics", q, v, by=(name,)).multipliers[name]
+    com = np.asarray(system.parameters[name])
+
+    def multipliers(e, unit):
+        other = system.with_parameters({name: com + e * unit})
+        return other.solve_dynamics(q, v)[1]
+
+    expected = [derivative(lambda e, u=u: multipliers(e, u)) for u in np.eye(3)]
+    size = np.abs(expected).max()
+    np.testing.assert_allclose(found, np.transpose(expected), rtol=0.0, atol=1e-9 * size)
+
+
+SOLIDS = [
+    mb.Rod("part", 0.4, 0.05, density=2700.0, axis=(1, 0.5, -2)),
+    mb.Box("part", (0.3, 0.2, 0.1), density=700.0),
+    mb.Cylinder("part", 0.1, 0.5, density=2700.0),
+    mb.Sphere("part", 0.2, density=900.0),
+]
+
+
+@pytest.mark.parametrize("solid", SOLIDS, ids=lambda each: type(each).__name__)
+def test_dimensions_of_bodies(solid):
+    """Efforts are linear in the inertial parameters, which are polynomials of dimensions."""
+    mech = mb.Mechanism("solid", gravity=(1.0, 2.0, -9.81))
+    mech.add_joint(mb.FreeJoint("free"), mech.world, mech.add_body(solid))
+    system = mech.assemble()
+    state = random_state(np.random.default_rng(87), system)
+    fields = ("length", "radius", "size", "density", "start")  # of an axis the length is none
+    names = [f"bodies.part.{each}" for each in fields if f"bodies.part.{each}" in system.parameters]
+    found = system.derivatives("inverse_dynamics", state.q, state.v, vdot=state.vdot, by=names)
+    for name in names:
+        value = np.asarray(system.parameters[name], dtype=float)
+        for index in np.ndindex(value.shape):
+            unit = np.zeros(value.shape)
+            unit[index] = 1.0
+
+            def efforts(e, value=value, unit=unit, name=name):
+                moved = value + e * unit
+                other = system.with_parameters({name: moved if value.ndim else float(moved)})
+                return other.inverse_dynamics(state.q, state.v, state.vdot)
+
+            # a polynomial of the fifth degree: three steps either way, extrapolated, are exact
+            h = 0.25 * (np.abs(value[index]) or 1.0)
+            rates = [(efforts(k * h) - efforts(-k * h)) / (2.0 * k * h) for k in (0.5, 1.0, 1.5)]
+            expected = 1.5 * rates[0] - 0.6 * rates[1] + 0.1 * rates[2]
+            size = np.abs(expected).max() + np.abs(efforts(0.0)).max() / h
+            np.testing.assert_allclose(
+                found[name][(..., *index)], expected, rtol=0.0, atol=1e-13 * size
+            )

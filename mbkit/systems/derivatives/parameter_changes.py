@@ -1,8 +1,8 @@
 """Changes of the equations of motion by parameters of a model.
 
 Efforts are linear in the ten inertial parameters of a body (its regressor), and in gravity; places
-of joints move as configurations do. All other parameters are differentiated by differences of
-eighth order, of systems with other numbers.
+of joints move as configurations do; forces and constraints are known on dual numbers. All other
+parameters are differentiated by differences of eighth order, of systems with other numbers.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.constraint_changes import rows_by_parameter
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.force_changes import forces_by_parameter
+from mbkit.systems.derivatives.inertia_changes import (
+    inertial_change_by_dimension,
+    inertial_changes,
+    is_given,
+    is_spread,
+)
 from mbkit.systems.derivatives.input_changes import along_steps
 from mbkit.systems.derivatives.numeric_changes import (
     best_rate,
@@ -78,22 +84,6 @@ def shape_of_parameter(system: System, name: str) -> tuple[int, ...]:
     return (6,) if _is_pose(value) else value.shape
 
 
-def field_of_inertia(system: System, name: str) -> tuple[str, str] | None:
-    """Return body and field of a parameter by which efforts change by the regressor alone."""
-    kind, _, rest = name.partition(".")
-    body, _, field = rest.rpartition(".")
-    if kind != "bodies" or not _is_given(system, body) or _spread(system):
-        return None
-    if any(isinstance(force, UniformField) for force in system.forces):
-        return None  # which acts on masses
-    return body, field
-
-
-def _is_given(system: System, body: str) -> bool:
-    """Return whether the parameters of a body are those of its inertia, not its dimensions."""
-    return body in system.body_names and f"bodies.{body}.moment_about_com" in system.parameters
-
-
 def change_by_parameter(point: Point, name: str) -> Change:
     """Return the change by a parameter, its entries in a row."""
     kind, _, rest = name.partition(".")
@@ -105,19 +95,36 @@ def change_by_parameter(point: Point, name: str) -> Change:
     if kind == "constraints" or (kind == "joints" and body in point.system.loop_joints):
         exact = _of_constraints(point, name)
         return _by_differences(point, name) if exact is None else exact
-    if kind != "bodies" or not _is_given(point.system, body) or _spread(point.system):
-        return _by_differences(point, name)
-    inertial = inertial_changes(point.system, point.regressor, {name: (body, field)})
-    change = Change(inertial[name] - _fields(point, name))
-    if field == "com" and point.constrained:  # the length by which rows are scaled depends on it
-        return _with_length(point.system, name, change, _by_length(point))
-    return change
+    exact = None
+    if kind == "bodies" and not is_spread(point.system):
+        exact = _of_body(point, name, body, field)
+    return _by_differences(point, name) if exact is None else exact
+
+
+def _of_body(point: Point, name: str, body: str, field: str) -> Change | None:
+    """Return the change by a number of the inertia of a body, or by a dimension, if exact."""
+    system = point.system
+    if is_given(system, body):
+        inertial = inertial_changes(system, point.regressor, {name: (body, field)})
+        change = Change(inertial[name] - _fields(point, name))
+    elif any(isinstance(force, UniformField) for force in system.forces):
+        return None  # which acts on masses
+    else:
+        change = Change(inertial_change_by_dimension(point, name, body, *moves_of(system, name)))
+    if not point.constrained or (is_given(system, body) and field != "com"):
+        return change
+    # loop joints are measured between centres of mass, and the length depends on these too
+    rows = rows_by_parameter(point, name, *moves_of(system, name))
+    if rows is None:
+        return None
+    change = Change(*(one + np.asarray(other) for one, other in zip(change, rows, strict=True)))
+    return _with_length(system, name, change, _by_length(point))
 
 
 def _of_constraints(point: Point, name: str) -> Change | None:
     """Return the change by a parameter on which nothing else than constraints depends, if exact."""
     system = point.system
-    if _spread(system):
+    if is_spread(system):
         return None
     start, moves = moves_of(system, name)
     if not point.constrained:
@@ -178,7 +185,7 @@ class Loosened(NamedTuple):
         places: None is returned.
         """
         twists = {name: twist for name in names if (twist := _twists(system, name)) is not None}
-        if not twists or _spread(system) or system.free_joints:
+        if not twists or is_spread(system) or system.free_joints:
             return None
         places = list(dict.fromkeys(place for each in twists.values() for place in each))
         loose, joints = system._blueprint.loosened(places)
@@ -285,11 +292,6 @@ def _with_length(system: System, name: str, change: Change, scale: Change) -> Ch
     return Change(*(part + np.multiply(other, slope) for part, other in pairs))
 
 
-def _spread(system: System) -> bool:
-    """Whether bodies have the inertia of others."""
-    return bool(system.split_bodies or system.inertia_transfers)
-
-
 def _gravity(point: Point) -> Floats:
     """At rest efforts are linear in gravity alone."""
     system, rest = point.system, np.zeros(point.v.shape)
@@ -297,47 +299,6 @@ def _gravity(point: Point) -> Floats:
         system.with_parameters({"gravity": unit}).bias_force(point.q, rest) for unit in np.eye(3)
     ]
     return np.stack(columns, axis=-1)
-
-
-#: Rows and columns of the entries of a packed moment of inertia, and which are on the diagonal.
-_ROWS, _COLUMNS = np.triu_indices(3)
-_DIAGONAL = 1.0 * (_ROWS == _COLUMNS)
-
-
-def inertial_changes(
-    system: System, regressor: Floats, fields: Mapping[str, tuple[str, str]]
-) -> dict[str, Floats]:
-    """Return Y dpi (..., k) by name of mass, centre of mass c or moment about it of a body.
-
-    Y is (..., bodies, 10), pi = (m, m c, I + m (c.c - c c^T)); names have body and field.
-    """
-    kinds = {field for _, field in fields.values()}
-    changes = {field: _inertial_change(system, field) for field in kinds}
-    rows = {name: system.body_index(body) - 1 for name, (body, _) in fields.items()}
-    return {
-        name: regressor[..., rows[name], :] @ changes[field][rows[name]]
-        for name, (_, field) in fields.items()
-    }
-
-
-def _inertial_change(system: System, field: str) -> Floats:
-    """Return dpi (bodies, 10, k) of all bodies."""
-    unit = np.eye(3)
-    if field == "moment_about_com":
-        # half of an entry off the diagonal is from either side
-        entries = np.einsum("ra,rb->rab", unit[_ROWS], unit[_COLUMNS])
-        both = 0.5 * (entries + np.swapaxes(entries, 1, 2)).reshape((6, 9))
-        found = np.concatenate([np.zeros((4, 9)), both])
-        return np.broadcast_to(found, (len(system.body_names) - 1, *found.shape))
-    inertias = system.inertias
-    m, c = inertias.masses[1:, None, None], inertias.coms[1:]
-    if field == "mass":
-        moments = np.sum(c * c, axis=1)[:, None] * _DIAGONAL - c[:, _ROWS] * c[:, _COLUMNS]
-        return np.concatenate([np.ones((len(c), 1)), c, moments], axis=1)[..., None]
-    by_com = 2.0 * _DIAGONAL[:, None] * c[:, None, :]
-    by_com = by_com - c[:, _ROWS, None] * unit[_COLUMNS] - c[:, _COLUMNS, None] * unit[_ROWS]
-    first = np.broadcast_to(unit, (len(c), 3, 3))
-    return np.asarray(m * np.concatenate([np.zeros((len(c), 1, 3)), first, by_com], axis=1))
 
 
 def _fields(point: Point, name: str) -> Any:
