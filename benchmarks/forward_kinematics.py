@@ -5,14 +5,14 @@ user's bodies, which costs the same or more in every representation. The acceler
 scratch memory; nothing is written.
 """
 
-from mbkit.kernels.body_fixed.recursion import RECURSION as body_fixed
+from mbkit.kernels.body_fixed.operators import RECURSION as body_fixed
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.evaluation_form import EVALUATION, positions, velocities
-from mbkit.kernels.hybrid.recursion import RECURSION as hybrid
-from mbkit.kernels.mixed.recursion import RECURSION as mixed
+from mbkit.kernels.hybrid.operators import RECURSION as hybrid
+from mbkit.kernels.mixed.operators import RECURSION as mixed
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass
-from mbkit.kernels.spatial.recursion import RECURSION as spatial
+from mbkit.kernels.spatial.operators import RECURSION as spatial
 from mbkit.kernels.status import OK
 from mbkit.kernels.workspace import bodies, scratch_of
 

@@ -107,7 +107,7 @@ class Steps(Linearisation):
         return AcceptedSteps(AlphaSteps(self, taken), ends, h)
 
     def _of_one_size(self, first: int, count: int, started: bool) -> Taken:
-        from mbkit.kernels.sensitivities.alpha_steps import History, record
+        from mbkit.kernels.sensitivities.generalized_alpha_steps import History, record
         from mbkit.kernels.time_loops.records import Grid
 
         problem, m = self.problem, self.problem.multipliers.size
@@ -127,7 +127,7 @@ class Steps(Linearisation):
 
     def _history(self, count: int) -> Any:
         """Return memory for so many steps of adaptive size."""
-        from mbkit.kernels.sensitivities.accepted_alpha_steps import History
+        from mbkit.kernels.sensitivities.generalized_alpha_accepted_steps import History
 
         nq, nv, m = self.problem.nq, self.problem.nv, self.problem.multipliers.size
         return History(
@@ -136,7 +136,7 @@ class Steps(Linearisation):
 
     def _record(self, grid: Any, history: Any, reached: Any) -> int:
         """Take the steps of a grid that the method chooses, and keep them."""
-        from mbkit.kernels.sensitivities.accepted_alpha_steps import record_adaptive
+        from mbkit.kernels.sensitivities.generalized_alpha_accepted_steps import record_adaptive
 
         return int(record_adaptive(self.problem.space, *self._by_address, grid, history, reached))
 
@@ -169,7 +169,7 @@ class Steps(Linearisation):
         """See `Linearisation`: steps of adaptive size remember the ones before."""
         if not self.method.adaptive:
             return super().go_through(part, fractions)
-        from mbkit.kernels.sensitivities.accepted_alpha_steps import take_given
+        from mbkit.kernels.sensitivities.generalized_alpha_accepted_steps import take_given
 
         steps, problem = Steps(part), part.problem
         sizes = problem.h * fractions
@@ -317,7 +317,12 @@ class AlphaSteps(LinearSteps):
 
     def _back(self, end: Floats, seeds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the adjoint (4, nv) where steps begin, less its seed, of v, residuals and w."""
-        from mbkit.kernels.sensitivities.alpha_steps import Adjoint, Linear, Weights, reverse
+        from mbkit.kernels.sensitivities.generalized_alpha_steps import (
+            Adjoint,
+            Linear,
+            Weights,
+            reverse,
+        )
 
         e = self.equations
         count, n, nv = *e.S.shape[:2], end.shape[1]

@@ -252,7 +252,7 @@ class ExplicitSteps(LinearSteps):
         self, adjoint: Floats, seeds: Floats, names: Sequence[str]
     ) -> tuple[Floats, Mapping[str, Floats]]:
         """See `LinearSteps.reverse`; by one pass of a compiled loop."""
-        from mbkit.kernels.sensitivities.adjoint import Linear, Method, reverse
+        from mbkit.kernels.sensitivities.munthe_kaas_adjoint import Linear, Method, reverse
 
         steps, system = self.steps, self.steps.system
         one_pass = takes_one_pass(system, self.history.kept) and (
@@ -306,7 +306,7 @@ class ExplicitSteps(LinearSteps):
 
         And what they point to.
         """
-        from mbkit.kernels.sensitivities.adjoint import Adjoint
+        from mbkit.kernels.sensitivities.munthe_kaas_adjoint import Adjoint
         from mbkit.kernels.sensitivities.weighted_dynamics import Sums
 
         steps, system, charts = self.steps, self.steps.system, self.steps.charts

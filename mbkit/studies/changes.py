@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import ModelFileError, StudyFileError, UsageError
-from mbkit.io.toml.document import read_document
+from mbkit.io.toml_text.document import read_document
 
 __all__ = [
     "STUDY_KEYS", "Changed", "changed_document", "entry_of", "flattened", "parsed_change",

@@ -15,7 +15,7 @@ import attrs
 
 from mbkit.errors import ModelFileError, PluginWarning, UsageError, printable
 from mbkit.io.text_file import checked_path, read_text
-from mbkit.io.toml.document import read_document
+from mbkit.io.toml_text.document import read_document
 from mbkit.studies.sources import changed_sources
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from mbkit.errors import ModelFileError, StudyFileError, printable
 from mbkit.io.text_file import checked_path, read_text, shortened
-from mbkit.io.toml.document import check_format, read_document
-from mbkit.io.toml.lines import lines_of_keys
+from mbkit.io.toml_text.document import check_format, read_document
+from mbkit.io.toml_text.lines import lines_of_keys
 from mbkit.studies.changes import Changed, changed_document
 from mbkit.studies.project import Project, find_project, load_plugin
 from mbkit.studies.study import Study

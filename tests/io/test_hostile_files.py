@@ -13,8 +13,8 @@ from click.testing import CliRunner
 import mbkit as mb
 from mbkit.cli.main import main
 from mbkit.io.results.checksum import LINE_SIZE, checksum_line
-from mbkit.io.toml.document import toml_fault
-from mbkit.io.toml.lines import line_nested_deeper
+from mbkit.io.toml_text.document import toml_fault
+from mbkit.io.toml_text.lines import line_nested_deeper
 from tests.results.conftest import make_result
 
 HEAD = 'mbkit_model = 1\nname = "m"\n'

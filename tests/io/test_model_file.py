@@ -17,7 +17,7 @@ import mbkit as mb
 from mbkit import SpatialInertia
 from mbkit.io import load_model, parse_model, save_model
 from mbkit.io.model_file import loading as module_under_test
-from mbkit.io.toml.lines import lines_of_keys
+from mbkit.io.toml_text.lines import lines_of_keys
 from mbkit.joints import Joint
 from mbkit.spatial import rotation, translation
 

@@ -11,7 +11,7 @@ import cattrs
 
 from mbkit.errors import MbkitError, ModelFileError, printable, suggestion
 from mbkit.io.text_file import shortened
-from mbkit.io.toml.lines import line_of, lines_of_keys
+from mbkit.io.toml_text.lines import line_of, lines_of_keys
 
 _SHOWN = 50  # faults in a message
 

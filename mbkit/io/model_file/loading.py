@@ -20,7 +20,7 @@ from mbkit.io.mjcf import save_mjcf
 from mbkit.io.replacement import replacement
 from mbkit.io.robots import model_file
 from mbkit.io.text_file import checked_path, read_text
-from mbkit.io.toml.document import check_format, read_document
+from mbkit.io.toml_text.document import check_format, read_document
 from mbkit.io.urdf import save_urdf
 from mbkit.joints import Joint
 from mbkit.model import Body, Mechanism, to_document, to_toml

@@ -16,7 +16,7 @@ from mbkit.kernels.constraints.workspace import (
     constraints,
 )
 from mbkit.kernels.evaluation_form import EVALUATION, positions, velocities
-from mbkit.kernels.hybrid import recursion as hybrid
+from mbkit.kernels.hybrid import operators as hybrid
 from mbkit.kernels.integers_in_floats import shared
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import acceleration

@@ -14,7 +14,7 @@ from mbkit.kernels.constraints.workspace import (
     wrenches_of,
 )
 from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
-from mbkit.kernels.hybrid import recursion as hybrid
+from mbkit.kernels.hybrid import operators as hybrid
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.status import OK

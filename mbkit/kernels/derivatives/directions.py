@@ -8,7 +8,7 @@ from mbkit.kernels.compile import floats_at, helper, of_one
 from mbkit.kernels.derivatives.joint_changes import Joint, joint_changes
 from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.recursions.poses import set_world_pose
-from mbkit.kernels.spatial.recursion import move_subspace
+from mbkit.kernels.spatial.operators import move_subspace
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     add,

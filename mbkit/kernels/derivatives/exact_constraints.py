@@ -26,7 +26,7 @@ from mbkit.kernels.constraints.workspace import (
 )
 from mbkit.kernels.derivatives.exact_forces import move_along
 from mbkit.kernels.duals import DIRECTIONS, along
-from mbkit.kernels.hybrid import recursion as hybrid
+from mbkit.kernels.hybrid import operators as hybrid
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import acceleration
 from mbkit.kernels.recursions.joint_pass import joint_pass

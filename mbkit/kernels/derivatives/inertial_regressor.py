@@ -21,7 +21,7 @@ from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velo
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.spatial.recursion import acceleration_in_world, move_subspace
+from mbkit.kernels.spatial.operators import acceleration_in_world, move_subspace
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     add,

@@ -1,6 +1,6 @@
 """The force pass: what all forces do, and what each of them is worth."""
 
-from mbkit.kernels.body_fixed.recursion import (
+from mbkit.kernels.body_fixed.operators import (
     column_power,
     to_parent,
     twist_in_world,

@@ -11,7 +11,7 @@ S_k . ad_V^T P_i. No bias force appears.
 Source: Mueller 2018, (79), of which the second half is differentiated; Featherstone 2008, 7.3.
 """
 
-from mbkit.kernels.body_fixed.recursion import (
+from mbkit.kernels.body_fixed.operators import (
     add_column,
     column_inertia,
     column_power,

@@ -1,6 +1,6 @@
 """Energy, momentum and centre of mass: what no choice of representation changes."""
 
-from mbkit.kernels.body_fixed.recursion import twist
+from mbkit.kernels.body_fixed.operators import twist
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.evaluation_form import EVALUATION, positions, velocities
 from mbkit.kernels.recursions.inertias import rigid_times, twice_kinetic_energy

@@ -1,6 +1,6 @@
 """The mass matrix times a vector, without the matrix."""
 
-from mbkit.kernels.body_fixed.recursion import RECURSION
+from mbkit.kernels.body_fixed.operators import RECURSION
 from mbkit.kernels.compile import address_kernel, at, helper
 from mbkit.kernels.evaluation_form import EVALUATION, vector
 from mbkit.kernels.recursions.newton_euler import newton_euler

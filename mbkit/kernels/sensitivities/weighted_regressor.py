@@ -4,7 +4,7 @@ from mbkit.kernels.compile import helper, int64, kernel, matrix
 from mbkit.kernels.derivatives.inertial_regressor import column_block, outward
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose
-from mbkit.kernels.spatial.recursion import acceleration_in_world
+from mbkit.kernels.spatial.operators import acceleration_in_world
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import angular, linear, motion_to_child, rotate_back, store
 from mbkit.kernels.workspace import bodies, frames, scratch_of

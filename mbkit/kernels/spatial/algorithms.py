@@ -1,10 +1,10 @@
 """The algorithms of dynamics in spatial twists.
 
-They are those of `mbkit.kernels.recursions`, such as `articulated_body`, by the recursion in
-`recursion.py` beside this file.
+They are those of `mbkit.kernels.recursions`, such as `articulated_body`, by the operators in
+`operators.py` beside this file.
 """
 
 from mbkit.kernels.recursions.algorithms import algorithms
-from mbkit.kernels.spatial.recursion import RECURSION
+from mbkit.kernels.spatial.operators import RECURSION
 
 globals().update(algorithms(RECURSION, globals()))

@@ -12,7 +12,7 @@ from mbkit.catalogue import file_name
 from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
 from mbkit.errors import ModelFileError, UsageError, check_choice, several, suggestion
 from mbkit.integrators import Composition, Integrator, RungeKuttaMuntheKaas, Tableau, tableaus
-from mbkit.io.toml.document import read_document
+from mbkit.io.toml_text.document import read_document
 from mbkit.joints import LOCAL_COORDINATES, ORIENTATIONS, EulerAngles
 from mbkit.joints.bases.subgroup_joint import COORDINATES
 from mbkit.representations import Representation

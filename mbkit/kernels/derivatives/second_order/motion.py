@@ -35,7 +35,7 @@ from mbkit.kernels.derivatives.second_order.joint_changes import (
 )
 from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.spatial.recursion import move_subspace
+from mbkit.kernels.spatial.operators import move_subspace
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     add,

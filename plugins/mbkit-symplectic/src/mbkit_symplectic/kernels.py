@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from mbkit.kernels.body_fixed.recursion import column_power, to_parent
+from mbkit.kernels.body_fixed.operators import column_power, to_parent
 from mbkit.kernels.compile import (
     at,
     call_address,

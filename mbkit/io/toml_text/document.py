@@ -8,7 +8,12 @@ from typing import Any
 
 from mbkit.errors import ModelFileError
 from mbkit.io.text_file import shortened
-from mbkit.io.toml.lines import line_nested_deeper, line_of, line_of_long_integer, lines_of_keys
+from mbkit.io.toml_text.lines import (
+    line_nested_deeper,
+    line_of,
+    line_of_long_integer,
+    lines_of_keys,
+)
 
 __all__ = ["check_format", "read_document", "toml_fault"]
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix, typed
 from mbkit.kernels.implicit_integrators.newton_matrix import have_matrix
-from mbkit.kernels.sensitivities.alpha_steps import keep
+from mbkit.kernels.sensitivities.generalized_alpha_steps import keep
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.generalized_alpha import alpha_of
 from mbkit.kernels.time_loops.generalized_alpha_adaptive import (
