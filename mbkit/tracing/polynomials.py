@@ -231,12 +231,16 @@ def _point(count: int, products: Iterable[Product]) -> list[float]:
 
 
 def _step(system: System, each: Free, k: int) -> float:
-    """Return a step for a parameter that leaves inertias what they can be."""
-    size = abs(each.values[k])
+    """Return a step for a parameter that leaves inertias what they can be.
+
+    An entry that is small beside the others is stepped as they are: what so short a step does would
+    be lost beside what they do.
+    """
+    size, known = abs(each.values[k]), np.asarray(system.parameters[each.path])
     if each.path.endswith("moment_about_com"):
-        moment = np.asarray(system.parameters[each.path])
-        return float(2.0**-6 * (np.trace(moment) or 1.0))
-    return 0.25 * size if size else 0.125
+        return float(2.0**-6 * (np.trace(known) or 1.0))
+    largest = float(np.abs(known).max())
+    return 0.25 * (size if size > 0.01 * largest else largest) or 0.125
 
 
 def _sizes(system: System) -> Any:
@@ -285,7 +289,7 @@ def _monomials(numbers: _Numbers, newton: Mapping[Product, Term]) -> list[Term]:
     found = []
     for product, coefficients in sums.items():
         places = newton[product].places
-        sizes = [abs(numbers.starts[k]) or numbers.steps[k] for k in product]
+        sizes = [max(abs(numbers.starts[k]), numbers.steps[k]) for k in product]
         least = 100.0 * _ROUNDING * numbers.scale[places]
         kept = ~(np.abs(coefficients) * math.prod(sizes) < least) & (coefficients != 0.0)
         if kept.any():
