@@ -31,6 +31,7 @@ def mechanism():
     return mech
 
 
+@pytest.mark.slow
 @each_representation
 def test_trees_answer_with_their_forces(mechanism, representation):
     """As the tree without forces does under tau + f, at three times in one call."""
@@ -97,6 +98,7 @@ def test_closed_mechanisms_answer_with_their_forces(representation):
     assert_close(system.forward_dynamics(q, v, efforts, t=t), vdot, 1e-9)
 
 
+@pytest.mark.slow
 def test_frequency_of_a_pendulum_with_a_spring():
     """By derivatives, by accelerations, by a run, and by (k + m g l) / (m l^2)."""
     mech = mb.Mechanism("pendulum", gravity=(0, 0, -9.81))

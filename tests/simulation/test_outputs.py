@@ -91,6 +91,7 @@ def forced():
     return mech
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coordinates", [mb.RelativeCoordinates(), mb.AbsoluteCoordinates()])
 def test_forces_by_name(coordinates):
     """A spring's tension times its direction, a motor's table, and powers as rates of energies."""

@@ -92,6 +92,7 @@ def test_without_h_steps_end_where_the_controller_acts():
     assert len(run.t) == 1001
 
 
+@pytest.mark.slow
 def test_a_memory_is_put_back_for_every_run_and_kept_in_directories(tmp_path):
     expected = exact(0.3, 50, 0.04, 0.04, integral=True)
     tau = mb.Sampled(Integral(0.04), 0.04, 0.04)
@@ -157,6 +158,7 @@ def test_momenta_are_sampled_as_velocities():
     np.testing.assert_allclose(run.q, mb.simulate(cart(), (0.0, 0.5), 0.01, **given).q, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_refused():
     control = lambda t, q, v: -v  # noqa: E731
     for given, message in (

@@ -48,6 +48,7 @@ def test_a_start_where_branches_meet_is_told_once(integrator):
     assert told(system, integrator, q=beside)[1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", METHODS[:2], ids=["rkmk", "alpha"])
 def test_samples_of_an_ensemble_have_what_their_runs_alone_have(integrator):
     """The second of three starts is singular, and is warned of by its number."""

@@ -22,6 +22,7 @@ def swing(stiffness=4.0, *, rate=0.0):
     return mech.assemble()
 
 
+@pytest.mark.slow
 def test_steps_of_adaptive_size_follow_a_closed_form_at_evenly_spaced_times():
     run = mb.simulate(swing(), (1.0, 11.0), q=[0.5])
     np.testing.assert_allclose(run.t, np.linspace(1.0, 11.0, 1001), rtol=1e-14)
@@ -58,6 +59,7 @@ def test_what_h_is_replaced_by_goes_with_all_that_runs_have(tmp_path):
     assert form.q[-1, 0] == pytest.approx(0.5 * np.cos(2.0), abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [mb.GeneralizedAlpha(), mb.RATTLie()])
 def test_methods_of_constant_steps_ask_for_h(method):
     with pytest.raises(mb.UsageError, match=r"h was left out, .* steps of one size: give h"):
