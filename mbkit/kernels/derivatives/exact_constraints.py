@@ -24,8 +24,8 @@ from mbkit.kernels.constraints.workspace import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.derivatives.exact_forces import move_along
-from mbkit.kernels.duals import DIRECTIONS, along
+from mbkit.kernels.derivatives.exact_forces import move_along, write_along
+from mbkit.kernels.duals import DIRECTIONS
 from mbkit.kernels.hybrid import operators as hybrid
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import acceleration
@@ -89,14 +89,6 @@ def moving_rows(space, q, v, vdot):
         acceleration(model, scratch, i, vdot, hybrid.RECURSION)
     move_sites(space, _ZERO, hybrid.RECURSION)
     return constraint_rows(space, q, v, vdot)
-
-
-@helper
-def write_along(numbers, count, out, first, size):
-    """Derivatives of numbers along that many directions, from entry `first` of rows of a size."""
-    for k in range(count):
-        for j in range(numbers.shape[0]):
-            out[k * size + first + j] = along(numbers[j], k)
 
 
 def constraints_along(space, first, count, q, v, given, t, out):

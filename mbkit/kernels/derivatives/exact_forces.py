@@ -49,12 +49,11 @@ def move_along(space, first, q, v):
 
 
 @helper
-def write_rates(tau, count, out):
-    """out (count, nv), derivatives along that many directions."""
-    nv = tau.shape[0]
+def write_along(numbers, count, out, first, size):
+    """Derivatives of numbers along that many directions, from entry `first` of rows of a size."""
     for k in range(count):
-        for j in range(nv):
-            out[k * nv + j] = along(tau[j], k)
+        for j in range(numbers.shape[0]):
+            out[k * size + first + j] = along(numbers[j], k)
 
 
 def called_forces_along(space, first, count, q, v, t, out):
@@ -70,7 +69,7 @@ def called_forces_along(space, first, count, q, v, t, out):
     trial, speed, _ = trials(space)
     tau = floats_at(records_at(space, 1, SPACE)[0].efforts, nv)
     status = called_forces(space, at(trial, 0), at(speed, 0), t, tau)
-    write_rates(tau, count, out)
+    write_along(tau, count, out, 0, nv)
     return status
 
 
@@ -87,7 +86,7 @@ def one_force_along(space, place, count, q, v, t, out):
         speed[j] = v[j]
     tau = floats_at(records_at(space, 1, SPACE)[0].efforts, nv)
     status = some_forces(space, (place, place + 1), at(trial, 0), at(speed, 0), t, tau)
-    write_rates(tau, count, out)
+    write_along(tau, count, out, 0, nv)
     return status
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from mbkit.kernels.constraints.layout import CONSTRAINT_SITE
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.memory.lanes import (
-    LanesModel,
-    LanesWorkspace,
+    dual_workspace,
     motions_have_lanes,
     record_in_lanes,
 )
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from mbkit.systems.calls.evaluator import Evaluator
 
 __all__ = ["ExactConstraints", "Rows"]
-
-#: What steps ask of joints.
-_OF_JOINTS = ("motion", "retract")
 
 
 class Rows(NamedTuple):
@@ -72,17 +68,14 @@ class ExactConstraints:
 
         self._arrays = arrays = evaluator.arrays
         world: Any = arrays.bodies[0]
-        nq, nv, ndx = (int(world[x]) for x in ("num_positions", "num_velocities", "ndx"))
-        self._nv = nv
-        workspace = LanesWorkspace(arrays, LanesModel(arrays, DUAL, functions=_OF_JOINTS))
+        self._nv = int(world["num_velocities"])
+        workspace = dual_workspace(arrays)[1]
         model = LanesClosureModel(arrays.closure, DUAL, evaluator.representation)
         memory = Workspace(arrays, evaluator).closure
         assert memory is not None  # see `of`
         closure = LanesClosure(model, memory)
         workspace.close(closure)
         space: Any = workspace.record[0]
-        self._trial = workspace.numbers(2 * nq + nv + ndx)
-        space["trial"] = array_address(self._trial)
         self._workspace = workspace
         self._install_numbers(model, closure)
         space["time"] = array_address(self._numbers[:1])

@@ -11,8 +11,7 @@ import numpy as np
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.memory.lanes import (
     LanesForces,
-    LanesModel,
-    LanesWorkspace,
+    dual_workspace,
     forces_have_lanes,
     motions_have_lanes,
 )
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from mbkit.systems.memory.arrays import SystemArrays
 
 __all__ = ["ExactForces"]
-
-#: What steps ask of joints.
-_OF_JOINTS = ("motion", "retract")
 
 
 class ExactForces:
@@ -39,19 +35,15 @@ class ExactForces:
 
     def __init__(self, arrays: SystemArrays) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.duals import DUAL
 
         world: Any = arrays.bodies[0]
-        nq, nv, ndx = (int(world[x]) for x in ("num_positions", "num_velocities", "ndx"))
-        self._entries, self._nv = ndx + nv, nv
+        self._nv = int(world["num_velocities"])
+        self._entries = int(world["ndx"]) + self._nv
         self._arrays = arrays
-        model = LanesModel(arrays, DUAL, functions=_OF_JOINTS)
-        self._workspace = LanesWorkspace(arrays, model)
+        model, self._workspace = dual_workspace(arrays)
         self._forces = LanesForces(model, ())  # known by address
         self._workspace.let_act(self._forces)
         space: Any = self._workspace.record[0]
-        self._trial = self._workspace.numbers(2 * nq + nv + ndx)
-        space["trial"] = array_address(self._trial)
         # those first that time loops call, then the others
         forces = arrays.forces
         called = forces.order[: forces.num_called].tolist()

@@ -27,6 +27,7 @@ __all__ = [
     "LanesForces",
     "LanesModel",
     "LanesWorkspace",
+    "dual_workspace",
     "forces_have_lanes",
     "motions_have_lanes",
 ]
@@ -231,6 +232,21 @@ class LanesForces:
             self.table[k]["function"] = address_in_lanes(function, _FORCE, self._model.lanes)
 
 
+def dual_workspace(arrays: SystemArrays) -> tuple[LanesModel, LanesWorkspace]:
+    """Return a system for dual numbers, and memory in which its states move along steps."""
+    from mbkit.kernels.compile import array_address
+    from mbkit.kernels.duals import DUAL
+
+    world: Any = arrays.bodies[0]
+    nq, nv, ndx = (int(world[x]) for x in ("num_positions", "num_velocities", "ndx"))
+    model = LanesModel(arrays, DUAL, functions=("motion", "retract"))
+    workspace = LanesWorkspace(arrays, model)
+    workspace.trial = workspace.numbers(2 * nq + nv + ndx)
+    space: Any = workspace.record[0]
+    space["trial"] = array_address(workspace.trial)
+    return model, workspace
+
+
 class LanesWorkspace:
     """The memory of one caller at a time for batches in lanes, besides his `Workspace`."""
 
@@ -271,6 +287,7 @@ class LanesWorkspace:
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
         self.address = array_address(self.record)
         self.closure: LanesClosure | None = None
+        self.trial: Any = None
 
     def let_move(self, forward_dynamics: int) -> None:
         """Put in what time loops ask for: the equations of a tree under constant efforts `tau`."""
