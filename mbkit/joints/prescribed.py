@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, final
 
@@ -14,7 +15,7 @@ from mbkit.differentiation.rules import differentiate, substitute
 from mbkit.differentiation.runs import Program, TraceFailedError, numbers, run, values
 from mbkit.differentiation.tape import Tape
 from mbkit.errors import JointError, NotFiniteError, ShapeError
-from mbkit.joints.defaults.differences import derivative_by, disagreement
+from mbkit.joints.defaults.differences import derivative, derivative_by, disagreement
 from mbkit.joints.joint import Joint
 from mbkit.joints.written_motions import is_written, written_motion
 from mbkit.spatial.arrays import FloatArray, returned_array
@@ -41,6 +42,7 @@ class JointMotion:
     acceleration: _Function | None = None
     written: Any = None  # what a model file holds for it; None: it is a function of Python
     _programs: list[Any] = attrs.field(factory=list, init=False, repr=False)
+    _jerks: list[Any] = attrs.field(factory=list, init=False, repr=False)
     _looked_at: list[float] = attrs.field(factory=list, init=False, repr=False)
 
     def at(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -71,6 +73,28 @@ class JointMotion:
                 )
         return q, found[nq : nq + nv], found[nq + nv :]
 
+    def jerk(self, t: float) -> FloatArray:
+        """Return the rate of the acceleration of `at`, (nv,).
+
+        Exact but for rounding where the acceleration is derived, from the side on which its formula
+        holds; else by differences of the given one, of eighth order, or of sixth order of one side
+        where it has no value on the other. Errors are those of `at`.
+        """
+        nv = self.joint.num_velocities
+        if self.rate is None or self.acceleration is None:
+            found = self._traced(self._jerks, self._trace_jerk, nv, t)
+            self._check_finite("jerk", found, t)
+            return found
+        acceleration = self.acceleration
+
+        def there(e: float) -> FloatArray:
+            return self._checked("acceleration", acceleration, nv, t + e)
+
+        for side in (0, 1):
+            with contextlib.suppress(Exception):  # a function need not be defined everywhere
+                return np.asarray(derivative(there, side))
+        return np.asarray(derivative(there, -1))
+
     @property
     def _what(self) -> str:
         return f"Joint '{self.joint.name}': its prescribed motion"
@@ -95,9 +119,16 @@ class JointMotion:
             raise NotFiniteError(f"{self._what}: its {what} is not finite at t = {t:.9g}.")
 
     def _derived(self, t: float) -> FloatArray:
-        size, at = self.joint.num_positions + 2 * self.joint.num_velocities, np.array([t])
+        size = self.joint.num_positions + 2 * self.joint.num_velocities
+        return self._traced(self._programs, self._trace, size, t, self._look_at_derived)
+
+    def _traced(
+        self, programs: list[Any], trace: Callable[..., Program], size: int, t: float,
+        look: Callable[..., None] | None = None,
+    ) -> FloatArray:  # fmt: skip
+        """Return what the programs of this motion compute; JointError if none can be made."""
         try:
-            found: FloatArray = run(self._programs, self._trace, size, (at,), self._look_at_derived)
+            found: FloatArray = run(programs, trace, size, (np.array([t]),), look)
         except TraceFailedError as error:
             raise JointError(
                 f"{self._what} cannot be differentiated: {error}. Give rate= and "
@@ -191,6 +222,18 @@ class JointMotion:
 
     def _trace(self, at: FloatArray) -> Program:
         """Trace difference(q(t), q(t + e)): its rate by e is v, and that of v by t is vdot."""
+        _, E, here, v, vdot = self._rates(at)
+        tape, outputs = substitute([*here, *v, *vdot], {E: 0.0})
+        return compile_tape(tape, outputs, ("t",))
+
+    def _trace_jerk(self, at: FloatArray) -> Program:
+        """Trace the rate of vdot by t, which may be constants, each for one branch of t."""
+        T, E, _, _, vdot = self._rates(at)
+        tape, outputs = substitute([T, *differentiate(vdot, {T: 1.0})], {E: 0.0})
+        return compile_tape(tape, outputs[1:], ("t",))
+
+    def _rates(self, at: FloatArray) -> tuple[Any, Any, list[Any], list[Any], list[Any]]:
+        """Return t, e, q, v and vdot as traced numbers; these hold where e is zero."""
         tape = Tape()
         T, E = tape.input("t[0]", float(at[0])), tape.input("e[0]", 0.0)
         copies = Retargeting()
@@ -199,9 +242,7 @@ class JointMotion:
         here, there = (numbers(np.ravel(position(each)), (nq,)) for each in (T, T + E))
         step = numbers(np.ravel(shadow.difference(here, there)), (nv,))
         v = differentiate(list(step), {E: 1.0})
-        vdot = differentiate(v, {T: 1.0})
-        tape, outputs = substitute([*here, *v, *vdot], {E: 0.0})
-        return compile_tape(tape, outputs, ("t",))
+        return T, E, list(here), v, differentiate(v, {T: 1.0})
 
 
 def _text(found: FloatArray) -> str:

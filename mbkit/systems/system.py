@@ -3667,11 +3667,12 @@ class System:
         vdot, gravity, inertial parameters and dimensions of bodies exact to rounding. By the places
         of joints of the tree, `S_pred`, `S_succ` and `point`, and the axes of joints with one
         `axis`, as by q: they are steps of free joints at rest there. By numbers of forces and
-        constraints, by these places of joints that close loops, and by time where no joint is
-        prescribed exact to rounding, if they are mbkit's or compiled for lanes, and no joint is one
-        of your own, an `AbsoluteJoint` or a `CompositeJoint`. By time else, and by other
-        parameters, by differences of eighth order of the equations of motion at fixed
-        accelerations, to 1e-11 or so where these are smooth.
+        constraints, by these places of joints that close loops, and by time exact to rounding, if
+        they are mbkit's or compiled for lanes, and no joint is one of your own, an `AbsoluteJoint`
+        or a `CompositeJoint`; else, and by other parameters, by differences of eighth order of the
+        equations of motion at fixed accelerations, to 1e-11 or so where these are smooth. What
+        prescribed joints do by time follows from their jerks, which are exact where motions are
+        derived, and differences of a given ``acceleration=`` else.
 
         Where rows of constraints depend on others, the derivative holds along motions and
         parameters that keep them so: with a planar linkage, within its plane. The multipliers are

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from mbkit.joints.defaults.differences import central_differences
@@ -14,6 +15,7 @@ from mbkit.systems.derivatives.constraint_changes import rows_by_steps, rows_by_
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.force_changes import forces_by_time
 from mbkit.systems.derivatives.numeric_changes import differences
+from mbkit.systems.derivatives.prescribed_jerks import prescribed_jerks
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -45,7 +47,7 @@ def along_steps(point: Point, moving: Any, mu: Floats | None) -> Change:
     system, q, v, t = point.system, point.q, point.v, point.t
     efforts = point.by_state[0]
     if not point.constrained:
-        return Change(efforts * moving)
+        return Change(efforts * moving, np.zeros((len(q), 0, system.ndx)))
     exact = rows_by_steps(point, mu)
     if exact is not None:
         return Change((efforts + exact.efforts) * moving, *(part * moving for part in exact[1:3]))
@@ -72,12 +74,17 @@ def rate_along_steps(
 
 
 def _by_velocity(point: Point) -> Change:
+    free = ~point.given if point.by_motion else np.ones(point.system.nv, dtype=bool)
+    return along_velocities(point, free)
+
+
+def along_velocities(point: Point, moving: Any) -> Change:
+    """Return the change along velocities; columns are zero but for those that move, (nv,)."""
     system, q, v, t = point.system, point.q, point.v, point.t
-    efforts = point.by_state[1]
-    moving = np.where(point.given, 0.0, 1.0) if point.by_motion else 1.0
+    efforts = point.by_state[1] * moving
     if not point.constrained:
-        return Change(efforts * moving)
-    return Change(efforts * moving, bias_by_velocity(system, q, v, t) * moving)
+        return Change(efforts, np.zeros((len(q), 0, system.nv)))
+    return Change(efforts, bias_by_velocity(system, q, v, t) * moving)
 
 
 def bias_by_velocity(system: System, q: Any, v: Any, t: Any) -> Floats:
@@ -103,12 +110,40 @@ def _by_effort(point: Point) -> Change:
 
 
 def _by_time(point: Point) -> Change:
+    fixed = _of_fixed_states(point)
     if not point.by_motion:
-        forces = forces_by_time(point)
-        rows = rows_by_time(point) if point.constrained else Change()
-        if forces is not None and rows is not None:
-            return rows._replace(efforts=rows.efforts - forces)
-    return differences(point, lambda e: (point.system, point.t + e), 1.0)
+        return fixed
+    return Change(
+        *(one + np.asarray(other) for one, other in zip(fixed, _moved(point), strict=True))
+    )
+
+
+def _of_fixed_states(point: Point) -> Change:
+    """Return what the time itself changes of forces and constraints, where nothing moves."""
+    forces = forces_by_time(point)
+    rows = rows_by_time(point) if point.constrained else Change()
+    if forces is not None and rows is not None:
+        return rows._replace(efforts=rows.efforts - forces)
+    fixed = attrs.evolve(point, by_motion=False)
+    return differences(fixed, lambda e: (point.system, point.t + e), 1.0)
+
+
+def _moved(point: Point) -> Change:
+    """Return what prescribed joints change that move on: their q by v, v by vdot, this by jerks."""
+    system, given = point.system, point.given
+    steps = prescribed_steps(system)
+    dx = np.zeros((len(point.q), system.ndx))
+    dx[:, steps] = point.v[:, given]
+    dv = np.where(given, point.vdot, 0.0)
+    jerks = prescribed_jerks(system, point.t)
+    by_q = along_steps(point, steps, point.mu if point.redundant else None)
+    by_v, by_vdot = along_velocities(point, given), _by_acceleration(point)
+    efforts, rows = (
+        of_q @ dx[..., None] + of_v @ dv[..., None] + of_vdot @ jerks[..., None]
+        for of_q, of_v, of_vdot in zip(by_q[:2], by_v[:2], by_vdot[:2], strict=True)
+    )
+    turned = by_q.turned @ dx[..., None] if np.ndim(by_q.turned) else 0.0
+    return Change(efforts, rows, turned, jerks[..., None])
 
 
 _CHANGES: dict[str, Callable[[Point], Change]] = {

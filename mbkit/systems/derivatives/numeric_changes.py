@@ -51,8 +51,8 @@ def check_no_jump(
     def at(e: float) -> Floats:
         return _by_size(point, point.equations(moved(e), point.t))
 
-    beside = _BESIDE * start
-    _check_no_jump(at, _by_size(point, here), _by_size(point, rate), beside, what)
+    beside = BESIDE * start
+    check_continuous(at, _by_size(point, here), _by_size(point, rate), beside, what)
 
 
 def _by_size(point: Point, equations: Mapping[str, Floats]) -> Floats:
@@ -76,15 +76,15 @@ def rate_without_jump(
             f"its entries belong together. {error}"
         ) from error
     here = function(0.0) if here is None else here
-    _check_no_jump(function, here, rate, _BESIDE * start, what)
+    check_continuous(function, here, rate, BESIDE * start, what)
     return rate
 
 
 #: How near equations are compared with where they are, and how far apart they may be.
-_BESIDE, _JUMP = 1e-8, 1e-4
+BESIDE, _JUMP = 1e-8, 1e-4
 
 
-def _check_no_jump(
+def check_continuous(
     function: Callable[[float], Floats], here: Floats, rate: Floats, step: float, what: str
 ) -> None:
     """Raise UsageError if a function is not the limit of what it is beside 0."""
@@ -93,7 +93,7 @@ def _check_no_jump(
             jump = np.abs(function(e) - here - e * rate)
         except ParameterError:  # there is nothing on that side
             continue
-        if jump.max(initial=0.0) > _JUMP:
+        if (jump > _JUMP).any():  # not a number where there is nothing
             raise UsageError(
                 f"There is no derivative by '{what}' at this value: the equations jump, as "
                 f"where a force is switched, or where directions in a plane are chosen by case. "

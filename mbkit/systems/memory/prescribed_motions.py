@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,11 +17,18 @@ if TYPE_CHECKING:
     from mbkit.systems.memory.workspace import Workspace
     from mbkit.systems.system import System
 
+_T = TypeVar("_T")
+
 
 def motion_at(motion: JointMotion, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return position, velocity and acceleration at a time; what it raises names the joint."""
+    return naming_joint(motion, motion.at, t)
+
+
+def naming_joint(motion: JointMotion, function: Callable[[float], _T], t: float) -> _T:
+    """Return what a function of a motion says at a time; what it raises names the joint."""
     try:
-        return motion.at(t)
+        return function(t)
     except BaseException as error:
         error.add_note(
             f"Raised by the prescribed motion of joint '{motion.joint.name}', at t = {t:.9g}."
