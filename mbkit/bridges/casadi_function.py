@@ -26,6 +26,8 @@ def casadi_function(
     body: str | None = None,
     prescribed: Sequence[str] | None = None,
     order: int | None = None,
+    actuated: Sequence[str] | None = None,
+    minimise: str | Mapping[str, float] | None = None,
     parameters: Iterable[str] | Mapping[str, str] = (),
 ) -> Any:
     """Return an evaluation of a system as a ``casadi.Function``, for optimisation and C code.
@@ -45,9 +47,10 @@ def casadi_function(
         "potential_energy" (of q); "pose", "jacobian" (of q), "twist", "jacobian_rate" (of q, v),
         "acceleration" (of q, v, vdot) of one body. Forces of the mechanism are included in the
         dynamics, ``M vdot + b = tau + f(t, q, v)``, and in the potential energy. Of a closed
-        mechanism "forward_dynamics" and "hybrid_dynamics" have the constraint forces; the others
-        are those of its tree, without "inverse_dynamics"; and there are "constraint_residual",
-        "constraint_jacobian" (of q) and "constraint_bias" (of q, v).
+        mechanism "forward_dynamics" and "hybrid_dynamics" have the constraint forces, and there are
+        "solve_dynamics" (of q, v, tau), "closed_inverse_dynamics" (of q, v, vdot, and the applied
+        tau), "constraint_residual", "constraint_jacobian" (of q) and "constraint_bias" (of q, v);
+        the others are those of its tree: "inverse_dynamics" is ``tau + A^T multipliers``.
     body : str, optional
         Name of the body, where the evaluation is of one.
     prescribed : sequence of str, optional
@@ -55,6 +58,11 @@ def casadi_function(
         is. Entries that are not given are not read.
     order : int, optional
         Of "body_derivatives": the order of the last derivative of the twists, 1 for accelerations.
+    actuated : sequence of str, optional
+        Of "closed_inverse_dynamics": the joints with actuators, which must be able to give the
+        mechanism every motion.
+    minimise : {"effort", "constraint"} or mapping of str to float, optional
+        Of the same: the choice among several solutions, as in `System.closed_inverse_dynamics`.
     parameters : iterable of str, or mapping of str to str
         Parameters that stay free, by their names in ``system.parameters``, such as
         "bodies.rod.mass", with an index for one entry, "bodies.rod.com[2]"; a mapping gives labels
@@ -66,18 +74,19 @@ def casadi_function(
     -------
     casadi.Function
         Inputs in this order: the vectors above, the parameters, and the time ``t`` where the result
-        depends on it; the output has the name of the evaluation, and those of "hybrid_dynamics" are
-        ``hybrid_vdot`` and ``hybrid_tau``. ``poses`` are side by side, (4, 4 (bodies + 1)), in the
-        order of ``system.body_names``; twists and their rates are rows, those of an order of
-        ``body_derivatives`` below those of the order before.
+        depends on it; the output has the name of the evaluation. "hybrid_dynamics" has
+        ``hybrid_vdot`` and ``hybrid_tau``, "solve_dynamics" ``vdot`` and ``multipliers``,
+        "closed_inverse_dynamics" ``efforts`` and ``multipliers``. ``poses`` are side by side,
+        (4, 4 (bodies + 1)), in the order of ``system.body_names``; twists and their rates are rows,
+        those of an order of ``body_derivatives`` below those of the order before.
 
     Raises
     ------
     UsageError
         If there is no such evaluation; if the system has prescribed joints and the evaluation is of
-        its motion, or constraints and it is inverse dynamics; if a joint or a force cannot be
-        traced, or a parameter cannot stay free (dimensions of bodies, curves, what is within
-        composite joints, the turn of a joint that does not move): by name.
+        its motion; if actuators cannot give every motion; if a joint or a force cannot be traced,
+        or a parameter cannot stay free (dimensions of bodies, curves, what is within composite
+        joints, the turn of a joint that does not move): by name.
     NameUnknownError
         If there is no such body or parameter.
 
@@ -88,9 +97,10 @@ def casadi_function(
     normalised: derivatives along their length are zero. Comparisons in forces (stops, functions in
     Python) become ``if_else`` as well. The square root has the derivative zero at zero.
 
-    Forward dynamics of a closed mechanism leaves out redundant rows of its constraints, as they are
-    beside the reference configuration; it is not a number in singular configurations. For q and v
-    beside the constraints it keeps their rates, as without stabilisation. Rows of constraints are
+    Dynamics of a closed mechanism leave out redundant rows of its constraints, as they are
+    beside the reference configuration; they are no numbers in singular configurations. For q and v
+    beside the constraints they keep their rates, as without stabilisation. Multipliers are the
+    least ones, as those of the system. Rows of constraints are
     scaled by the length of the system as it is, whatever its places are.
 
     Other axes are other frames, of any direction; where the axes of a joint's coordinates follow
@@ -111,8 +121,10 @@ def casadi_function(
     DM(-0.449502)
     """
     what = "casadi_function"
-    given = {"body": body, "prescribed": prescribed, "order": order}
-    arguments, compute = read_evaluation(what, system, evaluation, **given)
+    arguments, compute = read_evaluation(
+        what, system, evaluation, body=body, prescribed=prescribed, order=order, actuated=actuated,
+        minimise=minimise,
+    )  # fmt: skip
     free = read_parameters(what, system, parameters)
     casadi = imported(what, "casadi")
     trace = Trace(what, system, free, smooth=True)

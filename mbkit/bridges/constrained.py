@@ -1,8 +1,9 @@
-"""Forward dynamics of closed mechanisms on traced numbers."""
+"""Forward and inverse dynamics of closed mechanisms on traced numbers."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,26 +17,35 @@ if TYPE_CHECKING:
     from mbkit.systems import System
 
 
-def independent_rows(system: System, what: str, free: Any) -> list[int]:
-    """Return rows of constraints that are independent beside the reference configuration.
-
-    Of the velocities `free` alone. There, with closed loops, and not in it: some mechanisms are
-    singular at their reference. UsageError, beginning with `what`, if the tree has a motion without
-    inertia, or if more rows depend on others than without prescribed motions.
-    """
-    from scipy.linalg import qr
-
-    q = system.reference_configuration()
-    aside = 0.05 * np.random.default_rng(7).normal(size=system.ndx)
-    for start in (q, system.retract(q, aside)):
-        with contextlib.suppress(MbkitError):  # where loops cannot be closed from there
-            q = system.close_loops(start)
-    inertias = np.linalg.eigvalsh(system.mass_matrix(q))
+def check_inertias(system: System, what: str) -> None:
+    """UsageError, beginning with `what`, if the tree has a motion without inertia."""
+    inertias = np.linalg.eigvalsh(system.mass_matrix(_beside_reference(system)))
     if inertias[0] <= 1e-12 * inertias[-1]:
         raise UsageError(
             f"{what}: the tree of system '{system.name}' has a motion without inertia, which its "
             f"constraints alone would determine; give each body an inertia, or cut other joints."
         )
+
+
+def _beside_reference(system: System) -> FloatArray:
+    """Return a configuration with closed loops beside the reference, where some are singular."""
+    q = system.reference_configuration()
+    aside = 0.05 * np.random.default_rng(7).normal(size=system.ndx)
+    for start in (q, system.retract(q, aside)):
+        with contextlib.suppress(MbkitError):  # where loops cannot be closed from there
+            q = system.close_loops(start)
+    return q
+
+
+def independent_rows(system: System, what: str, free: Any) -> list[int]:
+    """Return rows of constraints that are independent beside the reference configuration.
+
+    Of the velocities `free` alone. UsageError, beginning with `what`, if more rows depend on others
+    than without prescribed motions.
+    """
+    from scipy.linalg import qr
+
+    q = _beside_reference(system)
     A: FloatArray = system.constraint_jacobian(q) / velocity_sizes(system, q)
     rank = rank_of(A)
     if rank_of(A[:, free]) < rank:
@@ -47,6 +57,21 @@ def independent_rows(system: System, what: str, free: Any) -> list[int]:
     return sorted(int(row) for row in order[:rank])
 
 
+def check_driven(system: System, what: str, passive: Sequence[int]) -> FloatArray:
+    """Return the displacements of bodies by velocities [m], which make these comparable.
+
+    UsageError, beginning with `what`, if the mechanism can move while its actuators stand still.
+    """
+    q = _beside_reference(system)
+    sizes: FloatArray = velocity_sizes(system, q)
+    if rank_of((system.constraint_jacobian(q) / sizes)[:, passive]) < len(passive):
+        raise UsageError(
+            f"{what}: system '{system.name}' can move while its actuators stand still, so that "
+            f"they cannot give it every motion; name more joints, actuated=[...]."
+        )
+    return sizes
+
+
 def constrained_acceleration(M: Any, A: Any, efforts: Any, bias: Any) -> tuple[Any, Any]:
     """Return vdot and multipliers with M vdot = efforts + A^T multipliers and A vdot + bias = 0.
 
@@ -55,9 +80,37 @@ def constrained_acceleration(M: Any, A: Any, efforts: Any, bias: Any) -> tuple[A
     """
     of_M = _factorised(M)
     free = _solved(of_M, efforts)
-    spread = np.array([_solved(of_M, row) for row in A], dtype=object)
+    spread = np.array([_solved(of_M, row) for row in A], dtype=object).reshape(A.shape)
     multipliers = _solved(_factorised(A @ spread.T), -(bias + A @ free))
     return free + multipliers @ spread, multipliers
+
+
+def minimum_norm(A: Any, rows: Sequence[int], multipliers: Any) -> Any:
+    """Return the least multipliers of all rows of A that do what those of independent rows do.
+
+    A^T x = R^T multipliers with R these rows, and x = A R^T z in the range of A.
+    """
+    if len(rows) == len(A):
+        return multipliers
+    R = A[rows]
+    spread = A @ R.T
+    return spread @ _solved(_factorised(spread.T @ spread), R @ (R.T @ multipliers))
+
+
+def least_multipliers(A: Any, needed: Any) -> Any:
+    """Return the least multipliers with A^T multipliers = needed, A of independent columns."""
+    return A @ _solved(_factorised(A.T @ A), needed)
+
+
+def least_efforts(passive: Any, needed: Any, across: Any, left: Any) -> Any:
+    """Return the multipliers of least efforts |left - across^T x|, passive^T x = needed.
+
+    Of independent rows, (rows, passive velocities) and (rows, actuated ones). The matrix of the sum
+    of squares is definite where the condition leaves freedom; squares of the condition, which are
+    constant, make it so everywhere.
+    """
+    H = across @ across.T + passive @ passive.T
+    return constrained_acceleration(H, passive.T, across @ left + passive @ needed, -needed)[0]
 
 
 def _factorised(B: Any) -> tuple[Any, Any]:

@@ -8,7 +8,16 @@ from typing import Any
 import attrs
 import numpy as np
 
-from mbkit.bridges.constrained import constrained_acceleration, independent_rows
+from mbkit.bridges import closed_dynamics as closed
+from mbkit.bridges.terms import (
+    applied_forces,
+    bias_force,
+    constraint_jacobian,
+    constraint_state,
+    inverse_dynamics,
+    mass_matrix,
+    own_kernel,
+)
 from mbkit.differentiation.rules import differentiate
 from mbkit.errors import UsageError, check_choice, check_kind
 from mbkit.systems import System
@@ -24,46 +33,17 @@ class Asked:
     # ``compute(trace, **vectors)`` returns an array of numbers, or several by name
     compute: Callable[..., Any]
     dynamic: bool = False  # whether it is of the motion, which prescribed joints change
-    of_trees: bool = False  # whether it is of trees alone
     # what else is asked for, by the name of an argument of `compute`: "row" of a body, "order" of
-    # derivatives, "prescribed" joints
+    # derivatives, "prescribed" and "actuated" joints, what to "minimise"
     options: tuple[str, ...] = ()
-
-
-def _own(trace: Trace, name: str) -> Any:
-    return trace.system.representation.kernel(name)
-
-
-def _forces(trace: Trace) -> Any:
-    """Return f(t, q, v), (nv,)."""
-    from mbkit.kernels.forces.force_pass import generalized_forces
-
-    if not trace.system.forces:
-        return np.zeros(trace.system.nv, dtype=object)
-    time = np.array([trace.t], dtype=object)
-    return trace.call(generalized_forces, trace.system.nv, trace.v, time)
-
-
-def _bias(trace: Trace) -> Any:
-    return trace.call(_own(trace, "inverse_dynamics"), trace.system.nv, trace.v)
-
-
-def bias_less_forces(trace: Trace) -> Any:
-    """Return b - f, (nv,)."""
-    return _bias(trace) - _forces(trace)
-
-
-def _inverse(trace: Trace, vdot: Any) -> Any:
-    made = trace.call(_own(trace, "inverse_dynamics"), trace.system.nv, trace.v, vdot)
-    return made - _forces(trace)
 
 
 def _forward(trace: Trace, tau: Any) -> Any:
     """Return vdot; of closed mechanisms by the rows of constraints that are independent."""
     if trace.system.arrays.closure:
-        return _closed(trace, tau, np.zeros(trace.system.nv), np.zeros(trace.system.nv))[0]
-    total = tau + _forces(trace)
-    return trace.call(_own(trace, "forward_dynamics"), trace.system.nv, trace.v, total)
+        return closed.free_dynamics(trace, tau)[0]
+    total = tau + applied_forces(trace)
+    return trace.call(own_kernel(trace, "forward_dynamics"), trace.system.nv, trace.v, total)
 
 
 def _hybrid(trace: Trace, tau: Any, vdot: Any, prescribed: Sequence[str]) -> dict[str, Any]:
@@ -71,34 +51,12 @@ def _hybrid(trace: Trace, tau: Any, vdot: Any, prescribed: Sequence[str]) -> dic
     system, nv = trace.system, trace.system.nv
     mask = system.known(None, None, prescribed)[2 * nv :]
     if system.arrays.closure:
-        found = _closed(trace, tau, vdot, mask)
+        found = closed.hybrid_dynamics(trace, tau, vdot, mask)
         return {"hybrid_vdot": found[0], "hybrid_tau": found[1]}
-    f = _forces(trace)
+    f = applied_forces(trace)
     known = np.concatenate([np.where(mask == 0.0, tau + f, 0.0), np.where(mask, vdot, 0.0), mask])
-    both = trace.call(_own(trace, "hybrid_dynamics"), 2 * nv, trace.v, known)
+    both = trace.call(own_kernel(trace, "hybrid_dynamics"), 2 * nv, trace.v, known)
     return {"hybrid_vdot": both[nv:], "hybrid_tau": both[:nv] - f}
-
-
-def _closed(trace: Trace, tau: Any, vdot: Any, mask: Any) -> tuple[Any, Any]:
-    """Return vdot and tau of a closed mechanism, vdot given where `mask` is not zero, else tau."""
-    free, held = np.flatnonzero(mask == 0.0), np.flatnonzero(mask)
-    rows = independent_rows(trace.system, trace.what, free)
-    M, A = _mass(trace), _constraint_jacobian(trace)[rows]
-    bias, rest = _constraint_state(trace)[1][rows], bias_less_forces(trace)
-    acceleration, efforts = np.array(vdot, dtype=object), np.array(tau, dtype=object)
-    of_held = acceleration[held]
-    moving, multipliers = constrained_acceleration(
-        M[np.ix_(free, free)], A[:, free],
-        efforts[free] - rest[free] - M[np.ix_(free, held)] @ of_held, bias + A[:, held] @ of_held,
-    )  # fmt: skip
-    acceleration[free] = moving
-    efforts[held] = M[held] @ acceleration + rest[held] - multipliers @ A[:, held]
-    return acceleration, efforts
-
-
-def _mass(trace: Trace) -> Any:
-    nv = trace.system.nv
-    return trace.call(_own(trace, "mass_matrix"), nv * nv).reshape(nv, nv)
 
 
 def have_rates(system: System) -> bool:
@@ -120,7 +78,7 @@ def _coriolis(trace: Trace) -> Any:
             f"bias_force, or System.coriolis_matrix for numbers."
         )
     # C_ij = sum of (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2
-    M = [*_mass(trace).ravel()]
+    M = [*mass_matrix(trace).ravel()]
     slopes = np.array([differentiate(M, {x: 1.0}) for x in trace.q], dtype=object)
     slopes = slopes.reshape(nv, nv, nv)  # [k, i, j]
     along = np.tensordot(trace.v, slopes, 1)
@@ -137,12 +95,12 @@ def _poses(trace: Trace) -> Any:
 
 def _twists(trace: Trace) -> Any:
     count = len(trace.system.body_names)
-    return trace.call(_own(trace, "twists"), 6 * count, trace.v).reshape(count, 6)
+    return trace.call(own_kernel(trace, "twists"), 6 * count, trace.v).reshape(count, 6)
 
 
 def _accelerations(trace: Trace, vdot: Any) -> Any:
     count = len(trace.system.body_names)
-    made = trace.call(_own(trace, "accelerations"), 6 * count, trace.v, vdot)
+    made = trace.call(own_kernel(trace, "accelerations"), 6 * count, trace.v, vdot)
     return made.reshape(count, 6)
 
 
@@ -176,7 +134,7 @@ def _momentum(trace: Trace) -> Any:
 
 def _jacobian(trace: Trace, row: int) -> Any:
     nv = trace.system.nv
-    return trace.call(_own(trace, "jacobian"), 6 * nv, option=row).reshape(6, nv)
+    return trace.call(own_kernel(trace, "jacobian"), 6 * nv, option=row).reshape(6, nv)
 
 
 def _energies(trace: Trace, v: Any) -> Any:
@@ -196,45 +154,25 @@ def _potential(trace: Trace) -> Any:
     return np.array([total], dtype=object)
 
 
-def _constraint_state(trace: Trace) -> tuple[Any, Any]:
-    """Return g, and A' v + ...; see `mbkit.kernels.constraints.evaluate`."""
-    from mbkit.kernels.constraints.evaluate import constraint_state
-
-    system = trace.system
-    _check_constraints(trace)
-    heights = system.num_position_constraints, system.num_velocity_constraints
-    rest = np.zeros(system.nv + 1, dtype=object)
-    rest[-1] = trace.t
-    found = trace.call(constraint_state, heights[0] + 2 * heights[1], trace.v, rest)
-    return found[: heights[0]], found[sum(heights) :]
-
-
-def _constraint_jacobian(trace: Trace) -> Any:
-    from mbkit.kernels.constraints.jacobian import constraint_jacobian
-
-    _check_constraints(trace)
-    size = trace.system.num_velocity_constraints, trace.system.nv
-    time = np.array([trace.t], dtype=object)
-    return trace.call(constraint_jacobian, size[0] * size[1], x=time).reshape(size)
-
-
-def _check_constraints(trace: Trace) -> None:
-    if not trace.system.arrays.closure:
-        raise UsageError(f"{trace.what}: system '{trace.system.name}' has no constraints.")
-
-
 EVALUATIONS = {
     "forward_dynamics": Asked(("q", "v", "tau"), _forward, dynamic=True),
-    "inverse_dynamics": Asked(("q", "v", "vdot"), _inverse, dynamic=True, of_trees=True),
+    "solve_dynamics": Asked(("q", "v", "tau"), closed.solve_dynamics, dynamic=True),
+    "inverse_dynamics": Asked(("q", "v", "vdot"), inverse_dynamics, dynamic=True),
+    "closed_inverse_dynamics": Asked(
+        ("q", "v", "vdot", "tau"),
+        closed.inverse_dynamics_of_actuators,
+        dynamic=True,
+        options=("actuated", "minimise"),
+    ),
     "hybrid_dynamics": Asked(
         ("q", "v", "tau", "vdot"), _hybrid, dynamic=True, options=("prescribed",)
     ),
-    "bias_force": Asked(("q", "v"), _bias),
-    "generalized_forces": Asked(("q", "v"), _forces),
-    "mass_matrix": Asked(("q",), _mass),
-    "constraint_residual": Asked(("q",), lambda trace: _constraint_state(trace)[0]),
-    "constraint_bias": Asked(("q", "v"), lambda trace: _constraint_state(trace)[1]),
-    "constraint_jacobian": Asked(("q",), _constraint_jacobian),
+    "bias_force": Asked(("q", "v"), bias_force),
+    "generalized_forces": Asked(("q", "v"), applied_forces),
+    "mass_matrix": Asked(("q",), mass_matrix),
+    "constraint_residual": Asked(("q",), lambda trace: constraint_state(trace)[0]),
+    "constraint_bias": Asked(("q", "v"), lambda trace: constraint_state(trace)[1]),
+    "constraint_jacobian": Asked(("q",), constraint_jacobian),
     "coriolis_matrix": Asked(("q", "v"), _coriolis),
     "poses": Asked(("q",), _poses),
     "twists": Asked(("q", "v"), _twists),
@@ -282,13 +220,14 @@ def read_evaluation(
 ) -> tuple[tuple[str, ...], Callable[[Trace, dict[str, Any]], dict[str, Any]]]:
     """Return the names of the vectors of an evaluation, and a function that computes it.
 
-    `given` are body, prescribed and order, None where a caller left them out. The function takes
-    the vectors by name and returns arrays by name. UsageError where this cannot be.
+    `given` are body, prescribed, order, actuated and minimise, None where a caller left them out.
+    The function takes the vectors by name and returns arrays by name. UsageError where this cannot
+    be.
     """
     check_system(what, system, dynamic=False)
     check_choice(f"{what}: evaluation", evaluation, tuple(EVALUATIONS))
     asked = EVALUATIONS[evaluation]
-    check_system(what, system, dynamic=asked.dynamic, of_trees=asked.of_trees)
+    check_system(what, system, dynamic=asked.dynamic, of_trees=False)
     arguments, options = asked.arguments, {}
     for name, value in given.items():
         option = {"body": "row"}.get(name, name)
@@ -296,7 +235,8 @@ def read_evaluation(
             if value is not None:
                 raise UsageError(f"{what}: {evaluation!r} takes no {name}; leave out {name}=.")
         elif value is None:
-            raise UsageError(f"{what}: {evaluation!r} needs {_needed(system)[name]}.")
+            if name in _needed(system):
+                raise UsageError(f"{what}: {evaluation!r} needs {_needed(system)[name]}.")
         elif name == "order":
             arguments = ("q", *_rates(what, value))
         else:
@@ -316,6 +256,8 @@ def _needed(system: System) -> dict[str, str]:
         "body": f"a body; name it, body={system.body_names[-1]!r}",
         "prescribed": "the joints whose acceleration is given, such as "
         f"prescribed=[{(*system.joint_names, 'hinge')[0]!r}]",
+        "actuated": "the joints that have actuators, such as "
+        f"actuated=[{(*system.joint_names, 'hinge')[0]!r}]",
         "order": "the order of the last derivative of the twists, such as order=3 for v to vdddot",
     }
 

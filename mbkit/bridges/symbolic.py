@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from mbkit.bridges.evaluations import EVALUATIONS, bias_less_forces, check_system, have_rates
+from mbkit.bridges.evaluations import EVALUATIONS, check_system, have_rates
 from mbkit.bridges.expressions import exact, expressions
 from mbkit.bridges.extras import imported
+from mbkit.bridges.terms import bias_less_forces
 from mbkit.errors import UsageError, check_switch
 from mbkit.tracing.parameters import Free, read_parameters
 from mbkit.tracing.trace import Trace

@@ -386,6 +386,3 @@ def test_what_cannot_be_handed_on_is_named():
     loop.add_joint(Bisected("slide"), loop.world, body)
     with pytest.raises(mb.UsageError, match=r"Joint 'slide'.*np\.interp"):
         mb.casadi_function(loop.assemble(), "poses")
-    loop.add_joint(mb.PrismaticJoint("second", axis=(1, 0, 0)), loop.world, body)
-    with pytest.raises(mb.UsageError, match="constraints"):
-        mb.casadi_function(loop.assemble(), "inverse_dynamics")

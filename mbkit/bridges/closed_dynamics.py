@@ -1,0 +1,84 @@
+"""Forward, hybrid and inverse dynamics of closed mechanisms on traced numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mbkit.bridges.constrained import (
+    check_driven,
+    check_inertias,
+    constrained_acceleration,
+    independent_rows,
+    least_efforts,
+    least_multipliers,
+    minimum_norm,
+)
+from mbkit.bridges.terms import (
+    bias_less_forces,
+    check_constraints,
+    constraint_jacobian,
+    constraint_state,
+    inverse_dynamics,
+    mass_matrix,
+)
+from mbkit.closed_loops.actuation import Actuation
+from mbkit.tracing.trace import Trace
+
+
+def free_dynamics(trace: Trace, tau: Any) -> Any:
+    """Return vdot, tau and multipliers of a closed mechanism without prescribed joints."""
+    return hybrid_dynamics(trace, tau, np.zeros(trace.system.nv), np.zeros(trace.system.nv))
+
+
+def solve_dynamics(trace: Trace, tau: Any) -> dict[str, Any]:
+    """Return vdot, and the least multipliers."""
+    check_constraints(trace)
+    vdot, _, multipliers = free_dynamics(trace, tau)
+    return {"vdot": vdot, "multipliers": multipliers}
+
+
+def hybrid_dynamics(trace: Trace, tau: Any, vdot: Any, mask: Any) -> tuple[Any, Any, Any]:
+    """Return vdot, tau and multipliers, vdot given where `mask` is not zero, else tau."""
+    free, held = np.flatnonzero(mask == 0.0), np.flatnonzero(mask)
+    check_inertias(trace.system, trace.what)
+    rows = independent_rows(trace.system, trace.what, free)
+    M, every = mass_matrix(trace), constraint_jacobian(trace)
+    A = every[rows]
+    bias, rest = constraint_state(trace)[1][rows], bias_less_forces(trace)
+    acceleration, efforts = np.array(vdot, dtype=object), np.array(tau, dtype=object)
+    of_held = acceleration[held]
+    moving, multipliers = constrained_acceleration(
+        M[np.ix_(free, free)], A[:, free],
+        efforts[free] - rest[free] - M[np.ix_(free, held)] @ of_held, bias + A[:, held] @ of_held,
+    )  # fmt: skip
+    acceleration[free] = moving
+    efforts[held] = M[held] @ acceleration + rest[held] - multipliers @ A[:, held]
+    return acceleration, efforts, minimum_norm(every, rows, multipliers)
+
+
+def inverse_dynamics_of_actuators(
+    trace: Trace, vdot: Any, tau: Any, actuated: Sequence[str], minimise: Any = "effort"
+) -> dict[str, Any]:
+    """Return efforts and multipliers; see `mbkit.closed_loops.actuation`."""
+    check_constraints(trace)
+    system = trace.system
+    actuation = Actuation.of(system, actuated, minimise)
+    driven, passive = actuation.actuated, actuation.passive
+    sizes = check_driven(system, trace.what, passive)[passive]
+    A, needed = constraint_jacobian(trace), inverse_dynamics(trace, vdot) - tau
+    if actuation.roots is None:
+        multipliers = least_multipliers(A[:, passive] / sizes, needed[passive] / sizes)
+    else:
+        rows = independent_rows(system, trace.what, range(system.nv))
+        roots, R = actuation.roots / actuation.roots.max(initial=0.0), A[rows]
+        found = least_efforts(
+            R[:, passive] / sizes, needed[passive] / sizes, R[:, driven] * roots,
+            needed[driven] * roots,
+        )  # fmt: skip
+        multipliers = minimum_norm(A, rows, found)
+    efforts = np.zeros(system.nv, dtype=object)
+    efforts[driven] = needed[driven] - multipliers @ A[:, driven]
+    return {"efforts": efforts, "multipliers": multipliers}
