@@ -45,7 +45,8 @@ def replay(
         if function is None:
             raise UsageError(
                 f"{what}: {node.operation!r} cannot be handed on; it is in a joint or a force of "
-                f"your own, or a curve of a table. Leave that out (System.without_forces)."
+                f"your own. Write it with other functions, or leave it out "
+                f"(System.without_forces)."
             )
         made[node.index] = function(*map(new, node.arguments))
     return [new(out) for out in outputs]

@@ -21,7 +21,7 @@ import numpy as np
 from mbkit.differentiation.marks import COPIED, is_copied, stand_in_of
 from mbkit.differentiation.namespaces import MATH, NUMPY, Float, holds_traced, promoted, stand_in
 from mbkit.differentiation.rules import spline
-from mbkit.differentiation.tape import CannotTraceError, Traced, number_of
+from mbkit.differentiation.tape import CannotTraceError, Number, Traced, number_of
 
 _MATH_FUNCTIONS = {id(getattr(math, name)): name for name in dir(math)}
 
@@ -81,11 +81,14 @@ def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
     return dict(python)
 
 
-class _Spline:
-    """A curve of `scipy.interpolate`, which knows its derivatives."""
+class _Curve:
+    """A curve of `scipy.interpolate`, which knows its derivatives.
 
-    def __init__(self, curve: Any) -> None:
-        self._curve = curve
+    ``entry(curves, order, component, x)`` is what it writes on a tape: `rules.spline`.
+    """
+
+    def __init__(self, curve: Any, entry: Callable[..., Any]) -> None:
+        self._curve, self._entry = curve, entry
         self._orders = (curve, curve.derivative(1), curve.derivative(2), curve.derivative(3))
 
     def __call__(self, x: Any, *arguments: Any, **options: Any) -> Any:
@@ -97,12 +100,12 @@ class _Spline:
         x = number_of(x)
         shape = np.shape(self._orders[order](x.value))
         entries = np.empty(math.prod(shape), dtype=object)
-        entries[:] = [spline(self._orders, order, k, x) for k in range(entries.size)]
+        entries[:] = [self._entry(self._orders, order, k, x) for k in range(entries.size)]
         return entries.reshape(shape) if shape else entries[0]
 
     def derivative(self, order: int = 1) -> Any:
         """Return the derivative of the curve."""
-        return _Spline(self._curve.derivative(order))
+        return _Curve(self._curve.derivative(order), self._entry)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._curve, name)
@@ -319,6 +322,12 @@ class Retargeting:
             copies = (each if each is None else self._function(each, made) for each in given)
             setattr(made, name, property(*copies))
 
+    def _entry_of_curve(
+        self, curves: tuple[Any, ...], order: int, component: int, x: Traced
+    ) -> Number:
+        """Return what stands for an entry of a curve, or of its derivative, at a traced number."""
+        return spline(curves, order, component, x)
+
     def _container(self, value: Any) -> Any:
         """Return the same container with what stands for its entries."""
         if type(value) in (tuple, list):
@@ -333,7 +342,7 @@ class Retargeting:
         kind = type(value)
         package = (kind.__module__ or "").partition(".")[0]
         if package == "scipy" and callable(value) and hasattr(value, "derivative"):
-            return _Spline(value)
+            return _Curve(value, self._entry_of_curve)
         wrapped = getattr(value, "__wrapped__", None)
         if callable(value) and isinstance(wrapped, types.FunctionType):  # one with a cache, say
             return self._function(wrapped)

@@ -15,6 +15,7 @@ import numpy as np
 from mbkit.differentiation.retarget import Retargeting
 from mbkit.differentiation.tape import Number, Traced, apply
 from mbkit.tracing.branches import BranchingTape
+from mbkit.tracing.curves import Curves
 from mbkit.tracing.memory import Mirror
 
 __all__ = ["KernelCopies"]
@@ -39,6 +40,7 @@ class KernelCopies(Retargeting):
         from mbkit.kernels.joints import revolute_prismatic_screw, unit_quaternion
         from mbkit.kernels.lie import quaternion, series
 
+        self._curves = Curves(maps.tape)
         pairs: list[tuple[Any, Callable[..., Any]]] = [
             (door.records_at, mirror.records_at),
             (door.floats_at, mirror.floats_at),
@@ -62,6 +64,7 @@ class KernelCopies(Retargeting):
             (series.b2_b3, maps.coefficients("b2_b3")),
             (series.c2_c3, maps.coefficients("c2_c3")),
             *maps.elementary(),
+            *self._curves.stand_ins(),
         ]
         pairs.append((loop_joint.log_near, self._logarithm))
         self._stand_ins = {python_of(kernel): made for kernel, made in pairs}
@@ -72,6 +75,12 @@ class KernelCopies(Retargeting):
 
         x = self.convert(so3.so3_log)(R)
         return x, self.convert(so3.so3_dexp_spatial_inv)(x, d)
+
+    def _entry_of_curve(
+        self, curves: tuple[Any, ...], order: int, component: int, x: Traced
+    ) -> Number:
+        """Return an entry of a curve of scipy by its pieces."""
+        return self._curves.scipy(curves[order], component, x)
 
     def _function(self, function: Any, cell: Any = None) -> Any:
         made = self._stand_ins.get(function)
