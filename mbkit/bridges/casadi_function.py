@@ -83,10 +83,10 @@ def casadi_function(
     Raises
     ------
     UsageError
-        If there is no such evaluation; if the system has prescribed joints and the evaluation is of
-        its motion; if actuators cannot give every motion; if a joint or a force cannot be traced,
-        or a parameter cannot stay free (dimensions of bodies, curves, what is within composite
-        joints, the turn of a joint that does not move): by name.
+        If there is no such evaluation; if actuators cannot give every motion; if a joint, a
+        prescribed motion or a force cannot be traced, or a parameter cannot stay free (dimensions
+        of bodies, what curves are given at, what is within composite joints, the turn of a joint
+        that does not move): by name.
     NameUnknownError
         If there is no such body or parameter.
 
@@ -96,6 +96,10 @@ def casadi_function(
     angle, the function has ``if_else``, both parts with finite derivatives. Quaternions are
     normalised: derivatives along their length are zero. Comparisons in forces (stops, functions in
     Python) become ``if_else`` as well. The square root has the derivative zero at zero.
+
+    In "forward_dynamics" and "solve_dynamics" prescribed joints follow their motions, whatever q
+    and v say of them; the others take q, v and vdot as they are given. Beyond a table there is no
+    value (NaN).
 
     Dynamics of a closed mechanism leave out redundant rows of its constraints, as they are
     beside the reference configuration; they are no numbers in singular configurations. For q and v

@@ -25,18 +25,16 @@ from mbkit.bridges.terms import (
     mass_matrix,
 )
 from mbkit.closed_loops.actuation import Actuation
+from mbkit.tracing.motions import following
 from mbkit.tracing.trace import Trace
-
-
-def free_dynamics(trace: Trace, tau: Any) -> Any:
-    """Return vdot, tau and multipliers of a closed mechanism without prescribed joints."""
-    return hybrid_dynamics(trace, tau, np.zeros(trace.system.nv), np.zeros(trace.system.nv))
 
 
 def solve_dynamics(trace: Trace, tau: Any) -> dict[str, Any]:
     """Return vdot, and the least multipliers."""
     check_constraints(trace)
-    vdot, _, multipliers = free_dynamics(trace, tau)
+    mask = trace.system.known(None, None, trace.system.prescribed_joints)[2 * trace.system.nv :]
+    with following(trace) as held:
+        vdot, _, multipliers = hybrid_dynamics(trace, tau, held, mask)
     return {"vdot": vdot, "multipliers": multipliers}
 
 

@@ -21,6 +21,7 @@ from mbkit.bridges.terms import (
 from mbkit.differentiation.rules import differentiate
 from mbkit.errors import UsageError, check_choice, check_kind
 from mbkit.systems import System
+from mbkit.tracing.motions import following
 from mbkit.tracing.trace import Trace
 
 
@@ -32,7 +33,6 @@ class Asked:
     arguments: tuple[str, ...]
     # ``compute(trace, **vectors)`` returns an array of numbers, or several by name
     compute: Callable[..., Any]
-    dynamic: bool = False  # whether it is of the motion, which prescribed joints change
     # what else is asked for, by the name of an argument of `compute`: "row" of a body, "order" of
     # derivatives, "prescribed" and "actuated" joints, what to "minimise"
     options: tuple[str, ...] = ()
@@ -40,10 +40,12 @@ class Asked:
 
 def _forward(trace: Trace, tau: Any) -> Any:
     """Return vdot; of closed mechanisms by the rows of constraints that are independent."""
-    if trace.system.arrays.closure:
-        return closed.free_dynamics(trace, tau)[0]
-    total = tau + applied_forces(trace)
-    return trace.call(own_kernel(trace, "forward_dynamics"), trace.system.nv, trace.v, total)
+    system = trace.system
+    with following(trace) as vdot:
+        if system.motions or system.arrays.closure:
+            return _hybrid(trace, tau, vdot, system.prescribed_joints)["hybrid_vdot"]
+        total = tau + applied_forces(trace)
+        return trace.call(own_kernel(trace, "forward_dynamics"), system.nv, trace.v, total)
 
 
 def _hybrid(trace: Trace, tau: Any, vdot: Any, prescribed: Sequence[str]) -> dict[str, Any]:
@@ -155,18 +157,15 @@ def _potential(trace: Trace) -> Any:
 
 
 EVALUATIONS = {
-    "forward_dynamics": Asked(("q", "v", "tau"), _forward, dynamic=True),
-    "solve_dynamics": Asked(("q", "v", "tau"), closed.solve_dynamics, dynamic=True),
-    "inverse_dynamics": Asked(("q", "v", "vdot"), inverse_dynamics, dynamic=True),
+    "forward_dynamics": Asked(("q", "v", "tau"), _forward),
+    "solve_dynamics": Asked(("q", "v", "tau"), closed.solve_dynamics),
+    "inverse_dynamics": Asked(("q", "v", "vdot"), inverse_dynamics),
     "closed_inverse_dynamics": Asked(
         ("q", "v", "vdot", "tau"),
         closed.inverse_dynamics_of_actuators,
-        dynamic=True,
         options=("actuated", "minimise"),
     ),
-    "hybrid_dynamics": Asked(
-        ("q", "v", "tau", "vdot"), _hybrid, dynamic=True, options=("prescribed",)
-    ),
+    "hybrid_dynamics": Asked(("q", "v", "tau", "vdot"), _hybrid, options=("prescribed",)),
     "bias_force": Asked(("q", "v"), bias_force),
     "generalized_forces": Asked(("q", "v"), applied_forces),
     "mass_matrix": Asked(("q",), mass_matrix),
@@ -227,7 +226,6 @@ def read_evaluation(
     check_system(what, system, dynamic=False)
     check_choice(f"{what}: evaluation", evaluation, tuple(EVALUATIONS))
     asked = EVALUATIONS[evaluation]
-    check_system(what, system, dynamic=asked.dynamic, of_trees=False)
     arguments, options = asked.arguments, {}
     for name, value in given.items():
         option = {"body": "row"}.get(name, name)

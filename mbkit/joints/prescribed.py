@@ -13,7 +13,7 @@ from mbkit.differentiation.program import compile_tape
 from mbkit.differentiation.retarget import Retargeting
 from mbkit.differentiation.rules import differentiate, substitute
 from mbkit.differentiation.runs import Program, TraceFailedError, numbers, run, values
-from mbkit.differentiation.tape import Tape
+from mbkit.differentiation.tape import Number, Tape, Traced
 from mbkit.errors import JointError, NotFiniteError, ShapeError
 from mbkit.joints.defaults.differences import derivative, derivative_by, disagreement
 from mbkit.joints.joint import Joint
@@ -236,13 +236,25 @@ class JointMotion:
         """Return t, e, q, v and vdot as traced numbers; these hold where e is zero."""
         tape = Tape()
         T, E = tape.input("t[0]", float(at[0])), tape.input("e[0]", 0.0)
-        copies = Retargeting()
+        return T, E, *self.traced(Retargeting(), T, E)
+
+    def traced(
+        self, copies: Retargeting, T: Traced, E: Traced
+    ) -> tuple[list[Number], list[Number], list[Number]]:
+        """Return q, v and vdot at a traced time, where the traced number E is zero.
+
+        Given rates are taken as they are; others are derivatives of the position.
+        """
         position, shadow = copies.convert(self.position), copies.convert(self.joint)
         nq, nv = self.joint.num_positions, self.joint.num_velocities
+        if self.rate is not None and self.acceleration is not None:
+            rates = (copies.convert(each)(T) for each in (self.rate, self.acceleration))
+            v, vdot = (list(numbers(np.ravel(each), (nv,))) for each in rates)
+            return list(numbers(np.ravel(position(T)), (nq,))), v, vdot
         here, there = (numbers(np.ravel(position(each)), (nq,)) for each in (T, T + E))
         step = numbers(np.ravel(shadow.difference(here, there)), (nv,))
         v = differentiate(list(step), {E: 1.0})
-        return T, E, list(here), v, differentiate(v, {T: 1.0})
+        return list(here), v, differentiate(v, {T: 1.0})
 
 
 def _text(found: FloatArray) -> str:

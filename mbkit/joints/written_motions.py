@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.differentiation.tape import value_of
 from mbkit.errors import JointError, ShapeError, several
 from mbkit.expressions import CONSTANTS, NotUnderstoodError, function_of
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
@@ -61,7 +62,7 @@ def _expression(what: str, text: str) -> _Function:
             return evaluate({"t": t, **CONSTANTS})
         except (ArithmeticError, ValueError) as error:
             raise JointError(
-                f"{what}: its motion {text!r} has no value at t = {t:.9g}: {error}."
+                f"{what}: its motion {text!r} has no value at t = {value_of(t):.9g}: {error}."
             ) from None
 
     return position
@@ -89,8 +90,8 @@ def _table(what: str, count: int, given: Mapping[str, Any]) -> tuple[_Function, 
     def position(t: float) -> Any:
         if not first - room <= t <= last + room:
             raise JointError(
-                f"{what}: its motion has no value at t = {t:.9g}: its table is from {first:.9g} s "
-                f"to {last:.9g} s."
+                f"{what}: its motion has no value at t = {value_of(t):.9g}: its table is from "
+                f"{first:.9g} s to {last:.9g} s."
             )
         return curve(t)
 

@@ -230,6 +230,9 @@ class Trace:
                 if kind == "Force"
                 else "take a constraint without branches, or write its rows by yourself"
                 if kind == "Constraint"
+                else "leave the joint free and take 'hybrid_dynamics', which is given its "
+                "acceleration"
+                if kind == "Motion"
                 else "write its pose with the functions listed in docs/custom-joints.md"
             )
             raise UsageError(

@@ -1,4 +1,4 @@
-"""Curves and tables in functions of CasADi: those of joints in Python, of forces, of constraints."""
+"""Curves, tables and motions over time in functions of CasADi."""
 
 from __future__ import annotations
 
@@ -127,3 +127,95 @@ def test_constraints_with_long_tables():
     functions = constraint_functions(system)
     for first in (0.3, -0.3, 17.0):
         check_constraints(system, functions, np.array([first, 0.2]), np.array([0.7, -0.3]), 0.0)
+
+
+_TIMES = np.linspace(0.0, 2.0, 9)
+
+
+def swing(t):
+    return 0.3 * np.sin(t) if t < 1.0 else 0.3 * np.sin(1.0) + 0.3 * (t - 1.0) * np.cos(1.0)
+
+
+#: What `Joint.prescribe` takes.
+MOTIONS = {
+    "an expression": ("0.3 * sin(2 * t)",),
+    "a table": ({"times": _TIMES, "positions": 0.3 * np.sin(_TIMES)},),
+    "a function with branches": (swing,),
+    "with its rates": (lambda t: 0.3 * t**2, lambda t: 0.6 * t, lambda t: 0.6),
+}
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+def test_prescribed_joints_follow_their_motion(motion):
+    """In forward dynamics of a tree, whatever is given for them; derivatives by the time too."""
+    rng = np.random.default_rng(45)
+    mechanism = mb.Mechanism("driven")
+    bodies = [mechanism.add_body(mb.Body(name, random_inertia(rng))) for name in "abc"]
+    ends = [mechanism.world, *bodies]
+    for k, axis in enumerate(rng.normal(size=(3, 3))):
+        joint = mb.RevoluteJoint(f"joint{k}", axis=axis)
+        given = joint.prescribe(*MOTIONS[motion]) if k == 1 else joint
+        mechanism.add_joint(given, ends[k], ends[k + 1])
+    mechanism.add_force(mb.JointEffort("motor", "joint0", np.sin(_TIMES), times=_TIMES))
+    system = mechanism.assemble()
+    function = mb.casadi_function(system, "forward_dynamics", parameters=["bodies.c.mass"])
+    q, v, tau = rng.normal(size=(3, 3))
+    mass = system.parameters["bodies.c.mass"]
+    for t in (0.3, 1.4):
+        state = system.prescribed_state(t, q, v)[:2]
+        assert same(function(q, v, tau, mass, t), system.forward_dynamics(*state, tau, t=t))
+        parts = function.jacobian()(q, v, tau, mass, t, np.zeros(3))
+        by = ("q", "v", "tau", "bodies.c.mass", "t")
+        expected = system.derivatives("forward_dynamics", *state, tau, by=by, t=t)
+        free = [0, 2]
+        assert same(parts[0][:, free], expected["q"][:, free], 1e-10)
+        assert same(parts[1][:, free], expected["v"][:, free], 1e-10)
+        assert same(parts[2][:, free], expected["tau"][:, free], 1e-10)
+        assert same(parts[3], expected["bodies.c.mass"], 1e-10)
+        assert same(parts[4], expected["t"], 1e-10)
+
+
+def test_beyond_the_table_of_a_motion_is_no_value():
+    mechanism = mb.Mechanism("driven")
+    body = mechanism.add_body(mb.Body("body", random_inertia(np.random.default_rng(46))))
+    joint = mb.RevoluteJoint("hinge").prescribe(*MOTIONS["a table"])
+    mechanism.add_joint(joint, mechanism.world, body)
+    function = mb.casadi_function(mechanism.assemble(), "forward_dynamics")
+    assert np.isnan(float(function(0.0, 0.0, 0.0, 2.1)))
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.errors.RedundantConstraintsWarning")
+def test_prescribed_joints_of_closed_mechanisms():
+    """Accelerations and multipliers of a four-bar linkage whose crank is driven."""
+    rng = np.random.default_rng(47)
+    mechanism = mb.Mechanism("four-bar", gravity=(0, -9.81, 0))
+    corners = np.array([(0.0, 0, 0), (0.2, 0.3, 0), (0.9, 0.5, 0), (0.8, 0, 0)])
+    ends = [mechanism.world]
+    ends += [mechanism.add_body(mb.Body(name, random_inertia(rng))) for name in "abc"]
+    ends += [mechanism.world]
+    for k, corner in enumerate(corners):
+        joint = mb.RevoluteJoint(f"joint{k}", point=corner)
+        mechanism.add_joint(joint.prescribe(np.sin) if k == 0 else joint, ends[k], ends[k + 1])
+    loop = mb.RelativeCoordinates(loop_joints=["joint3"])
+    system = mechanism.assemble(loop)
+    t = 0.2
+    q = system.close_loops(np.array([np.sin(t), 0.0, 0.0]), t=t)
+    v = system.consistent_velocity({}, q, t=t)
+    tau = rng.normal(size=3)
+    function = mb.casadi_function(system, "solve_dynamics")
+    expected = system.solve_dynamics(q, v, tau, t=t)
+    for found, each in zip(function(q, v, tau, t), expected, strict=True):
+        assert same(found, each, 1e-11)
+    dynamics = mb.casadi_function(system, "forward_dynamics")
+    assert same(dynamics(q, v, tau, t), expected[0], 1e-11)
+
+
+def test_a_motion_that_cannot_be_traced_is_named():
+    mechanism = mb.Mechanism("driven")
+    body = mechanism.add_body(mb.Body("body", random_inertia(np.random.default_rng(48))))
+    table = [-9.0, 9.0], [-9.0, 9.0]
+    rates = (lambda t: 1.0), (lambda t: 0.0)
+    joint = mb.RevoluteJoint("hinge").prescribe(lambda t: np.interp(t, *table), *rates)
+    mechanism.add_joint(joint, mechanism.world, body)
+    with pytest.raises(mb.UsageError, match=r"Motion 'hinge'.*np\.interp.*hybrid_dynamics"):
+        mb.casadi_function(mechanism.assemble(), "forward_dynamics")
