@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from mbkit.differentiation.tape import CannotTraceError, Number, Traced, apply
-from mbkit.kernels.constraints.kinds import spline
-from mbkit.kernels.forces import time_table
 from mbkit.tracing.branches import BranchingTape
 
 __all__ = ["Curves"]
@@ -31,31 +29,38 @@ class Curves:
     """
 
     def __init__(self, tape: BranchingTape) -> None:
+        from mbkit.kernels.constraints.kinds import spline
+        from mbkit.kernels.forces import time_table
+
         self.tape = tape
+        self._spline, self._time_table = spline, time_table
 
     def stand_ins(self) -> list[tuple[Any, Callable[..., Any]]]:
         """Return what stands for the functions of kernels that search in tables."""
         return [
-            (time_table.piece_at, self.piece_at),
-            (time_table.value_at, self.value_at),
-            (spline.curve_at, self.curve_at),
+            (self._time_table.piece_at, self.piece_at),
+            (self._time_table.value_at, self.value_at),
+            (self._spline.curve_at, self.curve_at),
         ]
 
     def piece_at(self, p: Any, t: Number) -> tuple[None, Number]:
         """Return no piece, and the time within the table: see `value_at`."""
-        first, last = p[time_table.TIMES], p[time_table.TIMES + int(p[time_table.COUNT])]
+        times = self._time_table.TIMES
+        first, last = p[times], p[times + int(p[self._time_table.COUNT])]
         return None, self._where(t, first, first, self._where(t, last, t, last))
 
     def value_at(self, p: Any, width: int, entry: int, _piece: None, t: Number) -> Number:
         """Return an entry of `mbkit.kernels.forces.time_table.value_at` at a time."""
-        ends, coefficients = _table(p, time_table.COUNT, time_table.TIMES, width, entry)
+        table = self._time_table
+        ends, coefficients = _table(p, table.COUNT, table.TIMES, width, entry)
         return self._polynomial(ends, coefficients, t)
 
     def curve_at(self, p: Any, width: int, entry: int, x: Number) -> tuple[Number, ...]:
         """Return value, first and second derivative, as `spline.curve_at` does."""
-        ends, c = _table(p, spline.COUNT, spline.KNOTS, width, entry)
-        if p[spline.PERIOD] != 0.0:
-            x = _wrapped(x, ends[0], p[spline.PERIOD])
+        table = self._spline
+        ends, c = _table(p, table.COUNT, table.KNOTS, width, entry)
+        if p[table.PERIOD] != 0.0:
+            x = _wrapped(x, ends[0], p[table.PERIOD])
         slopes = [[1.0 * b, 2.0 * d, 3.0 * e] for _, b, d, e in c]
         bends = [[2.0 * d, 6.0 * e] for _, _, d, e in c]
         return tuple(self._polynomial(ends, each, x) for each in (c, slopes, bends))
