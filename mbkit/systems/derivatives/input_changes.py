@@ -47,7 +47,7 @@ def along_steps(point: Point, moving: Any, mu: Floats | None) -> Change:
     system, q, v, t = point.system, point.q, point.v, point.t
     efforts = point.by_state[0]
     if not point.constrained:
-        return Change(efforts * moving, np.zeros((len(q), 0, system.ndx)))
+        return Change(efforts * moving)
     exact = rows_by_steps(point, mu)
     if exact is not None:
         return Change((efforts + exact.efforts) * moving, *(part * moving for part in exact[1:3]))
@@ -83,7 +83,7 @@ def along_velocities(point: Point, moving: Any) -> Change:
     system, q, v, t = point.system, point.q, point.v, point.t
     efforts = point.by_state[1] * moving
     if not point.constrained:
-        return Change(efforts, np.zeros((len(q), 0, system.nv)))
+        return Change(efforts)
     return Change(efforts, bias_by_velocity(system, q, v, t) * moving)
 
 
@@ -138,12 +138,16 @@ def _moved(point: Point) -> Change:
     jerks = prescribed_jerks(system, point.t)
     by_q = along_steps(point, steps, point.mu if point.redundant else None)
     by_v, by_vdot = along_velocities(point, given), _by_acceleration(point)
-    efforts, rows = (
-        of_q @ dx[..., None] + of_v @ dv[..., None] + of_vdot @ jerks[..., None]
-        for of_q, of_v, of_vdot in zip(by_q[:2], by_v[:2], by_vdot[:2], strict=True)
+    efforts, rows, turned = (
+        _along(of_q, dx) + _along(of_v, dv) + _along(of_vdot, jerks)
+        for of_q, of_v, of_vdot in zip(by_q[:3], by_v[:3], by_vdot[:3], strict=True)
     )
-    turned = by_q.turned @ dx[..., None] if np.ndim(by_q.turned) else 0.0
     return Change(efforts, rows, turned, jerks[..., None])
+
+
+def _along(part: Any, move: Floats) -> Any:
+    """Return a part of a change along one move of the entries, (N, k)."""
+    return part @ move[..., None] if np.ndim(part) else 0.0
 
 
 _CHANGES: dict[str, Callable[[Point], Change]] = {
