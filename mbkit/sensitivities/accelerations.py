@@ -98,7 +98,7 @@ def changes(point: Point, names: Sequence[str]) -> Mapping[str, Change]:
         if name == "tau":
             found[name] = change_by_input(point, name)
         elif name not in found and name not in ("q", "v"):
-            found[name] = change_by_parameter(point, name)
+            found[name] = change_by_parameter(point, name, scaled=False)
     return found
 
 

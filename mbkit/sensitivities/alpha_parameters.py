@@ -52,7 +52,9 @@ def changes_by_inputs(
     found = {}
     for name in names:
         if name in parameters:
-            change = places[name] if name in places else change_by_parameter(point, name)
+            change = (
+                places[name] if name in places else change_by_parameter(point, name, scaled=False)
+            )
             efforts = change.efforts
         else:
             efforts = np.broadcast_to(-np.eye(nv) * (name == "tau"), (count, nv, nv))

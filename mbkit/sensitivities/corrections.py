@@ -19,13 +19,20 @@ import attrs
 import numpy as np
 
 from mbkit.sensitivities.charts import Charts
-from mbkit.sensitivities.constraint_rows import by_row
+from mbkit.sensitivities.constraint_rows import (
+    by_row,
+    columns_by_row,
+    moving_rows,
+    rate_by_steps,
+    residual_by_steps,
+)
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.constraints import kept_rows
 from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.exact_constraints import Rows
 from mbkit.systems.derivatives.inertia_changes import field_of_inertia, inertial_changes
 from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.numeric_changes import best_rate
@@ -85,7 +92,7 @@ class Corrections:
         charts = Charts.of(system)
         C, E = charts.dense(charts.differentials(step, None, None), count)
         by_first = first.solution.transposed(_T(E) @ by_q)
-        rows = _T(by_row(system, _T(rate_along_steps(system, q0, system.constraint_residual, t))))
+        rows = residual_by_steps(system, q0, t)
         rows = rows + system.constraint_jacobian_velocity_derivative(q0, step, t)
         by_q = _T(C) @ by_q + _T(_efforts(first)) @ by_first[0] + _T(rows) @ by_first[1]
         found = np.ascontiguousarray(_T(np.concatenate([by_q, by_v], axis=1)))
@@ -137,9 +144,31 @@ class Corrections:
             if name in places:
                 yield name, list(zip(adjoints, places[name], strict=True))
             elif _kind(name) not in _NOT_OF_MASS:
-                mass = [_change_of_mass(each, name) for each in (self.first, self.velocity)]
-                rows = () if _kind(name) in _NOT_OF_ROWS else self._by_rows(name)
-                yield name, list(zip(adjoints, [*mass, *rows], strict=False))
+                changes = self._by_numbers(name)
+                if changes is None:
+                    mass = [_change_of_mass(each, name) for each in (self.first, self.velocity)]
+                    rows = () if _kind(name) in _NOT_OF_ROWS else self._by_rows(name)
+                    changes = [*mass, *rows]
+                yield name, list(zip(adjoints, changes, strict=False))
+
+    def _by_numbers(self, name: str) -> list[Floats] | None:
+        """Return the changes by what compiled constraints read, on dual numbers, as of `_terms`."""
+        first, velocity, v = self.first, self.velocity, self.end[1]
+        system, still = first.system, np.zeros(v.shape)
+        rows = None if _kind(name) in _NOT_OF_ROWS else moving_rows(system, name)
+        if rows is None:
+            return None
+
+        def at(point: Point, v: Floats) -> Rows:
+            given = np.concatenate([still, point.multipliers], axis=-1)
+            return rows.at(point.q, v, point.t, given)
+
+        # A D is what of A v + g_t is linear in v
+        at_first, at_rest, at_end = at(first, first.vdot), at(first, still), at(velocity, v)
+        g = [columns_by_row(system, each.residual) for each in (at_first, at_end)]
+        by_step = at_first.rate - at_rest.rate
+        found = [-at_first.forces, -at_end.forces, by_step + g[0], g[1], at_end.rate]
+        return found if all(np.isfinite(each).all() for each in found) else None
 
     def _by_rows(self, name: str) -> Floats:
         """Return the changes of R1, g and R2 by a parameter, (3, N, m, k)."""
@@ -176,18 +205,12 @@ class Corrections:
         # of a free joint at rest the velocities are the rates of its steps
         by_g = [np.concatenate([0.0 * x[..., : system.ndx], x[..., nv:]], axis=-1) for x in rates]
         at_first = loose.constraint_jacobian_velocity_derivative(first.q, first.vdot, first.t)
-        by_rate = rate_along_steps(
-            loose, velocity.q, loose.constraint_velocity, v, velocity.t, moving=loosened.moving
-        )
+        by_rate = rate_by_steps(loose, velocity.q, v, velocity.t) * loosened.moving
         changes = [
             *(_efforts(each)[:, :nv] for each in (first, velocity)),
             at_first + by_g[0], by_g[1], by_rate,
         ]  # fmt: skip
-        found = {}
-        for name, steps in loosened.steps.items():
-            own = steps[loosened.moving]
-            found[name] = [x @ (own if x is by_rate else steps) for x in changes]
-        return found
+        return {name: [x @ steps for x in changes] for name, steps in loosened.steps.items()}
 
 
 def counted_rows(system: System, t: Floats, q: Floats, v: Floats) -> Floats:

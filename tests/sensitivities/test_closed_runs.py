@@ -77,6 +77,60 @@ def test_the_place_of_a_joint_of_a_four_bar():
     Closed(four_bar(), [3.0, 0, 0], h=5e-3).assert_same([("joints.A.S_pred", 3)])
 
 
+def rod_bar():
+    """Return a four-bar whose coupler is a massless rod, a constraint."""
+    mech = mb.Mechanism("four-bar with a rod", gravity=(0.0, 0.0, -9.81))
+    for name, point, com in (
+        ("crank", (0, 0, 0), (0, 0, 0.2)),
+        ("rocker", (0.9, 0, 0), (0.8, 0, 0.3)),
+    ):
+        inertia = mb.SpatialInertia.from_com(1.0, com, 0.01 * np.eye(3))
+        body = mech.add_body(mb.Body(name, inertia))
+        mech.add_joint(mb.RevoluteJoint(f"of {name}", axis=(0, 1, 0), point=point), "world", body)
+    ends = {"point_a": (0, 0, 0.3), "point_b": (0.8, 0, 0.5)}
+    length = float(np.hypot(0.8, 0.2))
+    mech.add_constraint(mb.Distance("rod", "crank", "rocker", length=length, **ends))
+    return mech
+
+
+def rod_bar_with_python():
+    """Return it with a wheel that follows by a function, for which differences are taken of all."""
+    mech = rod_bar()
+    wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.2)))
+    mech.add_joint(mb.RevoluteJoint("of wheel", axis=(0, 1, 0)), "world", wheel)
+    mech.add_constraint(
+        mb.JointCoupling(
+            "cam", driver="of crank", driven="of wheel", function=lambda x: 0.3 * np.sin(x)
+        )
+    )
+    return mech
+
+
+INTEGRATORS = {
+    "Munthe-Kaas": None,
+    "stabilised": mb.GeneralizedAlpha(0.8, tolerance=1e-14),
+    "index 3": mb.GeneralizedAlpha(0.8, formulation="index3", start="plain", tolerance=1e-14),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize(
+    ("mechanism", "name", "entry"),
+    [
+        (rod_bar, "constraints.rod.length", 0),
+        (rod_bar_with_python, "constraints.rod.length", 0),
+        (four_bar, "joints.C.S_pred", 5),
+        (four_bar, "joints.A.S_pred", 3),
+    ],
+)
+def test_what_moves_rows_of_constraints(integrator, mechanism, name, entry):
+    """Numbers of a constraint, and places of joints that close a loop (C) and of the tree."""
+    u = [3.0, 0.0, 0.0][: mechanism().assemble().nv]
+    closed = Closed(mechanism(), u, h=5e-3, integrator=INTEGRATORS[integrator])
+    closed.assert_same([(name, entry)], rtol=3e-9)
+
+
 @pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [bennett, stewart])

@@ -8,7 +8,7 @@ joints are measured, or the numbers that compiled constraints read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from mbkit.systems.derivatives.numeric_changes import rates_of_numbers, rates_wi
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Moves", "rows_by_parameter", "rows_by_steps", "rows_by_time"]
+__all__ = ["Moves", "MovingRows", "rows_by_parameter", "rows_by_steps", "rows_by_time"]
 
 #: What takes a number to values of a parameter, one for each of its entries.
 Moves = Sequence[Callable[[float], Any]]
@@ -47,20 +47,58 @@ def rows_by_time(point: Point) -> Change | None:
 def rows_by_parameter(point: Point, name: str, start: float, moves: Moves) -> Change | None:
     """Return the same by a parameter of a constraint, a body or a joint that closes loops.
 
-    `start` is a large number for `moves`. What the length does by which rows are scaled is left
-    out. None, too, where values beside the parameter's are refused, and where it changes more of a
-    joint than where it is.
+    What the length does by which rows are scaled is left out. None where `MovingRows` is.
     """
-    exact = point.system._exact_constraints
-    if exact is None:
-        return None
-    try:
-        moving = _moving(point.system, exact, name, start, moves)
-    except UsageError:
-        return None
-    if not moving:
-        return None if moving is None else Change(np.zeros((*point.v.shape, len(moves))))
-    return _change(point, _mu(point), lambda *state: exact.by_numbers(moving, *state))
+    rows = MovingRows.of(point.system, name, start, moves)
+    return None if rows is None else _change(point, _mu(point), rows.at)
+
+
+class MovingRows(NamedTuple):
+    """What constraints read, as a parameter moves it: their derivatives, on dual numbers.
+
+    Attributes
+    ----------
+    system : System
+        With constraints.
+    moving : mapping of int to ndarray
+        See `ExactConstraints.by_numbers`.
+    entries : int
+        Those of the parameter.
+    """
+
+    system: System
+    moving: Mapping[int, Floats]
+    entries: int
+
+    @classmethod
+    def of(cls, system: System, name: str, start: float, moves: Moves) -> MovingRows | None:
+        """Return it for a parameter of a constraint, a body or a joint that closes loops.
+
+        `start` is a large number for `moves`. What the length does by which rows are scaled is left
+        out. None for other parameters of joints, where constraints are not exact, where values
+        beside the parameter's are refused, and where it changes more of a joint than where it is.
+        """
+        exact, (kind, _, rest) = system._exact_constraints, name.partition(".")
+        of_tree = kind == "joints" and rest.rpartition(".")[0] not in system.loop_joints
+        if exact is None or of_tree:
+            return None
+        if name not in exact.moving:
+            try:
+                exact.moving[name] = _moving(system, exact, name, start, moves)
+            except UsageError:
+                exact.moving[name] = None
+        moving = exact.moving[name]
+        return None if moving is None else cls(system, moving, len(moves))
+
+    def at(self, q: Floats, v: Floats, t: Floats, given: Floats) -> Rows:
+        """Return the derivatives at states, as `ExactConstraints.by_numbers` takes them."""
+        if self.moving:
+            exact = self.system._exact_constraints
+            assert exact is not None  # see `of`
+            return exact.by_numbers(self.moving, q, v, t, given)
+        system = self.system
+        p, m = system.num_position_constraints, system.num_velocity_constraints
+        return Rows(*(np.zeros((len(q), rows, self.entries)) for rows in (p, m, m, system.nv)))
 
 
 def _moving(

@@ -58,6 +58,11 @@ class ExactConstraints:
     ----------
     evaluator : Evaluator
         Of the system; see `of`.
+
+    Attributes
+    ----------
+    moving : dict of str to mapping or None
+        How parameters that have been asked for move numbers, as of `by_numbers`; None: otherwise.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
@@ -66,6 +71,7 @@ class ExactConstraints:
         from mbkit.kernels.duals import DUAL
         from mbkit.kernels.lanes import address_in_lanes
 
+        self.moving: dict[str, Mapping[int, Floats] | None] = {}
         self._arrays = arrays = evaluator.arrays
         world: Any = arrays.bodies[0]
         self._nv = int(world["num_velocities"])

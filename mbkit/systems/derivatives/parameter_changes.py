@@ -84,8 +84,12 @@ def shape_of_parameter(system: System, name: str) -> tuple[int, ...]:
     return (6,) if _is_pose(value) else value.shape
 
 
-def change_by_parameter(point: Point, name: str) -> Change:
-    """Return the change by a parameter, its entries in a row."""
+def change_by_parameter(point: Point, name: str, *, scaled: bool = True) -> Change:
+    """Return the change by a parameter, its entries in a row.
+
+    Unless `scaled`, without what it does to multipliers alone by the length that scales rows of
+    constraints, as far as that is known; see `changes_by_places`.
+    """
     kind, _, rest = name.partition(".")
     body, _, field = rest.rpartition(".")
     if kind == "gravity":
@@ -93,17 +97,17 @@ def change_by_parameter(point: Point, name: str) -> Change:
     if kind == "forces":
         return Change(_of_forces(point, name))
     if kind == "constraints" or (kind == "joints" and body in point.system.loop_joints):
-        exact = _of_constraints(point, name)
+        exact = _of_constraints(point, name, scaled)
         return _by_differences(point, name) if exact is None else exact
     exact = None
     if kind == "bodies" and not is_spread(point.system):
-        exact = _of_body(point, name, body, field)
+        exact = _of_body(point, name, (body, field), scaled)
     return _by_differences(point, name) if exact is None else exact
 
 
-def _of_body(point: Point, name: str, body: str, field: str) -> Change | None:
+def _of_body(point: Point, name: str, place: tuple[str, str], scaled: bool) -> Change | None:
     """Return the change by a number of the inertia of a body, or by a dimension, if exact."""
-    system = point.system
+    system, (body, field) = point.system, place
     if is_given(system, body):
         inertial = inertial_changes(system, point.regressor, {name: (body, field)})
         change = Change(inertial[name] - _fields(point, name))
@@ -118,10 +122,10 @@ def _of_body(point: Point, name: str, body: str, field: str) -> Change | None:
     if rows is None:
         return None
     change = Change(*(one + np.asarray(other) for one, other in zip(change, rows, strict=True)))
-    return _with_length(system, name, change, _by_length(point))
+    return _with_length(system, name, change, _by_length(point)) if scaled else change
 
 
-def _of_constraints(point: Point, name: str) -> Change | None:
+def _of_constraints(point: Point, name: str, scaled: bool) -> Change | None:
     """Return the change by a parameter on which nothing else than constraints depends, if exact."""
     system = point.system
     if is_spread(system):
@@ -137,7 +141,7 @@ def _of_constraints(point: Point, name: str) -> Change | None:
             one = Change(*(part[..., k : k + 1] if np.ndim(part) else part for part in change))
             check_no_jump(point, lambda e, k=k: changed_by(system, name, k, e), start, name, one)  # type: ignore[misc]
         return change
-    return _with_length(system, name, change, _by_length(point))
+    return _with_length(system, name, change, _by_length(point)) if scaled else change
 
 
 def _of_forces(point: Point, name: str) -> Floats:
@@ -202,12 +206,16 @@ class Loosened(NamedTuple):
 
     def at(self, point: Point) -> Point:
         """Return the same states of the loosened system, its free joints at rest."""
+        q, v, vdot, tau = self.states(point.q, point.v, point.vdot, point.tau)
+        given = np.concatenate([point.given, np.ones(self.system.nv - point.system.nv, dtype=bool)])
+        return attrs.evolve(point, system=self.system, q=q, v=v, vdot=vdot, tau=tau, given=given)
+
+    def states(self, q: Floats, *velocities: Floats) -> tuple[Floats, ...]:
+        """Return configurations (N, nq) and velocities (N, nv) with the free joints at rest."""
         loose = self.system
-        rest = np.broadcast_to(loose.reference_configuration(), (len(point.q), loose.nq))
-        q = np.concatenate([point.q, rest[:, point.system.nq :]], axis=-1)
-        v, vdot, tau = (_padded(x, loose.nv) for x in (point.v, point.vdot, point.tau))
-        given = np.concatenate([point.given, np.ones(loose.nv - point.system.nv, dtype=bool)])
-        return attrs.evolve(point, system=loose, q=q, v=v, vdot=vdot, tau=tau, given=given)
+        rest = np.broadcast_to(loose.reference_configuration(), (len(q), loose.nq))
+        longer = np.concatenate([q, rest[:, q.shape[-1] :]], axis=-1)
+        return longer, *(_padded(each, loose.nv) for each in velocities)
 
 
 def changes_by_places(
