@@ -33,21 +33,17 @@ demo: $(STAMPS)/demo ## simulate a seven-joint arm; writes a plot and a result f
 	@$(BIN)/mbkit warmup --trees
 	$(BIN)/python examples/seven_joint_arm.py
 
-test: $(STAMPS)/test ## run the tests, without the long ones and those against other programs
-	@$(BIN)/mbkit warmup
+test: $(STAMPS)/test $(STAMPS)/kernels ## run the tests, without the long ones and those against other programs
 	$(PYTEST) -m "not long" --ignore=tests/peers
 
-long: $(STAMPS)/test ## run the long tests, which `make test` leaves out
-	@$(BIN)/mbkit warmup
+long: $(STAMPS)/test $(STAMPS)/kernels ## run the long tests, which `make test` leaves out
 	$(PYTEST) -m long --ignore=tests/peers
 
-fuzz: $(STAMPS)/test ## call everything with odd arguments, break callbacks and files; SECONDS=3600
-	@$(BIN)/mbkit warmup
+fuzz: $(STAMPS)/test $(STAMPS)/kernels ## call everything with odd arguments, break callbacks and files; SECONDS=3600
 	$(BIN)/python -m tests.robustness.one_by_one
 	$(BIN)/python -m tests.robustness.fuzz --seconds $(SECONDS) --seed $(SEED)
 
-peers: $(STAMPS)/dev ## compare with Pinocchio and other programs (installs them)
-	@$(BIN)/mbkit warmup
+peers: $(STAMPS)/dev $(STAMPS)/kernels ## compare with Pinocchio and other programs (installs them)
 	$(PYTEST) tests/peers
 
 plugins: $(STAMPS)/test ## install the distributions in plugins/, check them and run their tests
@@ -56,16 +52,13 @@ plugins: $(STAMPS)/test ## install the distributions in plugins/, check them and
 	$(BIN)/mbkit plugins --check
 	$(BIN)/python -m pytest $(addsuffix /tests,$(PLUGINS))
 
-bench: $(STAMPS)/dev ## measure against other programs; nothing else should be running
-	@$(BIN)/mbkit warmup
+bench: $(STAMPS)/dev $(STAMPS)/kernels ## measure against other programs; nothing else should be running
 	$(BIN)/python benchmarks/run.py
 
-studies: $(STAMPS)/demo ## run the studies of docs/studies, and write their pages
-	@$(BIN)/mbkit warmup
+studies: $(STAMPS)/demo $(STAMPS)/kernels ## run the studies of docs/studies, and write their pages
 	$(BIN)/python tools/write_studies.py
 
-docs: $(STAMPS)/dev ## build the pages of documentation to build/docs, and check their links
-	@$(BIN)/mbkit warmup
+docs: $(STAMPS)/dev $(STAMPS)/kernels ## build the pages of documentation to build/docs, and check their links
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/docs
 	$(BIN)/python -m tools.pages.check build/docs
 	$(BIN)/python -m tools.pages.requests build/docs
@@ -108,4 +101,9 @@ $(STAMPS)/venv: tools/make_venv
 $(STAMPS)/%: requirements/%.txt pyproject.toml $(STAMPS)/venv
 	@tools/ticking "Installing requirements/$*.txt into $(VENV), once" $(PIP) --require-hashes -r $<
 	@tools/ticking "Installing mbkit" $(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# All kernels compiled, after what installs mbkit; looking whether they are takes ten seconds.
+$(STAMPS)/kernels: requirements/demo.txt $(shell find mbkit -name '*.py')
+	@$(BIN)/mbkit warmup
 	@touch $@
