@@ -121,8 +121,9 @@ give an ordinary number, neither NaN nor infinite.
         )
     if value.shape != shape:
         raise ShapeError(f"{what} must be an array of shape {shape}, got shape {value.shape}.")
-    bad = np.argwhere(~np.isfinite(value))
-    if len(bad):
+    finite = np.isfinite(value)
+    if not finite.all():
+        bad = np.argwhere(~finite)
         entry = float(value[tuple(bad[0])])
         where = f" at {bad[0].tolist()}" if shape else ""
         more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
