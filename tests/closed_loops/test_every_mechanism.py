@@ -28,6 +28,7 @@ def _moving(case, system, steps=20):
     return run.q[-1], run.v[-1]
 
 
+@pytest.mark.some(3)
 @each_cut
 def test_the_closed_mechanism_has_its_freedoms_left(case, cut):
     """However it is cut: velocities of the tree less the rank of the constraints."""
@@ -38,6 +39,7 @@ def test_the_closed_mechanism_has_its_freedoms_left(case, cut):
     assert system.nv - rank == case.mobility
 
 
+@pytest.mark.some(3)
 @each_cut
 def test_the_initial_velocity_keeps_the_loops_closed(case, cut):
     """It is given in closed form for all joints, and taken of those in the tree."""

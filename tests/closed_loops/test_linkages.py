@@ -90,6 +90,7 @@ def test_a_prescribed_crank_goes_through_the_change_points():
     assert np.abs(efforts - inertia * np.array([1.0, 0.0, 0.0])).max() < 1e-10
 
 
+@pytest.mark.some(2)
 @pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")  # it starts there
 @each_representation
 def test_the_crank_may_start_at_a_change_point(representation):

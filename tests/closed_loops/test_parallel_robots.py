@@ -121,6 +121,7 @@ def moment(robot, seed, representation=None):
     return Moment(robot, system, found, q, v, freedoms)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(("robot", "representation"), in_turn(ROBOTS, REPRESENTATIONS))
 def test_a_robot_under_the_efforts_of_a_motion_makes_it(robot, representation):
     """All bodies accelerate as the closed form of their places says."""

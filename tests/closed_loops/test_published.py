@@ -27,6 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarni
 BRICARD_PERIOD = 4.99171151368871
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(("windows", "tolerance"), [(1, 1e-10), (10, 1e-10), (40, 1e-8)])
 def test_rows_of_four_bars_pass_the_singular_posture(windows, tolerance):
     """A02: once around, twice through the posture where each window could fold on its own."""
@@ -149,7 +150,7 @@ def test_the_flyball_governor_rises_as_published():
     assert abs(momenta[1] - momenta[0]) < 1e-11 * momenta[0]
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @each_representation
 @pytest.mark.parametrize("cut", ["ball", "cross", "guide", "pivot"])
 def test_the_spatial_slider_crank_moves_as_published(cut, representation):

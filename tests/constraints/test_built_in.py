@@ -19,7 +19,7 @@ def test_there_is_an_example_of_every_kind():
     assert {type(each) for each in EXAMPLES} == set(CONSTRAINT_TYPES.values())
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @_NAMED
 def test_rows_rate_and_bias_are_derivatives(constraint):
     """The laws of `check_constraint`, on bodies and joints that move in all ways."""
@@ -87,6 +87,7 @@ def _mechanism(constraint):
     return mech
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "constraint",
     [

@@ -37,6 +37,7 @@ def moving(system, names, seed):
     return q, v, system.dependent_acceleration(q, v, gains)
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_exactly_actuated_random_mechanisms(representation):
     """The efforts are those of virtual power, and forward dynamics gives the motion back."""

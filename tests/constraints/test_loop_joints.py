@@ -30,6 +30,7 @@ def case(kind, seed=3):
     return system, q, rng
 
 
+@pytest.mark.some(3)
 @each_kind
 def test_loops_close_where_they_were_closed(kind):
     system, q, _ = case(kind)
@@ -38,6 +39,7 @@ def test_loops_close_where_they_were_closed(kind):
     assert np.abs(system.constraint_residual(q)).max() < 2e-14 * system.arrays.closure.length
 
 
+@pytest.mark.some(3)
 @each_kind
 def test_jacobian_is_the_derivative_of_the_residual(kind):
     system, q, _ = case(kind)
@@ -49,6 +51,7 @@ def test_jacobian_is_the_derivative_of_the_residual(kind):
         np.testing.assert_allclose(A @ direction, expected, atol=2e-10 * (1 + np.abs(A).max()))
 
 
+@pytest.mark.some(3)
 @each_kind
 def test_velocity_and_acceleration_are_rates(kind):
     """A vdot + A' v, by way of the velocity at neighbouring states of a motion that keeps loops."""
@@ -78,6 +81,7 @@ def test_velocity_and_acceleration_are_rates(kind):
     np.testing.assert_allclose(found, np.zeros(len(bias)), atol=3e-6 * scale)
 
 
+@pytest.mark.some(3)
 @each_kind
 def test_wrenches_do_no_work_on_motions_of_the_joint(kind):
     """What the tree does along its velocities is what the wrenches of the rows do."""
@@ -88,7 +92,7 @@ def test_wrenches_do_no_work_on_motions_of_the_joint(kind):
     assert abs(power) < 1e-11 * (1 + np.abs(multipliers).sum())
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(12)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")  # some depend on others
 @each_representation
 @pytest.mark.parametrize("kinds", [LOOP_KINDS[::3], LOOP_KINDS[1::3], LOOP_KINDS[2::3]])
@@ -150,6 +154,7 @@ def test_redundant_loops_give_the_least_multipliers_and_are_named_once():
     twice.solve_dynamics(q, v)  # told once: a second warning would be an error
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", ["revolute", "spherical", "cylindrical", "fixed"])
 def test_joints_in_python_close_loops(kind):
     """A joint that gives its pose alone, in the place of one of mbkit with the same poses."""

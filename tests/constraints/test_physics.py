@@ -209,6 +209,7 @@ def upright_state(lean, w):
     return q, np.concatenate([R.inv().apply(w), R.inv().apply(center)])
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_a_disc_rolls_in_a_circle(representation):
     """Steady motion: lean, rate of precession and spin go together, and stay what they are."""
@@ -270,6 +271,7 @@ def rolling_disc(_t, state):
     return np.concatenate([R_dot.ravel(), np.cross(w, r), w_dot])
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_a_wobbling_disc_is_that_of_its_equations(representation):
     """A disc that leans and turns unsteadily, against its own equations by another integrator."""
@@ -285,6 +287,7 @@ def test_a_wobbling_disc_is_that_of_its_equations(representation):
     assert np.abs(run.energy_drift).max() < 1e-7 * run.kinetic_energy.max()
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_a_prescribed_point_needs_what_prescribed_joints_need(representation):
     """The force that moves a point on a path is that of the same motion by prescribed joints."""

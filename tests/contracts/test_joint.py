@@ -176,6 +176,7 @@ def test_neutral_is_the_identity(joint):
     np.testing.assert_allclose(joint.pose(joint.neutral()), np.eye(4), atol=1e-15)
 
 
+@pytest.mark.some(4)
 @every_joint
 @every_place
 def test_motion_subspace_is_the_derivative_of_the_pose(joint, size):
@@ -197,6 +198,7 @@ def test_motion_subspace_has_full_rank(joint, size):
     assert np.linalg.matrix_rank(S) == joint.num_velocities
 
 
+@pytest.mark.some(4)
 @every_joint
 @every_place
 def test_bias_is_the_rate_of_the_motion_subspace(joint, size):
@@ -249,6 +251,7 @@ def test_retract_leaves_its_arguments(joint):
     joint.pose(q), joint.motion_subspace(q), joint.bias(q, x), joint.constraint_wrenches(q)
 
 
+@pytest.mark.some(3)
 @every_joint
 @at_each("size", SIZES | {"small": 1e-3, "beyond pi": 5.0})
 def test_dexp_inv_is_the_rate_of_the_step(joint, size):

@@ -259,6 +259,7 @@ def test_diagnosis_tells_of_the_loops_of_joints():
         assert all("(free)" not in joint for loop in other.loops for joint in loop.joints)
 
 
+@pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(BY_NAME))
 def test_motions_are_the_same_to_the_order_of_the_integrator(name):

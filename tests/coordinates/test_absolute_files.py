@@ -213,6 +213,7 @@ def test_one_joint_is_enough_on_the_command_line(model, tmp_path):
         np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("orientation", "expected"),
     [

@@ -14,7 +14,7 @@ each_coordinates = pytest.mark.parametrize("coordinates", COORDINATES, ids=IDS)
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(12)
 @each_coordinates
 @pytest.mark.parametrize("seed", range(3))
 def test_there_and_back_is_the_same_state(seed, coordinates):

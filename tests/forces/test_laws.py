@@ -29,7 +29,7 @@ def case(request):
     return mech, system, forces, list(zip(times, states, strict=True))
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("field", "chosen")])
 def test_it_agrees_with_its_formula_in_python(case, name):
     """Generalized forces of the compiled force and of its twin are the same."""
@@ -56,6 +56,7 @@ def test_its_power_is_that_of_its_twin(case, name):
         )
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_its_power_is_accounted_for(case, name):
     """tau.v = -dU/dt - dissipated + supplied, the rate of U by central differences."""

@@ -70,6 +70,7 @@ def test_trees_answer_with_their_forces(mechanism, representation):
         assert_close(each, alone)
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_closed_mechanisms_answer_with_their_forces(representation):
     """Accelerations, multipliers, actuators' efforts and reactions."""

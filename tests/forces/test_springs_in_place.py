@@ -119,6 +119,7 @@ def test_they_do_what_their_function_does(mechanism, representation, choice):
         is_what_the_function_says(system, s, *accelerations(workspace, s))
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_they_go_with_forces_that_are_called(mechanism, representation):
     """Which act on some of the same bodies, and on others."""
@@ -151,6 +152,7 @@ def test_their_derivatives_are_exact(mechanism, representation):
         assert np.abs(found - expected.T).max() < 3e-11 * np.abs(found).max()
 
 
+@pytest.mark.some(3)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @each_representation
 def test_they_go_with_loops(representation):
@@ -169,7 +171,7 @@ def test_they_go_with_loops(representation):
     np.testing.assert_allclose(powers, forced.force_powers(q, v).sum(axis=0), rtol=1e-11)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(6)
 @each_representation
 @pytest.mark.parametrize("name", CASES)
 def test_what_the_memory_held_before_does_not_matter(mechanism, representation, name):

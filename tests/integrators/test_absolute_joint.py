@@ -103,7 +103,7 @@ def test_all_maps_are_of_order_four_and_agree(local, side):
     assert errors(joint, mb.RungeKuttaMuntheKaas(), [160])[0] < 3e-7
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(24)
 @some_maps
 @pytest.mark.parametrize("name", [name for name in INTEGRATORS if name != "Munthe-Kaas"])
 def test_all_integrators_keep_their_order(local, side, name):
@@ -237,7 +237,7 @@ CONSTRAINED = {
 }
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(24)
 @some_maps
 @pytest.mark.parametrize("name", CONSTRAINED)
 def test_a_top_held_by_a_constraint(local, side, name):

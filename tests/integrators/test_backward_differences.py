@@ -179,6 +179,7 @@ def test_velocity_by_coordinates_has_order_k(k: int, coordinates: list[Any]) -> 
     assert _first_power(defect[: TERMS - 1]) == k
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("k", STEPS)
 def test_velocity_by_increments_loses_a_bracket(k: int, motion: list[Any]) -> None:
     """sum gamma_j D_j misses v_{n+1} by h^2/12 [v, v'] from k = 3 on."""

@@ -46,7 +46,7 @@ def at(time):
     return mb.Event("then", lambda t, q, v: t - time)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(16)
 @each_problem
 @each_grid
 @each_formulation

@@ -15,6 +15,7 @@ from tests.integrators.rattle_in_python import RattleInPython
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", ["ball top", "loop top", "fast loop top", "four-bar", "arm"])
 def test_order_is_two(name: str) -> None:
     """Of q, v and the mean multipliers, where masses depend on the configuration too."""

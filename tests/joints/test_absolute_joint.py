@@ -61,14 +61,14 @@ def close(found, expected, tolerance=1e-14):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance * scale)
 
 
-@pytest.mark.some(9)
+@pytest.mark.some(27)
 @each_joint
 def test_the_joint_keeps_its_contract(joint):
     """Whatever it claims follows from its pose; compiled and Python forms agree."""
     mb.testing.check_joint(joint).raise_if_failed()
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(18)
 @each_side
 @each_local
 def test_as_a_member_of_a_composite_joint(local, side):

@@ -75,7 +75,7 @@ def left(joint, q, T):
     return np.concatenate([SO3.log(E[:3, :3]), E[:3, 3]]), S
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @every_joint
 @every_place
 def test_a_pose_of_the_joint_is_found_again(joint, size):
@@ -84,7 +84,7 @@ def test_a_pose_of_the_joint_is_found_again(joint, size):
     np.testing.assert_allclose(joint.pose(joint.configuration_from_pose(T)), T, atol=1e-14)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 @every_joint
 def test_random_poses_of_the_joint_are_found_again(joint):
     """Composites, and joints that do not say where they are, search for it from several places."""
@@ -94,6 +94,7 @@ def test_random_poses_of_the_joint_are_found_again(joint):
         np.testing.assert_allclose(joint.pose(joint.configuration_from_pose(T)), T, atol=3e-14)
 
 
+@pytest.mark.some(3)
 @every_nearest
 def test_what_is_left_of_a_pose_that_is_off_has_no_part_along_the_joint(joint):
     """But for terms of second order: a tenth of the way off leaves a hundredth of them."""
@@ -106,6 +107,7 @@ def test_what_is_left_of_a_pose_that_is_off_has_no_part_along_the_joint(joint):
     assert parts[1] < 0.02 * parts[0] + 1e-13
 
 
+@pytest.mark.some(3)
 @every_nearest
 def test_wrenches_see_all_that_is_left(joint):
     """W^T log(pose^-1 T) is zero for poses of the joint alone: it is as long as what is left."""
@@ -121,7 +123,7 @@ def test_wrenches_see_all_that_is_left(joint):
         assert np.linalg.norm(W.T @ inside) > (1.0 - 1e-4) * np.linalg.norm(inside) - 1e-14
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(6)
 @every_joint
 def test_it_changes_smoothly_off_the_poses_of_the_joint(joint):
     """Second differences of the found pose along a path are those of a curve."""
@@ -133,7 +135,7 @@ def test_it_changes_smoothly_off_the_poses_of_the_joint(joint):
     assert np.abs(np.diff(found, n=2, axis=0)).max() < 1e-6
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @pytest.mark.parametrize(
     "joint",
     [j for j in NEAREST if j.num_velocities < 6 and not isinstance(j, mb.UniversalJoint)],
@@ -184,6 +186,7 @@ def test_a_screw_that_hardly_advances_counts_no_turns():
     assert abs(LoopRow(nut).configuration_from_pose(T)[1][0]) < 1e-12
 
 
+@pytest.mark.some(3)
 @every_joint
 def test_compiled_forms_find_the_same(joint):
     """Closed forms, the general search, and joints in Python that are called back."""

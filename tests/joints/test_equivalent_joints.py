@@ -264,6 +264,7 @@ def test_coordinates_change_no_acceleration(joints, representation):
         np.testing.assert_allclose(other, found[0], rtol=0.0, atol=1e-10 * np.abs(found[0]).max())
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("joints", SAME.values(), ids=SAME.keys())
 def test_coordinates_change_no_motion(joints):
     """Half a second: the same poses, to the error of the method, and the energy is kept."""

@@ -86,7 +86,7 @@ def test_compiled_wrenches_are_those_of_the_method(joint):
     np.testing.assert_allclose(W, expected, atol=2e-14)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(12)
 @every_joint
 def test_wrenches_change_smoothly(joint):
     """Along a path through the neutral configuration, halving the steps halves the changes."""

@@ -34,7 +34,7 @@ def by_polynomials(values, t):
     return found
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("name", MOVED)
 def test_rates_of_any_order_of_closed_mechanisms(name):
     """Polynomials through a motion found point by point; then back from the motion of a body."""
@@ -69,6 +69,7 @@ def free_velocities(system, q):
     return [system.velocity_names[k] for k in found]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "coordinates",
     [mb.RelativeCoordinates, pytest.param(mb.AbsoluteCoordinates, marks=pytest.mark.long)],

@@ -172,7 +172,7 @@ def test_inverse_differential_keeps_its_digits_beside_the_pole(distance):
         assert error(result, reference(SE3, "dexp_spatial_inv", X)) <= TOLERANCE
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(6)
 @pytest.mark.parametrize("angle", [6.5, 9.0, 20.0])
 @pytest.mark.parametrize("name", ["exp", "dexp_spatial", "dexp_spatial_inv"])
 def test_maps_beyond_two_pi(name, angle):

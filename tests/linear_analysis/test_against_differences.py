@@ -25,6 +25,7 @@ def assert_close(found, expected, tolerance=NUMERIC):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance * max(size, 1.0))
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_tree_in_motion(representation):
     """All joints, those on groups among them: increments from the motion through the state.

@@ -92,7 +92,7 @@ def test_simulations_agree(kind):
     assert own.nv == 0 or np.abs(runs[0].v[-1] - runs[0].v[0]).max() > 0.1
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @every_twin
 def test_rates_agree_at_the_identity_and_near_half_turns(kind):
     """Motion subspace, bias and dexp_inv where series end and angles are large."""

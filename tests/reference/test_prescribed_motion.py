@@ -147,6 +147,7 @@ def tree(kind, representation=None, reverse=False):
 every_kind = pytest.mark.parametrize("kind", DRIVEN)
 
 
+@pytest.mark.some(4)
 @every_kind
 def test_velocity_and_acceleration_are_the_rates_of_the_motion(kind):
     """Differences of the function on the group, and of the velocity, agree with them."""
@@ -183,7 +184,7 @@ def test_dynamics_of_all_joints(kind, representation, reverse):
     np.testing.assert_allclose(found, state.tau + efforts, atol=1e-9 * np.abs(found).max())
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(12)
 @every_kind
 @pytest.mark.parametrize("reverse", [False, True])
 def test_power_of_the_drive_is_balanced(kind, reverse):

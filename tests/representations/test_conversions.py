@@ -94,6 +94,7 @@ def test_acceleration_is_more_than_the_converted_one():
     assert close(missing, expected, 10.0)
 
 
+@pytest.mark.some(4)
 @pairs
 @settings(max_examples=15, deadline=None)
 @given(seed=seeds, reach=st.sampled_from([1.0, 1e3]))

@@ -115,6 +115,7 @@ def test_forces_and_joints_that_are_turned_round():
     assert_adjoint(base, found)
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "method", [mb.RungeKuttaMuntheKaas(), mb.GeneralizedAlpha(0.8, tolerance=1e-14)],

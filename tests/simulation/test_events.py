@@ -306,7 +306,7 @@ def slider(q=0.0, v=1.0, span=(0.0, 6.0), h=0.1, **options):
     return mb.simulate(mech.assemble(), span, h, q=[q], v=[v], **options)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("t0", [0.0, 0.3, -1.7, 1000.0])
 @pytest.mark.parametrize("reset", [None, lambda t, q, v: (q, v)])
@@ -320,7 +320,7 @@ def test_numbers_that_are_zero_on_the_grid_are_found_once(t0, reset):
     np.testing.assert_allclose(run.events.t, t0 + 0.1 * np.arange(1, 60), rtol=0, atol=1e-11)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(9)
 @pytest.mark.slow
 @pytest.mark.parametrize("level", np.arange(1, 60) / 10)
 def test_walls_and_ends_on_the_grid_are_never_passed(level):

@@ -88,7 +88,7 @@ def assert_same_events(one, other):
         np.testing.assert_array_equal(getattr(one.events, name), getattr(other.events, name))
 
 
-@pytest.mark.some(2)
+@pytest.mark.long
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("options", [{"save_every": 7}, {"save_at": np.linspace(0.21, 2.19, 555)}])
 def test_a_run_in_a_directory_is_the_run_in_memory(system, tmp_path, options):

@@ -37,6 +37,7 @@ METHODS = (None, ADAPTIVE, mb.GeneralizedAlpha(), mb.MultistepMuntheKaas())
 each_method = pytest.mark.parametrize("integrator", METHODS, ids=repr)
 
 
+@pytest.mark.some(2)
 @each_method
 def test_a_jump_is_told_of_once_whatever_is_saved(integrator):
     """Horizontally it costs no energy, and the velocity is zero before and after."""
@@ -88,7 +89,7 @@ def test_a_motion_that_is_faster_than_the_steps_is_told_of():
         assert simulated(system, integrator=ADAPTIVE).warnings == ()
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @each_method
 @pytest.mark.parametrize(
     "motion",

@@ -202,7 +202,7 @@ def assert_same(monkeypatch, system, method, *, rounding=1e-12, steps=STEPS):
     np.testing.assert_allclose(run.v, other.v, atol=1e-8)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("mechanism", [chain, ladder, with_forces, driven])
@@ -268,6 +268,7 @@ def test_least_multipliers_of_many_redundant_rows():
     np.testing.assert_allclose(found, least, atol=1e-9)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_outputs_within_steps_leave_columns_where_they_are(method):
     """A step to such a time has a memory of its own, which is gone when the run goes on."""

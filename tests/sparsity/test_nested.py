@@ -93,7 +93,7 @@ def doubled(both_ways: Any, representation: Any, seed: int) -> tuple[Any, Any, A
     return own, other, q, v, rng.normal(size=own.nv)
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(24)
 @each_representation
 @pytest.mark.parametrize("seed", [10, 12, 16, 26, 32])  # most of their loops have bodies for bases
 def test_random_loops_that_are_doubled(both_ways: Any, representation: Any, seed: int) -> None:
@@ -101,6 +101,7 @@ def test_random_loops_that_are_doubled(both_ways: Any, representation: Any, seed
     compare(*doubled(both_ways, representation, seed))
 
 
+@pytest.mark.some(3)
 @each_representation
 def test_minimum_norm_multipliers_do_not_grow_from_rounding(
     both_ways: Any, representation: Any
@@ -111,6 +112,7 @@ def test_minimum_norm_multipliers_do_not_grow_from_rounding(
     assert max(sizes) - min(sizes) < 1e-9 * max(sizes)
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_ladders(both_ways: Any, representation: Any) -> None:
     own, other = both_ways(hanging_ladder(9), representation=representation)
@@ -119,7 +121,7 @@ def test_ladders(both_ways: Any, representation: Any) -> None:
     compare(own, other, q, v, tau)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @each_representation
 @pytest.mark.parametrize("joint", [mb.FixedJoint("again"), mb.RevoluteJoint("again")], ids=repr)
 def test_a_body_that_floats_holds_another_twice(
@@ -163,6 +165,7 @@ def braced_ladder(windows: int, seed: int = 0) -> mb.Mechanism:
     return mech
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_loops_and_constraints_that_pass_other_bases(both_ways: Any, representation: Any) -> None:
     own, other = both_ways(braced_ladder(8), representation=representation)
@@ -171,6 +174,7 @@ def test_loops_and_constraints_that_pass_other_bases(both_ways: Any, representat
     compare(own, other, q, v, tau)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("gap", [0.0, 1e-8, 1e-6, 1e-5])
 def test_ranks_where_loops_are_open(both_ways: Any, gap: float) -> None:
     """As inside of a step: rows that depend on others then do so by the gap alone."""
@@ -198,6 +202,7 @@ def test_absolute_coordinates_move_as_much() -> None:
 # ------------------------------------------------------------------------------- given motions
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_some_accelerations_are_given(both_ways: Any, representation: Any) -> None:
     own, other = both_ways(hanging_ladder(8), representation=representation)
@@ -224,6 +229,7 @@ def test_joints_are_driven(both_ways: Any) -> None:
 # ----------------------------------------------------------------------------------------- runs
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "integrator",
     [
@@ -308,6 +314,7 @@ def test_numbers_may_be_changed() -> None:
 # --------------------------------------------------------------------------------------- growth
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("make", [hanging_ladder, rimmed_wheel])
 def test_what_is_stored_grows_as_the_windows_do(make: Any) -> None:
     small, middle, large = (numbers(make(count).assemble()) for count in (20, 40, 80))

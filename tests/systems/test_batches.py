@@ -72,7 +72,7 @@ def one(arguments, k):
     return {name: rows[k] for name, rows in arguments.items()}
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(16)
 @pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT])
 def test_a_batch_is_its_samples(case, method):
     """Bit by bit, for one axis and for two."""

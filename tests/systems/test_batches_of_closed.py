@@ -101,6 +101,7 @@ METHODS = {
 }  # fmt: skip
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_of_a_closed_mechanism_is_its_samples(case, method, monkeypatch):
     """Bit by bit, with samples that fail; of those that do not none is computed alone."""

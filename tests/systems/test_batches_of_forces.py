@@ -54,6 +54,7 @@ def check(call, *rows):
     return found
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("k", range(len(mechanism()[1])))
 def test_a_force_on_many_samples_is_the_force_on_each(k, taken):
     """Of every kind; one that meets a number that is none fails in its sample alone."""

@@ -75,6 +75,7 @@ def test_trees_of_all_joints(seed):
     check(system, state.q, state.v)
 
 
+@pytest.mark.some(3)
 @at_each("angle", {angle: angle for angle in (0.0, 1e-8, np.pi - 1e-8, np.pi)})
 @pytest.mark.parametrize("kind", MAKERS)
 def test_hard_places(kind, angle):
@@ -90,6 +91,7 @@ def test_hard_places(kind, angle):
     )
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     "joint",

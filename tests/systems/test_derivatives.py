@@ -89,6 +89,7 @@ def test_trees_of_all_joints(seed):
     check(system, state.q, state.v, state.vdot)
 
 
+@pytest.mark.some(3)
 @at_each("angle", {angle: angle for angle in (0.0, 1e-8, np.pi - 1e-8, np.pi)})
 @pytest.mark.parametrize("kind", MAKERS)
 def test_hard_places(kind, angle):
@@ -112,7 +113,7 @@ def behind(joint, rng, turned):
     return mech.assemble()
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     "joint",

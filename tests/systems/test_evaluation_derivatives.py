@@ -223,7 +223,7 @@ SOME = (
 )  # fmt: skip
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_trees(loaded, representation):
     """Forward dynamics of joints with several velocities, under forces of every kind."""
@@ -239,6 +239,7 @@ def test_parameters_of_trees(loaded, name):
     check(system, (state.q, state.v, state.tau, 0.45), (name,))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("axis", [(0.3, -0.5, 0.7), (0.2, 0.6, -1.3), (0.0, 0.0, -1.0)])
 def test_axes_whose_frames_matter(axis):
     """Coordinates in a plane and about a shaft turn with the frame on the axis."""
@@ -259,6 +260,7 @@ def test_axes_whose_frames_matter(axis):
     check(system, (state.q, state.v, state.tau, 0.0), names)
 
 
+@pytest.mark.long
 def test_where_efforts_balance():
     """Without forces and efforts nothing is left of M vdot + b: its rounding is no size."""
     rng = np.random.default_rng(8)
@@ -318,6 +320,7 @@ def test_inverse_and_hybrid_dynamics(loaded):
 NUMERIC = 1e-9
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("example", "coordinates"),
     [

@@ -86,6 +86,7 @@ CASES = [
 ]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(("constraint", "name"), CASES)
 def test_every_number_of_every_constraint(constraint, name):
     rng = np.random.default_rng(83)
@@ -102,6 +103,7 @@ def test_every_number_of_every_constraint(constraint, name):
         check(point, f"{name}[{index}]", one)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("constraint", COMPILED, ids=lambda each: each.name)
 @pytest.mark.parametrize("name", ["q", "t"])
 def test_states_and_time_of_every_constraint(constraint, name):
@@ -111,7 +113,7 @@ def test_states_and_time_of_every_constraint(constraint, name):
     check(point, name)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(9)
 @pytest.mark.parametrize("kind", [kind for kind in LOOP_KINDS if kind != "angles"])
 def test_states_and_places_of_loop_joints(kind):
     """Positions of their frames; the other entries of a pose are refused beside its value.
@@ -139,6 +141,7 @@ def test_states_and_places_of_loop_joints(kind):
             check(point, f"{name}[{j},3]", own)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", ["revolute", "cylindrical"])
 def test_multipliers_by_centres_of_mass(kind):
     """Rows of a loop joint are measured on its axis, beside the centres of mass of its bodies."""

@@ -70,6 +70,7 @@ def free_names():
     return [n for n in names if n.rpartition(".")[2] not in ("frame_a", "frame_b", "times")]
 
 
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", free_names())
@@ -84,6 +85,7 @@ def test_every_parameter_of_every_force(case, name):
     assert_exact(found.reshape(expected.shape), expected)
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("t", [-0.1, TIME, 1.0, 2.0])

@@ -162,6 +162,7 @@ def check_base(system, rng):
     return base
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", [kind for kind in MAKERS if kind != "fixed"])
 def test_base_parameters_of_every_joint(kind):
     rng = np.random.default_rng(87)

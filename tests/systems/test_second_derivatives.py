@@ -78,7 +78,7 @@ def check(system, q, v, vdot, wrenches=None):
 # ------------------------------------------------------------------------------------ all joints
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_joint_either_way_round(kind):
     """The joint in the middle of a branched tree, and beyond itself."""

@@ -26,6 +26,7 @@ def cases():
 MECHANISM, FORCES = cases()
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", FORCES)
 def test_every_force_of_mbkit_holds(name):
     """In a tree where nothing is aligned, and in the chain that is made of its names."""

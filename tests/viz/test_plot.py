@@ -94,6 +94,7 @@ def test_incomplete_runs_say_so(tmp_path):
     assert figure.get_suptitle() == "not completed: Interrupted by the user after t = 2 s."
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF")])
 def test_the_suffix_is_the_format(tmp_path, suffix, start):
     path = tmp_path / f"run{suffix}"
@@ -143,6 +144,7 @@ def test_without_a_path_pyplot_has_the_figure():
     plt.close(figure)
 
 
+@pytest.mark.long
 def test_outputs_have_a_panel_for_each_unit(tmp_path):
     """Here of a pendulum, whose outputs are recorded: metres, newtons and newton metres apart."""
     outputs = {"tip": "bob.position", "load": "axle.reaction", "own": lambda t, q, v: [t, -t]}
@@ -165,6 +167,7 @@ def pendulum_run(h=0.01, **further):
     return mb.simulate(mech.assemble(), (0.0, 0.2), h, q={"axle": 1.0}, **further)
 
 
+@pytest.mark.long
 def test_residuals_are_drawn_where_there_are_constraints(tmp_path):
     """On a logarithmic axis, and multipliers when they are asked for; zeros cannot be drawn."""
     residuals = np.full((50, 3), 1e-12) * (1.0, 10.0, 0.0)
@@ -286,6 +289,7 @@ def test_what_is_no_result_is_refused():
         make_result().plot(make_result())
 
 
+@pytest.mark.long
 def test_names_are_drawn_letter_by_letter(tmp_path):
     """Two dollar signs are no formula, which would not be one."""
     names = ("a$^$", "b")

@@ -75,6 +75,7 @@ def driven_four_bar(motion):
     return mech.assemble()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("motion", ["2*t", lambda t: 2.0 * t])
 def test_time_drives_a_loop_around_and_back_on_its_branch(motion):
     """A long way in one go, as where the slider is clicked: joints follow as in small steps."""

@@ -48,7 +48,7 @@ METHODS = (
 )
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(8)
 @pytest.mark.parametrize(
     ("joint", "integrator"), in_turn(JOINTS, {repr(each): each for each in METHODS})
 )
@@ -124,6 +124,7 @@ def test_steps_past_lock_are_right_or_refused(method, phase):
     assert past_lock(method, h, 0.5, phase) < 1e-2 * h
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("ratio", [1.0, 1e2, 1e4])
 def test_steps_of_their_own_size_pass_lock(ratio):
     assert past_lock(mb.QuaternionVectorSpace(rtol=1e-8), 0.05, ratio, 0.3) < 1e-6

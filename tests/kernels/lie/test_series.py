@@ -61,6 +61,7 @@ COEFFICIENTS = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_coefficients_have_all_digits(name):
     """The relative error is below 1e-15 at every angle up to 2 pi - 1e-7."""
