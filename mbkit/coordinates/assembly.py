@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
-import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.coordinates.division import CutBodies, Division, DivisionRule
 from mbkit.coordinates.force_joints import check_positions
+from mbkit.coordinates.joint_entries import entry_names, limits, reference_positions
 from mbkit.coordinates.locking import is_left_out, locked, locked_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure, measured_frames
 from mbkit.coordinates.placement_joints import loosened
@@ -21,8 +21,7 @@ from mbkit.forces import Force, check_force_definition
 from mbkit.model.graph import graph_of
 from mbkit.model.parameters import changed, parameters
 from mbkit.model.plain_data import can_be_written, to_toml
-from mbkit.parts.body import RigidBody
-from mbkit.parts.connection import Connection
+from mbkit.parts.body import Body, RigidBody, with_inertia
 from mbkit.parts.parts import Parts
 from mbkit.representations import Representation
 from mbkit.shapes import Shape
@@ -225,6 +224,20 @@ class Assembly:
             other.division.rule.check(other.division, self.topology)
         return other.system(rows)
 
+    @property
+    def bodies(self) -> Mapping[str, Body]:
+        """The bodies of the mechanism as they were given."""
+        return self.parts.bodies
+
+    def with_inertias(
+        self, inertias: Mapping[str, SpatialInertia], values: Mapping[str, ArrayLike]
+    ) -> System:
+        """Return the system with other numbers, some bodies having inertias that are given."""
+        parts = changed(self.parts, values)
+        given = {name: with_inertia(parts.bodies[name], each) for name, each in inertias.items()}
+        bodies = {**parts.bodies, **given}
+        return self._divided(attrs.evolve(parts, bodies=bodies)).system()
+
     def _rows_before(
         self, parts: Parts, values: Mapping[str, ArrayLike], bodies: Collection[str]
     ) -> SystemArrays | None:
@@ -285,14 +298,14 @@ class Assembly:
             representation=self.representation,
             body_names=("world", *parts.bodies),
             joint_names=tuple(joints),
-            position_names=_names(slices.positions),
-            velocity_names=_names(slices.velocities),
+            position_names=entry_names(slices.positions),
+            velocity_names=entry_names(slices.velocities),
             position_units=tuple(u for joint in joints.values() for u in joint.position_units),
             mass=float(sum(body.inertia.mass for body in parts.bodies.values())),
             gravity=parts.gravity,
-            **_limits([parts.joints[name] for name in joints]),
+            **limits([parts.joints[name] for name in joints]),
             blueprint=self,
-            reference=_reference(
+            reference=reference_positions(
                 {name: parts.joints[name] for name in joints},
                 self.division.rule.reference(self.parts),
             ),
@@ -367,32 +380,3 @@ def _motions(parts: Parts, joints: Collection[str]) -> Mapping[str, JointMotion]
     """Return the prescribed motions of joints, by name."""
     motions = {name: parts.joints[name].motion for name in joints}
     return MappingProxyType({name: motion for name, motion in motions.items() if motion})
-
-
-def _limits(edges: list[Any]) -> dict[str, Floats]:
-    """Return the limits of joints, one row an entry of q or v."""
-    limits = {
-        "position_limits": [np.zeros((0, 2)), *(e.limits.of_positions(e.joint) for e in edges)],
-        "velocity_limits": [np.zeros(0), *(e.limits.of_velocities(e.joint) for e in edges)],
-        "effort_limits": [np.zeros(0), *(e.limits.of_efforts(e.joint) for e in edges)],
-    }
-    arrays = {key: np.concatenate(rows) for key, rows in limits.items()}
-    for array in arrays.values():
-        array.flags.writeable = False
-    return arrays
-
-
-def _names(slices: dict[str, slice]) -> tuple[str, ...]:
-    names: list[str] = []
-    for name, entries in slices.items():
-        count = entries.stop - entries.start
-        names += [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
-    return tuple(names)
-
-
-def _reference(joints: Mapping[str, Connection], given: Mapping[str, Floats]) -> Floats:
-    """Return where the joints are at the reference: as they say unless something else is given."""
-    rows = (given.get(n, edge.reference) for n, edge in joints.items())
-    reference = np.concatenate([np.zeros(0), *rows])
-    reference.flags.writeable = False
-    return reference

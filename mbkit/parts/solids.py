@@ -64,6 +64,10 @@ class Solid(Body, abc.ABC):
     @functools.cached_property
     def inertia(self) -> SpatialInertia:
         """Mass, centre of mass and moment of inertia, in the body's frame."""
+        return self.computed_inertia()
+
+    def computed_inertia(self) -> SpatialInertia:
+        """Return `inertia`, computed anew."""
         return self.shape.inertia(self.mass, density=self.density)
 
     @property

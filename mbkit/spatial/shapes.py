@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.differentiation.marks import traced_as, without
 from mbkit.errors import InertiaError
 from mbkit.spatial.arrays import EQUAL, FloatArray, check_array, frozen_array, with_key
 
@@ -108,6 +109,7 @@ def _three_lengths(key: str, value: ArrayLike, what: str, each: str) -> FloatArr
     return lengths
 
 
+@traced_as(without)
 def check_positive(value: Any, what: str, unit: str = "m", *, or_zero: bool = False) -> None:
     """Raise InertiaError unless `value` is a finite number above zero (or zero itself)."""
     number = frozen_array(value)
@@ -120,6 +122,7 @@ def check_positive(value: Any, what: str, unit: str = "m", *, or_zero: bool = Fa
         )
 
 
+@traced_as(without)
 def check_length(value: Any, what: str, *, or_zero: bool = False) -> None:
     """Raise InertiaError unless `value` is a positive number whose powers are numbers."""
     check_positive(value, what, or_zero=or_zero)

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.forces import Force
+from mbkit.parts import Body
 from mbkit.shapes import Shape
 from mbkit.solvers import ConstraintSolver
+from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array
 
 if TYPE_CHECKING:
@@ -216,6 +218,20 @@ class Blueprint(Protocol):
 
     def changed(self, values: Mapping[str, ArrayLike]) -> System:
         """Return the system with other numbers."""
+        ...
+
+    @property
+    def bodies(self) -> Mapping[str, Body]:
+        """The bodies of the mechanism as they were given, without the world."""
+        ...
+
+    def with_inertias(
+        self, inertias: Mapping[str, SpatialInertia], values: Mapping[str, ArrayLike]
+    ) -> System:
+        """Return the system with other numbers, some bodies having inertias that are given.
+
+        They need not be such as a body has, and no longer follow from dimensions.
+        """
         ...
 
     def loosened(self, places: Sequence[tuple[str, str]]) -> tuple[System, tuple[str, ...]]:

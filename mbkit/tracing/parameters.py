@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mbkit.systems import System
     from mbkit.systems.memory.closure import ClosureArrays
 
-__all__ = ["Free", "flat", "numbers_of", "read_parameters"]
+__all__ = ["Free", "flat", "free_parameter", "numbers_of", "read_parameters"]
 
 _INDEX = re.compile(r"(.*)\[(\d+(?:\s*,\s*\d+)*)\]")
 
@@ -93,6 +93,11 @@ def read_parameters(
                     f"each number once."
                 )
     return tuple(found.values())
+
+
+def free_parameter(what: str, path: str, system: System) -> Free:
+    """Return a whole parameter of a system, which stays free."""
+    return _free(what, path, path, np.asarray(system.parameters[path], dtype=np.float64), None)
 
 
 def _free(what: str, path: str, label: str, value: Any, index: tuple[int, ...] | None) -> Free:

@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import attrs
 import numpy as np
 
 from mbkit.errors import MbkitError, UsageError
@@ -114,13 +115,27 @@ class _Numbers:
                 value[entry[::-1]] += d * h
         try:
             given = {path: value if value.ndim else float(value) for path, value in values.items()}
-            other = self._system.with_parameters(given)
+            other = self._changed(given)
         except MbkitError as error:
             raise UsageError(
                 f"{self.what}: these parameters cannot stay free together, values nearby are "
                 f"refused: {error}"
             ) from error
         return flat(numbers_of(other, Workspace(other.arrays, other.evaluator)))
+
+    def _changed(self, values: dict[str, Any]) -> System:
+        """Return the system with other numbers, where moments need not be such as a body has."""
+        known, inertias = self._system._blueprint.bodies, dict[str, dict[str, Any]]()
+        for path in [*values]:
+            owner, _, field = path.rpartition(".")
+            if f"{owner}.moment_about_com" in self._system.parameters:
+                name = owner.partition(".")[2]
+                inertias.setdefault(name, {})[field] = values.pop(path)
+        changed = {
+            name: attrs.evolve(known[name].inertia, unphysical=True, **fields)
+            for name, fields in inertias.items()
+        }
+        return self._system._blueprint.with_inertias(changed, values)
 
     def coefficient(
         self, product: Product, places: Any, there: Any, newton: Mapping[Product, Term]
@@ -267,8 +282,8 @@ def _check(numbers: _Numbers, newton: Mapping[Product, Term]) -> None:
         names = ", ".join(repr(path) for path in dict.fromkeys(each.path for each in numbers.free))
         raise UsageError(
             f"{numbers.what}: the numbers of the system are no polynomials of {names}, so that "
-            f"they cannot stay free; dimensions of bodies, curves, and axes within composite "
-            f"joints cannot. Leave them out, and assemble anew for each value."
+            f"they cannot stay free; what curves are given at, and axes within composite joints, "
+            f"cannot. Leave them out, and assemble anew for each value."
         )
 
 

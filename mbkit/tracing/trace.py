@@ -23,6 +23,7 @@ from mbkit.errors import MbkitError, UsageError
 from mbkit.kernels.higher_orders.layout import PLAN
 from mbkit.systems.higher_orders import representation_code
 from mbkit.systems.memory.workspace import Workspace
+from mbkit.tracing.bodies import inertias_by_dimensions, is_of_dimensions
 from mbkit.tracing.branches import BranchingTape
 from mbkit.tracing.forces import enter_forces
 from mbkit.tracing.joint_placements import enter_places, is_of_places
@@ -31,7 +32,7 @@ from mbkit.tracing.kernels import ClosedForms, KernelCopies, SmoothForms
 from mbkit.tracing.memory import Mirror, as_objects, memory_at
 from mbkit.tracing.numbers import is_plain, rounded, rounded_fit
 from mbkit.tracing.parameters import Free, flat, numbers_of
-from mbkit.tracing.polynomials import Term, polynomials
+from mbkit.tracing.polynomials import polynomials
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -134,8 +135,7 @@ class Trace:
         numbers = numbers_of(self.system, self.workspace)
         values = None
         if free:
-            found = self._polynomials()
-            values = self._values(found, len(flat(numbers)))
+            values = self._values(len(flat(numbers)))
         start = 0
         for address, array in numbers:
             objects = as_objects(array)
@@ -179,19 +179,14 @@ class Trace:
             self.constants[x] = self.tape.input(f"constant {x!r}", x)
         return self.constants[x]
 
-    def _polynomials(self) -> list[Term]:
-        """Return the numbers of the system as polynomials of what is not of places."""
-        direct = [is_of_places(self.system, each) for each in self.free]
-        rest = [each for each, place in zip(self.free, direct, strict=True) if not place]
-        return polynomials(self.what, self.system, rest)
-
-    def _values(self, terms: Sequence[Term], count: int) -> Any:
-        symbols = [
-            x
-            for each, traced in zip(self.free, self.parameters, strict=True)
-            if not is_of_places(self.system, each)
-            for x in traced
-        ]
+    def _values(self, count: int) -> Any:
+        """Return all numbers, as polynomials of what is not of places."""
+        system, numbers = inertias_by_dimensions(self)
+        for each, traced in zip(self.free, self.parameters, strict=True):
+            if not (is_of_places(self.system, each) or is_of_dimensions(self.system, each.path)):
+                numbers.append((each, traced))
+        terms = polynomials(self.what, system, [each for each, _ in numbers])
+        symbols = [x for _, traced in numbers for x in traced]
         values = np.zeros(count, dtype=object)
         depending = [term.places for term in terms if term.product]
         fixed = np.ones(count, dtype=bool)
@@ -233,6 +228,9 @@ class Trace:
                 else "leave the joint free and take 'hybrid_dynamics', which is given its "
                 "acceleration"
                 if kind == "Motion"
+                else "write its inertia with the functions listed in docs/custom-joints.md, or "
+                "leave its dimensions out"
+                if kind == "Body"
                 else "write its pose with the functions listed in docs/custom-joints.md"
             )
             raise UsageError(

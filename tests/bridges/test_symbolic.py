@@ -200,6 +200,21 @@ def test_places_and_axes_stay_symbols():
     assert [*found.pose("body")[:3, 3].subs(at)] == [2, 3, 6]
 
 
+def test_dimensions_of_bodies_stay_symbols():
+    """A rod that swings about its end: m L^2 / 3 + m r^2 / 4, and m g L / 2."""
+    mechanism = mb.Mechanism("rod", gravity=(0, 0, -10.0))
+    rod = mb.Rod("rod", length=0.4, radius=0.01, axis=(0, 0, -1), mass=2.0)
+    body = mechanism.add_body(rod)
+    mechanism.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mechanism.world, body)
+    names = {"bodies.rod.mass": "m", "bodies.rod.length": "L", "bodies.rod.radius": "r"}
+    (equation,) = mb.symbolic(mechanism.assemble(), parameters=names).equations()
+    m, L, r, q1, vdot1 = sympy.symbols("m L r q1 vdot1", real=True)
+    expected = vdot1 * (m * L**2 / 3 + m * r**2 / 4) + 5 * m * L * sympy.sin(q1)
+    symbols = {x.name: x for x in equation.free_symbols}
+    plain = equation.lhs.subs({symbols[x.name]: x for x in (m, L, r, q1, vdot1)})
+    assert sympy.simplify(plain - expected) == 0
+
+
 def test_what_cannot_be_handed_on_is_named():
     system = double_pendulum()
     with pytest.raises(mb.NameUnknownError, match=r"bodies\.first\.mass"):
