@@ -6,8 +6,8 @@
 with F forward dynamics and s a small part of the step: see ``begin`` in
 `mbkit.kernels.time_loops.generalized_alpha`. A velocity that is off the constraints, as the ends of
 steps in index 3 are, is brought to them before, by the least change by kinetic energy. The velocity
-of a start of second order in index 3 is v + l + (back(v - l) - (v - l)) instead of v, with the same
-change, ``back``, and
+of a start of second order in index 3 has besides, against the rows of positions
+(`mbkit.sensitivities.perturbed_velocity`), what its first increment misses,
 
     l = (1 - 6 beta - 3 (am - af)) / 6 h^2 / s (F(q', v', t') - vdot) + h^2 / 12 [v, vdot].
 """
@@ -23,13 +23,14 @@ from mbkit.integrators.generalized_alpha import GeneralizedAlpha
 from mbkit.sensitivities.accelerations import Accelerations, States
 from mbkit.sensitivities.alpha_equations import blocks_of, times
 from mbkit.sensitivities.corrections import Corrections, counted_rows
+from mbkit.sensitivities.perturbed_velocity import PerturbedVelocity
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Start", "is_perturbed"]
+__all__ = ["Start"]
 
 
 class Start(NamedTuple):
@@ -43,14 +44,14 @@ class Start(NamedTuple):
         By vdot, and by F(q', v', t'), as inputs other than the state change them.
     accelerations : Accelerations
         Both, linear about their states.
-    corrections : tuple of (Corrections, ndarray)
-        What has brought velocities to the constraints; by q and v behind that, (4 nv, 2 nv).
+    corrections : tuple of (Corrections or PerturbedVelocity, ndarray)
+        What has changed velocities; by q and v behind that, (4 nv, 2 nv), or by v, (4 nv, nv).
     """
 
     by_state: Floats
     by_rates: Floats
     accelerations: Accelerations
-    corrections: tuple[tuple[Corrections, Floats], ...] = ()
+    corrections: tuple[tuple[Corrections | PerturbedVelocity, Floats], ...] = ()
 
     @classmethod
     def of(
@@ -77,16 +78,15 @@ class Start(NamedTuple):
         c, by_change = method.numbers, (by_rate - by_vdot) / INTO
         lag = c.alpha_m - c.alpha_f if method.start == "second order" else 0.0
         by_a, by_v = by_vdot + lag * by_change, of_v
-        corrections: tuple[tuple[Corrections, Floats], ...] = ()
-        if is_perturbed(system, method):
+        corrections: tuple[tuple[Corrections | PerturbedVelocity, Floats], ...] = ()
+        if _is_perturbed(system, method):
             f, turn = (1.0 - 6.0 * c.beta - 3.0 * (c.alpha_m - c.alpha_f)) / 6.0, h * h / 12.0
             ad_v, ad_vdot = _bracket(system, v), _bracket(system, vdot)
             missed = f * h * (rates[0] - vdot) / INTO + turn * ad_v @ vdot
             by_missed = f * h * by_change + turn * (ad_v @ by_vdot - ad_vdot @ of_v)
-            open_state = points[0][:1], q[None], (v - missed)[None]
-            closing = Corrections.of_velocity(system, *open_state, kept[None])
-            by_v = closing.matrices[0, nv:] @ np.concatenate([of_q, of_v - by_missed]) + by_missed
-            corrections = ((closing, of_v.T @ np.eye(nv, 2 * nv, nv)),)
+            perturbed = PerturbedVelocity.of(system, t, q, missed, kept)
+            by_v = of_v + perturbed.by_steps @ of_q + perturbed.by_missed @ by_missed
+            corrections = ((perturbed, of_v.T),)
         found = np.concatenate([of_q, by_v, by_a, by_vdot])
         by_state, *by_rates = np.split(found, [2 * nv, 3 * nv], axis=1)
         return cls(by_state, np.stack(by_rates), accelerations, corrections)
@@ -124,7 +124,7 @@ class Start(NamedTuple):
         return found
 
 
-def is_perturbed(system: System, method: GeneralizedAlpha) -> bool:
+def _is_perturbed(system: System, method: GeneralizedAlpha) -> bool:
     """Whether the method begins with another velocity than that of the start."""
     second_order = method.formulation == "index3" and method.start == "second order"
     return second_order and system.num_velocity_constraints > 0

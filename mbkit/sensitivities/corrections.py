@@ -38,7 +38,14 @@ from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.numeric_changes import best_rate
 from mbkit.systems.derivatives.parameter_changes import Loosened, changed_by, moves_of
 
-__all__ = ["Corrections", "counted_rows"]
+__all__ = [
+    "Corrections",
+    "correction_point",
+    "counted_rows",
+    "efforts_by_parameter",
+    "efforts_by_places",
+    "efforts_by_steps",
+]
 
 #: Kinds of parameters, and inputs, that no constraint depends on; and those that no M depends on.
 _NOT_OF_ROWS = ("bodies", "forces", "gravity", "tau", "q", "v")
@@ -76,8 +83,8 @@ class Corrections:
         """
         (q0, v0), (q, v) = opened, closed
         step = system.difference(q0, q)
-        first = _correction(system, t, q0, step, kept)
-        velocity = _correction(system, t, q, v - v0, kept)
+        first = correction_point(system, t, q0, step, kept)
+        velocity = correction_point(system, t, q, v - v0, kept)
         ndx, count = system.ndx, len(t)
         unit = np.broadcast_to(np.eye(ndx + system.nv), (count, ndx + system.nv, ndx + system.nv))
         A = velocity.jacobian()
@@ -85,7 +92,11 @@ class Corrections:
         by_v = unit[:, ndx:]
         by_velocity = velocity.solution.transposed(by_v)
         turned = rate_along_steps(system, q, system.constraint_velocity, v, t)
-        by_q = unit[:, :ndx] + _T(_efforts(velocity)) @ by_velocity[0] + _T(turned) @ by_velocity[1]
+        by_q = (
+            unit[:, :ndx]
+            + _T(efforts_by_steps(velocity)) @ by_velocity[0]
+            + _T(turned) @ by_velocity[1]
+        )
         by_v = by_v + _T(A) @ by_velocity[1]
         by_residual = velocity.solution.transposed(by_q)[1] * counts
         by_q = by_q + _T(A) @ by_residual
@@ -94,14 +105,14 @@ class Corrections:
         by_first = first.solution.transposed(_T(E) @ by_q)
         rows = residual_by_steps(system, q0, t)
         rows = rows + system.constraint_jacobian_velocity_derivative(q0, step, t)
-        by_q = _T(C) @ by_q + _T(_efforts(first)) @ by_first[0] + _T(rows) @ by_first[1]
+        by_q = _T(C) @ by_q + _T(efforts_by_steps(first)) @ by_first[0] + _T(rows) @ by_first[1]
         found = np.ascontiguousarray(_T(np.concatenate([by_q, by_v], axis=1)))
         return cls(first, velocity, (q, v), found, by_first, by_residual, by_velocity)
 
     @classmethod
     def of_velocity(cls, system: System, t: Floats, q: Floats, v: Floats, kept: Any) -> Corrections:
         """Return those of states (q, v) whose loops are closed, but whose velocities are not."""
-        point = _correction(system, t, q, np.zeros(v.shape), kept)
+        point = correction_point(system, t, q, np.zeros(v.shape), kept)
         rows = system.constraint_velocity(q, v, t)[..., None]
         w = point.solution.solve(Change(rows=rows))["vdot"][..., 0]
         return cls.at(system, t, (q, v), (q, v + w), kept)
@@ -146,7 +157,9 @@ class Corrections:
             elif _kind(name) not in _NOT_OF_MASS:
                 changes = self._by_numbers(name)
                 if changes is None:
-                    mass = [_change_of_mass(each, name) for each in (self.first, self.velocity)]
+                    mass = [
+                        efforts_by_parameter(each, name) for each in (self.first, self.velocity)
+                    ]
                     rows = () if _kind(name) in _NOT_OF_ROWS else self._by_rows(name)
                     changes = [*mass, *rows]
                 yield name, list(zip(adjoints, changes, strict=False))
@@ -207,7 +220,7 @@ class Corrections:
         at_first = loose.constraint_jacobian_velocity_derivative(first.q, first.vdot, first.t)
         by_rate = rate_by_steps(loose, velocity.q, v, velocity.t) * loosened.moving
         changes = [
-            *(_efforts(each)[:, :nv] for each in (first, velocity)),
+            *(efforts_by_steps(each)[:, :nv] for each in (first, velocity)),
             at_first + by_g[0], by_g[1], by_rate,
         ]  # fmt: skip
         return {name: [x @ steps for x in changes] for name, steps in loosened.steps.items()}
@@ -228,7 +241,7 @@ def _T(matrices: Floats) -> Floats:
     return np.swapaxes(matrices, -1, -2)
 
 
-def _correction(system: System, t: Floats, q: Floats, change: Floats, kept: Any) -> Point:
+def correction_point(system: System, t: Floats, q: Floats, change: Floats, kept: Any) -> Point:
     """Return states at rest whose accelerations and multipliers stand for a correction."""
     none = np.zeros((len(t), system.num_velocity_constraints))
     given, still = prescribed_velocities(system), np.zeros(change.shape)
@@ -239,7 +252,7 @@ def _correction(system: System, t: Floats, q: Floats, change: Floats, kept: Any)
     return attrs.evolve(point, multipliers=point.solution.multipliers(missing))
 
 
-def _efforts(point: Point) -> Floats:
+def efforts_by_steps(point: Point) -> Floats:
     """Return the derivative of E by q, (N, nv, ndx)."""
     system, q, still = point.system, point.q, point.v
     with_change, at_rest = (
@@ -248,7 +261,16 @@ def _efforts(point: Point) -> Floats:
     return with_change - at_rest - system.constraint_force_derivative(q, point.multipliers, point.t)
 
 
-def _change_of_mass(point: Point, name: str) -> Floats:
+def efforts_by_places(point: Point, names: Sequence[str]) -> Mapping[str, Floats]:
+    """Return the changes of E by places of joints of the tree, (N, nv, k) by name."""
+    loosened = Loosened.of(point.system, names)
+    if loosened is None:
+        return {}
+    E = efforts_by_steps(loosened.at(point))[:, : point.system.nv]
+    return {name: E @ steps for name, steps in loosened.steps.items()}
+
+
+def efforts_by_parameter(point: Point, name: str) -> Floats:
     """Return the change of E by a parameter, (N, nv, k)."""
     system, still = point.system, point.v
     field = field_of_inertia(system, name)

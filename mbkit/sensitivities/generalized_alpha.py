@@ -17,12 +17,11 @@ from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
 from mbkit.sensitivities.alpha_equations import Ends, Equations, Gains
 from mbkit.sensitivities.alpha_parameters import Change, changes_by_inputs, contracted
 from mbkit.sensitivities.alpha_sizes import Resized
-from mbkit.sensitivities.alpha_start import Start, is_perturbed
+from mbkit.sensitivities.alpha_start import Start
 from mbkit.sensitivities.corrections import Corrections
 from mbkit.sensitivities.linear_steps import (
     Linearisation,
     LinearSteps,
-    refuse,
     shape_of_input,
     size_of,
 )
@@ -44,7 +43,6 @@ class Steps(Linearisation):
         super().__init__(run)
         assert isinstance(run.integrator, GeneralizedAlpha)
         self.method = run.integrator
-        _check(run, self.method)
         self.stabilised = self.method.formulation == "stabilized_index2"
         advance: Any = self.method.prepare(self.problem)
         self._records = advance.records  # known by address, and kept for as long as this
@@ -174,19 +172,6 @@ class Steps(Linearisation):
         steps, problem = Steps(part), part.problem
         sizes = problem.h * fractions
         return int(take_given(problem.space, *steps._by_address, problem.t0, sizes))
-
-
-def _check(run: Prepared, method: GeneralizedAlpha) -> None:
-    """Raise UsageError for runs whose steps have no derivatives."""
-    system = run.system
-    rolls = system.num_velocity_constraints > system.num_position_constraints
-    refuse(
-        {
-            "its first velocity is perturbed, which is not differentiated with constraints of "
-            "velocities alone: take start='plain', or "
-            "formulation='stabilized_index2'": rolls and is_perturbed(system, method),
-        },
-    )
 
 
 class Taken(NamedTuple):

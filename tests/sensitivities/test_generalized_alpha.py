@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.errors import UsageError
 from mbkit.lie import SE3
 from mbkit.testing import constrained_problems as problems
-from tests.sensitivities.differences import assert_adjoint, assert_same
+from tests.sensitivities.differences import assert_adjoint, assert_same, difference
 from tests.trees import random_mechanism, random_state
 
 #: Newton's method leaves nothing that differences would see.
@@ -102,16 +101,27 @@ def test_a_closed_mechanism_in_space(formulation, start):
     assert np.abs(A @ found.q["v"]).max() < 1e-12  # loops stay closed
 
 
-def test_runs_without_derivatives_are_refused():
+def test_a_free_ball_that_rolls():
+    """From a perturbed start, along velocities with which it rolls."""
     mech = mb.Mechanism("ball on a table", gravity=(0, 0, -9.81))
     ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
     mech.add_joint(mb.FreeJoint("free"), mech.world, ball)
-    table = mb.RollingSphere("table", "world", "ball", radius=0.1, point_a=(0, 0, -0.1))
-    mech.add_constraint(table)
-    method = mb.GeneralizedAlpha(formulation="index3")
-    run = mb.simulate(mech.assemble(), (0.0, 0.02), 1e-2, integrator=method)
-    with pytest.raises(UsageError, match="velocities alone: take start='plain'"):
-        mb.sensitivities(run, by=["q"])
+    mech.add_constraint(
+        mb.RollingSphere("table", "world", "ball", radius=0.1, point_a=(0, 0, -0.1))
+    )
+    system = mech.assemble()
+    rolling = np.array([3.0, -2.0, 1.0, -0.2, -0.3, 0.0])
+    method = mb.GeneralizedAlpha(formulation="index3", **SOLVED)
+
+    def run(e):
+        v = (1.0 + e) * rolling
+        return mb.simulate(system, (0.0, 0.04), 1e-2, v=v, integrator=method)
+
+    base = run(0.0)
+    found = mb.sensitivities(base, by=["q", "v"])
+    for own, expected in zip((found.q, found.v), difference(system, base, run, 2e-3), strict=True):
+        np.testing.assert_allclose(own["v"] @ rolling, expected, rtol=0.0, atol=1e-9)
+    assert_adjoint(base, found)
 
 
 def test_sensitivities_converge_to_those_of_a_method_of_high_order():
