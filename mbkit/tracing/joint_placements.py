@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mbkit.systems import System
     from mbkit.tracing.trace import Trace
 
-__all__ = ["enter_places", "is_of_places"]
+__all__ = ["enter_places", "is_of_places", "turned"]
 
 _PLACES = ("S_pred", "S_succ")
 
@@ -147,25 +147,15 @@ class _Place:
         """Return Q."""
         joint: Any = self.joint
         if "axis" in self.fields:
-            R = self._along(_unit(self._value("axis"))) @ self._along(_unit(joint.axis)).T
-            point = self._value("point")
-            return _pose(R, point - R @ point)
+            return turned(self.trace, joint, self._value("axis"), self._value("point"))
         if "screw" not in self.fields:
             return np.eye(4)
         w, v = np.split(self._value("screw"), 2)
         rate = apply("sqrt", w @ w)
         e = w / rate
         self.rates = rate, e @ v
-        K = _pose(self._along(e), np.cross(e, v / rate))
+        K = _pose(_along(self.trace, e), np.cross(e, v / rate))
         return K @ _inverse(joint.canonical_frame)
-
-    def _along(self, e: Any) -> Any:
-        """Return `mbkit.joints.bases.axes.frame_along`, in either half space."""
-        sign = self.trace.sign(e[2])
-        x, y, z = sign * e
-        c = 1.0 / (1.0 + z)
-        R = [[1.0 - x * x * c, -x * y * c, x], [-x * y * c, 1.0 - y * y * c, y], [-x, -y, z]]
-        return np.array(R, dtype=object) * np.array([1.0, sign, sign], dtype=object)
 
     # ---------------------------------------------------------------------- what it changes
 
@@ -229,6 +219,21 @@ class _Place:
                 memory[len(memory) - _SCREW * (len(rows) - k) :][entries] = _unit(axis)
             for address in pieces[k : k + 1]:
                 self.trace.mirror.pointer_at(address)[entries] = _unit(axis)
+
+
+def turned(trace: Trace, joint: Any, axis: Any, point: Any) -> Any:
+    """Return the turn Q about a point that brings the axis of a joint to another one."""
+    R = _along(trace, _unit(axis)) @ _along(trace, _unit(joint.axis)).T
+    return _pose(R, point - R @ point)
+
+
+def _along(trace: Trace, e: Any) -> Any:
+    """Return `mbkit.joints.bases.axes.frame_along`, in either half space."""
+    sign = trace.sign(e[2])
+    x, y, z = sign * e
+    c = 1.0 / (1.0 + z)
+    R = [[1.0 - x * x * c, -x * y * c, x], [-x * y * c, 1.0 - y * y * c, y], [-x, -y, z]]
+    return np.array(R, dtype=object) * np.array([1.0, sign, sign], dtype=object)
 
 
 def _unit(axis: Any) -> Any:

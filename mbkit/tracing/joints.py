@@ -12,6 +12,7 @@ import numpy as np
 from mbkit.differentiation.runs import numbers as checked_numbers
 from mbkit.differentiation.tape import Number, Traced
 from mbkit.joints import CompositeJoint, Joint
+from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.defaults.derivatives import defines, traced_motion
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import DONE, SLOT_STATE
@@ -41,7 +42,9 @@ class TracedJoints:
             if joint is None or joint.screw_form() is not None:
                 continue
             for each in _members(joint):
-                kernels: Any = each.kernels()
+                # within others a screw has the form of a product of one
+                form = each.in_joint_frame if isinstance(each, ScrewMotion) else each
+                kernels: Any = form.kernels()
                 for operation in ("motion", "retract", "rates"):
                     kernel = getattr(kernels, operation, None)
                     if kernel is not None:

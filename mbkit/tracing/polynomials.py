@@ -282,8 +282,8 @@ def _check(numbers: _Numbers, newton: Mapping[Product, Term]) -> None:
         names = ", ".join(repr(path) for path in dict.fromkeys(each.path for each in numbers.free))
         raise UsageError(
             f"{numbers.what}: the numbers of the system are no polynomials of {names}, so that "
-            f"they cannot stay free; what curves are given at, and axes within composite joints, "
-            f"cannot. Leave them out, and assemble anew for each value."
+            f"they cannot stay free; what curves are given at, and joints of several axes within "
+            f"composite joints, cannot. Leave them out, and assemble anew for each value."
         )
 
 

@@ -29,6 +29,7 @@ from mbkit.tracing.forces import enter_forces
 from mbkit.tracing.joint_placements import enter_places, is_of_places
 from mbkit.tracing.joints import TracedJoints, enter_constraints
 from mbkit.tracing.kernels import ClosedForms, KernelCopies, SmoothForms
+from mbkit.tracing.member_axes import enter_member_axes, is_of_member_axis
 from mbkit.tracing.memory import Mirror, as_objects, memory_at
 from mbkit.tracing.numbers import is_plain, rounded, rounded_fit
 from mbkit.tracing.parameters import Free, flat, numbers_of
@@ -78,7 +79,7 @@ class Trace:
         self.parameters = [
             self.tape.inputs(f"p{i}", [x or least for x in each.values])
             for i, each in enumerate(free)
-            for least in (0.0 if is_of_places(system, each) else 0.1,)
+            for least in (0.1 if self._is_measured(each) else 0.0,)
         ]
         self.workspace = Workspace(system.arrays, system.evaluator)
         self.mirror = Mirror()
@@ -88,6 +89,7 @@ class Trace:
         self.space = self.workspace.address
         self._fill(free)
         enter_places(self)
+        enter_member_axes(self)
         TracedJoints(self).enter()
         if system.forces:
             enter_forces(self)
@@ -179,11 +181,15 @@ class Trace:
             self.constants[x] = self.tape.input(f"constant {x!r}", x)
         return self.constants[x]
 
+    def _is_measured(self, each: Free) -> bool:
+        """Return whether it is not known where the numbers of a system depend on a parameter."""
+        return not (is_of_places(self.system, each) or is_of_member_axis(self.system, each.path))
+
     def _values(self, count: int) -> Any:
         """Return all numbers, as polynomials of what is not of places."""
         system, numbers = inertias_by_dimensions(self)
         for each, traced in zip(self.free, self.parameters, strict=True):
-            if not (is_of_places(self.system, each) or is_of_dimensions(self.system, each.path)):
+            if self._is_measured(each) and not is_of_dimensions(self.system, each.path):
                 numbers.append((each, traced))
         terms = polynomials(self.what, system, [each for each, _ in numbers])
         symbols = [x for _, traced in numbers for x in traced]

@@ -119,3 +119,84 @@ def test_closed_mechanisms(example):
     expected = other.constraint_residual(q)  # whose rows are scaled by another length
     n = len(expected)
     assert np.allclose(found / scales[:n], expected / rows[:n], rtol=1e-9, atol=1e-12)
+
+
+_A, _B = {"axis": (1, 2, 3), "point": (0.1, 0.5, 0.3)}, {"axis": (0, 2, -3), "point": (0.4, 0.1, 0)}
+
+#: Members of composite joints: one product of screws, and members that are called.
+COMPOSITES = {
+    "screws": (mb.RevoluteJoint("r", **_A), mb.PrismaticJoint("p", axis=(0, 2, 3)),
+               mb.CylindricalJoint("c", **_B)),
+    "pitch": (mb.HelicalJoint("h", pitch=0.1, **_A), mb.RevoluteJoint("r", **_B)),
+    "called": (mb.SphericalJoint("s", point=(0.1, 0.1, 0)), mb.PrismaticJoint("p", axis=(0, 2, 3)),
+               mb.ConstantVelocityJoint("v", **_A)),
+    "in a plane": (mb.PlanarJoint("p", **_A), mb.RevoluteJoint("r", **_B)),
+    "within another": (mb.SphericalJoint("s"), mb.CompositeJoint(
+        "two", mb.RevoluteJoint("r", **_A), mb.RevoluteJoint("t", **_B))),
+    "screws within": (mb.RevoluteJoint("r", **_B), mb.CompositeJoint(
+        "two", mb.RevoluteJoint("t"), mb.RevoluteJoint("u", **_A))),
+    "called within": (mb.RevoluteJoint("r", **_B), mb.CompositeJoint(
+        "two", mb.SphericalJoint("s"), mb.RevoluteJoint("q", **_A))),
+}  # fmt: skip
+
+
+def composite(members, *, turned_round):
+    rng = np.random.default_rng(25)
+    mechanism = mb.Mechanism("composite")
+    near, far = (mechanism.add_body(mb.Body(name, random_inertia(rng))) for name in "ab")
+    mechanism.add_joint(mb.RevoluteJoint("first", axis=(1, 0, 2)), mechanism.world, near)
+    ends = (far, near) if turned_round else (near, far)
+    frames = [SE3.exp(rng.normal(size=6)) for _ in range(2)]
+    mechanism.add_joint(mb.CompositeJoint("j", *members), *ends, frames=frames)
+    return mechanism.assemble()
+
+
+@pytest.mark.parametrize("turned_round", [False, True])
+@pytest.mark.parametrize("name", COMPOSITES)
+def test_axes_within_composite_joints(name, turned_round):
+    """With points and places, of members in each of the forms that a composite joint has."""
+    rng = np.random.default_rng(26)
+    system = composite(COMPOSITES[name], turned_round=turned_round)
+    q, v, vdot, tau = state_of(rng, system)
+    ends = ("axis", "point", "pitch", "S_pred")
+    names = [n for n in system.parameters if n.startswith("joints.j") and n.endswith(ends)]
+    values = {each: moved(rng, system.parameters[each]) for each in names}
+    check(system, "inverse_dynamics", (q, v, vdot), values, 1e-12)
+    check(system, "jerks", (q, v, vdot, tau), values, 1e-12)
+    axes = [each for each in names if each.endswith("axis")]
+    function = mb.casadi_function(system, "inverse_dynamics", parameters=axes)
+    given = [system.parameters[each] for each in axes]
+    parts = function.jacobian()(q, v, vdot, *given, np.zeros(system.nv))[3:]
+    expected = system.derivatives("inverse_dynamics", q, v, vdot=vdot, by=axes)
+    for each, found in zip(axes, parts, strict=True):
+        assert same(found, expected[each], 1e-10), each
+
+
+def test_axes_along_each_other_within_a_composite_joint_are_turned_apart():
+    """Its motion subspace is constant as long as they are along each other."""
+    members = mb.RevoluteJoint("turn", axis=(0, 0, 1)), mb.PrismaticJoint("slide", axis=(0, 0, 1))
+    system = composite(members, turned_round=False)
+    q, v, vdot, tau = state_of(np.random.default_rng(27), system)
+    values = {"joints.j.turn.axis": np.array([1.0, 0.0, 2.0])}
+    check(system, "inverse_dynamics", (q, v, vdot), values, 1e-12)
+    check(system, "jerks", (q, v, vdot, tau), values, 1e-12)
+
+
+class Sliding(mb.Joint):
+    """A joint in Python."""
+
+    num_positions = num_velocities = 1
+
+    def __init__(self, name):
+        self.name = name
+
+    def pose(self, q):
+        T = np.eye(4, dtype=np.asarray(q).dtype)
+        T[0, 3] = q[0]
+        return T
+
+
+def test_axes_beside_a_member_in_python_are_named():
+    system = composite((mb.RevoluteJoint("turn"), Sliding("slide")), turned_round=False)
+    with pytest.raises(mb.UsageError, match=r"joints\.j\.turn\.axis.*member in Python.*a body"):
+        mb.casadi_function(system, "mass_matrix", parameters=["joints.j.turn.axis"])
