@@ -17,6 +17,8 @@ from mbkit.bridges.terms import (
     inverse_dynamics,
     mass_matrix,
     own_kernel,
+    position_rates,
+    rate_along,
 )
 from mbkit.differentiation.rules import differentiate
 from mbkit.errors import UsageError, check_choice, check_kind
@@ -68,24 +70,22 @@ def have_rates(system: System) -> bool:
 
 
 def _coriolis(trace: Trace) -> Any:
+    from mbkit.kernels.derivatives import joint_changes
     from mbkit.kernels.derivatives.coriolis_matrix import coriolis_matrix
 
-    nv = trace.system.nv
-    if trace.system.arrays.has_constant_subspaces:
-        return trace.call(coriolis_matrix, nv * nv, trace.v).reshape(nv, nv)
-    if not have_rates(trace.system):
-        raise UsageError(
-            f"{trace.what}: the Coriolis matrix of system '{trace.system.name}' is here for joints "
-            f"with a constant motion subspace, or velocities that are rates of positions; use "
-            f"bias_force, or System.coriolis_matrix for numbers."
-        )
-    # C_ij = sum of (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2
-    M = [*mass_matrix(trace).ravel()]
-    slopes = np.array([differentiate(M, {x: 1.0}) for x in trace.q], dtype=object)
-    slopes = slopes.reshape(nv, nv, nv)  # [k, i, j]
-    along = np.tensordot(trace.v, slopes, 1)
-    turned = np.tensordot(slopes, trace.v, 1).T  # [i, j]: the sum of dM_ik/dq_j v_k
-    return 0.5 * (along + turned - turned.T)
+    nv, qdot = trace.system.nv, position_rates(trace)
+    seeds = dict(zip(trace.q, qdot, strict=True))
+
+    def along_motion(joint: Any, _trials: Any, change: Any) -> int:
+        """Write S-dot exactly, where the kernel takes differences."""
+        row, body = joint[:2]
+        columns = body.S[: row.num_velocities]
+        rates = np.array(differentiate([*columns.ravel()], seeds), dtype=object)
+        change.S[: row.num_velocities] = rates.reshape(columns.shape)
+        return 0
+
+    trace.copies.replace(joint_changes.along_motion, along_motion)
+    return trace.call(coriolis_matrix, nv * nv, trace.v).reshape(nv, nv)
 
 
 def _poses(trace: Trace) -> Any:
@@ -112,8 +112,13 @@ def _body_derivatives(trace: Trace, **rates: Any) -> Any:
 
     every, rows = [trace.v, *rates.values()], len(trace.system.body_names)
     count = len(every)
-    found = trace.call_series(body_derivatives, 6 * count * rows, every, count)
-    return found.reshape(count * rows, 6)
+    if trace.system.arrays.joint_pieces.given:  # joints in Python, which have no series on a tape
+        found = [_twists(trace)]
+        while len(found) < count:
+            found.append(rate_along(trace, found[-1], every))
+        return np.concatenate(found)
+    made = trace.call_series(body_derivatives, 6 * count * rows, every, count)
+    return made.reshape(count * rows, 6)
 
 
 def _jerks(trace: Trace, vdot: Any, vddot: Any) -> Any:
@@ -125,6 +130,8 @@ def _jacobian_rate(trace: Trace, row: int) -> Any:
     from mbkit.kernels.higher_orders.motion import jacobian_rate
 
     nv = trace.system.nv
+    if trace.system.arrays.joint_pieces.given:
+        return rate_along(trace, _jacobian(trace, row), [trace.v])
     return trace.call_series(jacobian_rate, 6 * nv, [trace.v], 2, row).reshape(6, nv)
 
 

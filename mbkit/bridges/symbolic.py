@@ -156,11 +156,7 @@ class SymbolicSystem:
         return self._evaluated("potential_energy")[0]
 
     def coriolis_matrix(self) -> Any:
-        """Return C(q, v) with M-dot - 2 C skew, (nv, nv); see `System.coriolis_matrix`.
-
-        UsageError where a joint has a motion subspace that changes and velocities that are no rates
-        of positions.
-        """
+        """Return C(q, v) with M-dot - 2 C skew, (nv, nv); see `System.coriolis_matrix`."""
         return self._evaluated("coriolis_matrix")
 
     def equations(self) -> list[Any]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from mbkit.differentiation.rules import differentiate
+from mbkit.differentiation.tape import Number
 from mbkit.errors import UsageError
+from mbkit.tracing.branches import substituted
 from mbkit.tracing.trace import Trace
 
 
@@ -77,3 +82,27 @@ def check_constraints(trace: Trace) -> None:
             f"{trace.what}: system '{trace.system.name}' has no constraints; its "
             f"dynamics are 'forward_dynamics' and 'inverse_dynamics'."
         )
+
+
+def position_rates(trace: Trace) -> list[Number]:
+    """Return q-dot, (nq,): how `System.retract` moves q with the velocity."""
+    from mbkit.kernels.configuration import rates, retract
+
+    system = trace.system
+    x = trace.tape.inputs("x", [0.0] * system.ndx)
+    moved = trace.call(retract, system.nq, x)
+    speeds = trace.call(rates, system.ndx, trace.v)
+    found = differentiate([*moved], dict(zip(x, speeds, strict=True)))
+    return substituted(found, dict.fromkeys(x, 0.0))
+
+
+def rate_along(trace: Trace, numbers: Any, rates: Sequence[Any]) -> Any:
+    """Return the rate of numbers along the motion, from the rates v, vdot, ... of its positions.
+
+    The last one of those has none.
+    """
+    seeds = dict(zip(trace.q, position_rates(trace), strict=True))
+    for lower, higher in itertools.pairwise(rates):
+        seeds |= dict(zip(lower, higher, strict=True))
+    found = np.array(differentiate([*numbers.ravel()], seeds), dtype=object)
+    return found.reshape(numbers.shape)

@@ -69,6 +69,10 @@ class KernelCopies(Retargeting):
         pairs.append((loop_joint.log_near, self._logarithm))
         self._stand_ins = {python_of(kernel): made for kernel, made in pairs}
 
+    def replace(self, kernel: Any, function: Callable[..., Any]) -> None:
+        """Let a function stand for a kernel from now on."""
+        self._stand_ins[python_of(kernel)] = function
+
     def _logarithm(self, R: Any, d: Any) -> Any:
         """Return log(R, d) on SE(3), for every angle below pi."""
         from mbkit.kernels.lie import so3

@@ -265,18 +265,13 @@ class Trace:
     ) -> Any:
         """Return what a kernel of `mbkit.kernels.higher_orders` writes, (size,).
 
-        Of the rates v, vdot, ...; for series of `count` terms, and a row of `System.body_names`.
+        Of the rates v, vdot, ...; for series of `count` terms, and a row of `System.body_names`;
+        without joints in Python.
         """
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.higher_orders.pieces import joint_columns
 
         pieces = self.system.arrays.joint_pieces
-        if pieces.given:
-            raise UsageError(
-                f"{self.what}: Joint {pieces.given[0].joint.name!r} of system "
-                f"'{self.system.name}' is in Python, and rates of twists beyond the accelerations "
-                f"are handed on for joints of mbkit; differentiate 'accelerations' by CasADi."
-            )
         code = representation_code(self.system, None)
         plan = memory_at(pieces.plan(code, count, body), 1, PLAN)[0]
         self.mirror.put(plan["pieces"], self.mirror.pointer_at(array_address(pieces.table)))

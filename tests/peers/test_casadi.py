@@ -68,20 +68,23 @@ def test_all_joints(representation):
     assert all(np.isfinite(part.full()).all() for part in parts)
 
 
-def test_coriolis_matrices():
-    """Of joints with constant motion subspaces, and of others whose velocities are rates."""
+@pytest.mark.parametrize("representation", REPRESENTATIONS, ids=lambda each: type(each).__name__)
+def test_coriolis_matrices(representation):
+    """Of all joints, whether their motion subspaces change or not: dM/dt - 2 C is skew."""
     rng = np.random.default_rng(15)
-    for kinds in (
-        ("revolute", "spherical", "planar"),
-        ("universal", "angles", "planar, first kind"),
-    ):
-        system = random_mechanism(rng, 3, kinds).assemble()
-        q, v, *_ = state_of(rng, system)
-        function = mb.casadi_function(system, "coriolis_matrix")
-        assert same(function(q, v), system.coriolis_matrix(q, v), 1e-11)
-    mixed = random_mechanism(rng, 2, ("free", "universal")).assemble()
-    with pytest.raises(mb.UsageError, match="rates of positions"):
-        mb.casadi_function(mixed, "coriolis_matrix")
+    mechanism = random_mechanism(rng, len(MAKERS))
+    system = mechanism.assemble(mb.RelativeCoordinates(representation))
+    q, v, *_ = state_of(rng, system)
+    function = mb.casadi_function(system, "coriolis_matrix")
+    C = function(q, v).full()
+    assert same(function(q, v), system.coriolis_matrix(q, v), 1e-11)
+    mass = mb.casadi_function(system, "mass_matrix")
+    along = system.position_rates(q, v)
+    rate = mass.jacobian()(q, np.zeros((system.nv, system.nv))).full() @ along
+    rate = rate.reshape(C.shape)  # symmetric: by columns or by rows
+    assert np.abs(rate - C - C.T).max() < 1e-12 * np.abs(C).max()
+    force = mb.casadi_function(system.with_parameters({"gravity": np.zeros(3)}), "bias_force")
+    assert same(force(q, v), C @ v)
 
 
 def test_motions_of_any_order():
@@ -223,9 +226,13 @@ def test_joints_in_python_are_traced():
         mechanism.add_joint(joint, parent, body)
         parent = body
     system = mechanism.assemble()
-    q, v, _, tau = state_of(rng, system)
+    q, v, vdot, tau = state_of(rng, system)
     function = mb.casadi_function(system, "forward_dynamics")
     assert same(function(q, v, tau), system.forward_dynamics(q, v, tau), 1e-10)
+    function = mb.casadi_function(system, "jerks")
+    assert same(function(q, v, vdot, tau), system.jerks(q, v, vdot, tau))
+    function = mb.casadi_function(system, "jacobian_rate", body="of ball")
+    assert same(function(q, v), system.jacobian_rate("of ball", q, v))
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a compiler of C")
