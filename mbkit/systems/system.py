@@ -1979,8 +1979,9 @@ class System:
         of the first kind times v. Where v are quasi-velocities, as of a ball joint, they contain
         the terms of Boltzmann and Hamel.
 
-        Exact to rounding where the motion subspaces are constant in the bodies; else with a
-        relative error of about 1e-12, as in `inverse_dynamics_derivatives`.
+        Exact to rounding where the motion subspaces are constant in the bodies, or velocities are
+        rates of positions; else with a relative error of about 1e-12, as in
+        `inverse_dynamics_derivatives`.
 
         Cost: O(nv depth). Source: derived in `mbkit.kernels.derivatives.coriolis_matrix`; the
         factor of Mueller 2018, (84), gives the same C v, but no skew matrix.

@@ -1,4 +1,4 @@
-"""Changes of the pose, S and S-dot v of a joint along its group, and S-dot, by differences.
+"""Changes of the pose, S and S-dot v of a joint along its group, and S-dot.
 
 For joints whose S depends on q. Central differences of sixth order at h = 1/256:
 
@@ -6,16 +6,39 @@ For joints whose S depends on q. Central differences of sixth order at h = 1/256
 
 rounding leaves 1e-13 of f, and what is truncated is less where f changes over a length of 0.3 in q
 or more. S-dot v is quadratic in v, of which central differences are exact.
+
+Where v are rates of coordinates, S-dot needs no other differences. With d_j for the derivative by
+coordinate j,
+
+    S-dot_k = sum_j v_j d_j S_k,   p_k = d(S-dot v)/dv_k = sum_j v_j (d_j S_k + d_k S_j),
+
+and the columns S of the twist of the body in its own frame obey d_j S_k - d_k S_j = [S_k, S_j], the
+equation of Maurer and Cartan, so that
+
+    S-dot_k = 1/2 (p_k + [S_k, S v]),   sum_k v_k p_k = 2 S-dot v,
+
+of which the second gives the p_k of the fastest velocity from the others.
+
+Derived here.
 """
 
 from typing import Any, NamedTuple
 
+from mbkit.kernels import vectors
 from mbkit.kernels.compile import at, helper
 from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.layout import TABLE
+from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import move_by_table, move_in_own_frame
 from mbkit.kernels.status import OK
-from mbkit.kernels.vectors import angular, linear, motion_to_parent, store
+from mbkit.kernels.vectors import (
+    angular,
+    linear,
+    motion_bracket,
+    motion_to_parent,
+    scale,
+    store,
+)
 
 #: h.
 STEP = 1.0 / 256.0
@@ -126,6 +149,57 @@ def set_rates(row, body, q, v, dx):
 @helper
 def along_motion(joint, trials, change):
     """change.S = S-dot, its columns in the body's frame; leaves the body as it is at (q, v)."""
+    if joint.row.retract == 0 and joint.row.rates == 0:
+        return along_coordinates(joint, trials, change)
+    return along_steps_of_motion(joint, trials, change)
+
+
+@helper
+def along_coordinates(joint, trials, change):
+    """S-dot where velocities are rates of coordinates: 1/2 (p_k + [S_k, S v])."""
+    row, body, q, v, _ = joint
+    trial = trials[1]
+    first = row.first_velocity
+    fastest = 0
+    for c in range(row.num_velocities):
+        trial[first + c] = v[first + c]
+        if abs(v[first + c]) > abs(v[first + fastest]):
+            fastest = c
+    clear(change, row.num_velocities)
+    size = abs(v[first + fastest])
+    if size == 0.0:
+        return OK
+    for c in range(row.num_velocities):
+        if c == fastest:
+            continue
+        for sign in range(-1, 2, 2):
+            trial[first + c] = v[first + c] + sign * size
+            status = evaluate(joint, q, trial)
+            if status != OK:
+                return status
+            for j in range(6):
+                change.S[c, j] += sign * body.bias[j] / (2.0 * size)
+        trial[first + c] = v[first + c]
+    status = evaluate(joint, q, v)
+    if status != OK:
+        return status
+    for j in range(6):
+        others = 0.0
+        for c in range(row.num_velocities):
+            others += v[first + c] * change.S[c, j]  # zero yet for the fastest
+        change.S[fastest, j] = (2.0 * body.bias[j] - others) / v[first + fastest]
+    w, u = joint_sum(row, body, v)
+    for c in range(row.num_velocities):
+        S = body.S[c]
+        p = change.S[c]
+        a, b = motion_bracket(angular(S), linear(S), w, u)
+        store(p, scale(0.5, vectors.add(angular(p), a)), scale(0.5, vectors.add(linear(p), b)))
+    return OK
+
+
+@helper
+def along_steps_of_motion(joint, trials, change):
+    """S-dot by differences along the motion."""
     row, body, q, v, _ = joint
     trial, _, dx = trials
     nv = row.num_velocities
