@@ -50,19 +50,6 @@ class BranchingTape(Tape):
             self._taken[key] = outcome, (comparison, left, right)
         return self._taken[key][0]
 
-    def one_way(self, run: Callable[[], Any]) -> Any:
-        """Return what `run` returns; CannotTraceError if it compares numbers to choose a branch."""
-        if self._plan is not None:
-            return run()
-        self._plan, self._taken = [], {}
-        try:
-            found = run()
-            if self._taken:
-                raise CannotTraceError("it compares numbers, and has several branches")
-        finally:
-            self._plan = None
-        return found
-
     def every_way(self, run: Callable[[], list[Number]]) -> list[Number]:
         """Return what `run` returns, with a node ``where`` for each of its comparisons.
 

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["TracedJoints", "enter_constraints"]
 
 
+#: Which argument of a joint's compiled functions is the first that they write.
+_FIRST_OUTPUT = {
+    "motion": 4, "retract": 4, "rates": 4, "configuration_from_pose": 3, "constraint_wrenches": 3,
+}  # fmt: skip
+
+
 class TracedJoints:
     """The joints of the tree that are no screws, and those in Python by their slots."""
 
@@ -48,7 +54,8 @@ class TracedJoints:
                 for operation in ("motion", "retract", "rates"):
                     kernel = getattr(kernels, operation, None)
                     if kernel is not None:
-                        made = self.trace.straight(self.trace.copies.convert(kernel.function))
+                        copy = self.trace.copies.convert(kernel.function)
+                        made = self.trace.with_branches(copy, _FIRST_OUTPUT[operation])
                         functions[kernel.address] = self.trace.named(f"Joint {each.name!r}", made)
             if joint.kernels() is None:
                 address = int(self.trace.workspace.slots[row].memory.ctypes.data)
@@ -129,7 +136,9 @@ def enter_constraints(trace: Trace) -> None:
         for operation in ("motion", "configuration_from_pose", "constraint_wrenches"):
             kernel = getattr(kernels, operation, None)
             if kernel is not None and joint is not None and joint.screw_form() is None:
-                made = trace.straight(copies.convert(kernel.function))
+                made = trace.with_branches(
+                    copies.convert(kernel.function), _FIRST_OUTPUT[operation]
+                )
                 functions[kernel.address] = trace.named(f"Joint {joint.name!r}", made)
     for row, joint in zip(arrays.joint_rows, arrays.joints, strict=True):
         for entry in ("", "wrench_", "configuration_from_pose_"):

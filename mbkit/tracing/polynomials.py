@@ -37,8 +37,9 @@ __all__ = ["Term", "polynomials"]
 #: What of a number is the rounding of an assembly.
 _ROUNDING = 1e-12
 
-#: Values of a parameter, in steps from its value, in the order in which its powers need them.
-_NODES = (0.0, 1.0, -1.0)
+#: Values of a parameter, in steps from its value, in the order in which its powers need them. None
+#: is below it: a coefficient that is zero may have to be at least zero.
+_NODES = (0.0, 1.0, 2.0)
 
 #: A product of powers of parameters: their indices in order, each as often as its power says.
 Product = tuple[int, ...]
@@ -119,7 +120,8 @@ class _Numbers:
         except MbkitError as error:
             raise UsageError(
                 f"{self.what}: these parameters cannot stay free together, values nearby are "
-                f"refused: {error}"
+                f"refused: {error} Name entries that can change by themselves, of a pose its "
+                f"position, such as '[0, 3]', or leave them out."
             ) from error
         return flat(numbers_of(other, Workspace(other.arrays, other.evaluator)))
 
@@ -167,15 +169,12 @@ def _below(powers: Mapping[int, int]) -> Iterator[Product]:
 
 
 def _supports(numbers: _Numbers) -> list[Any]:
-    """Return for each parameter which numbers depend on it: off the grid, where none is zero.
-
-    Not at the opposite point, where squares of parameters that are zero are the same.
-    """
+    """Return for each parameter which numbers depend on it: off the grid, where none is zero."""
     base = numbers.at(numbers.aside)
     found = []
     for k in range(numbers.count):
         point = [*numbers.aside]
-        point[k] = -0.5 * point[k]
+        point[k] = 1.5 * point[k]
         there = numbers.at(point)
         size = np.maximum(numbers.scale, np.maximum(np.abs(there), np.abs(base)))
         found.append(np.abs(there - base) > _ROUNDING * size)
@@ -282,8 +281,9 @@ def _check(numbers: _Numbers, newton: Mapping[Product, Term]) -> None:
         names = ", ".join(repr(path) for path in dict.fromkeys(each.path for each in numbers.free))
         raise UsageError(
             f"{numbers.what}: the numbers of the system are no polynomials of {names}, so that "
-            f"they cannot stay free; what curves are given at, and joints of several axes within "
-            f"composite joints, cannot. Leave them out, and assemble anew for each value."
+            f"they cannot stay free: what curves are given at, joints of several axes within "
+            f"composite joints, the screw of a joint that only slides, the pitch of a helical "
+            f"planar joint. Leave them out, and assemble anew for each value."
         )
 
 

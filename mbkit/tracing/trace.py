@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -213,9 +214,29 @@ class Trace:
         """Return a function whose failures name what it is of."""
         return lambda *arguments: self.refusing(name, lambda: function(*arguments))
 
-    def straight(self, function: Any) -> Callable[..., int]:
-        """Return a function that is refused where it has several branches."""
-        return lambda *arguments: self.tape.one_way(lambda: function(*arguments))
+    def with_branches(self, function: Any, first: int) -> Callable[..., int]:
+        """Return a kernel that is run by every way through its comparisons.
+
+        It writes its arguments from the first output on, which are no numbers where it fails.
+        """
+
+        def call(*arguments: Any) -> int:
+            parts = arguments[first:]
+            before = [part.copy() for part in parts]
+            states: list[int] = []
+
+            def run() -> list[Number]:
+                for part, value in zip(parts, before, strict=True):
+                    part[...] = value
+                states.append(int(function(*arguments)))
+                return [x if states[-1] == 0 else math.nan for part in parts for x in part]
+
+            found = iter(self.tape.every_way(run))
+            for part in parts:
+                part[...] = [next(found) for _ in part]
+            return min(states)
+
+        return call
 
     def refusing(self, name: str, call: Callable[[], Any]) -> Any:
         """Return what a call returns; name the joint or the force that cannot be traced."""

@@ -200,3 +200,35 @@ def test_axes_beside_a_member_in_python_are_named():
     system = composite((mb.RevoluteJoint("turn"), Sliding("slide")), turned_round=False)
     with pytest.raises(mb.UsageError, match=r"joints\.j\.turn\.axis.*member in Python.*a body"):
         mb.casadi_function(system, "mass_matrix", parameters=["joints.j.turn.axis"])
+
+
+def test_coefficients_that_are_zero_and_cannot_be_less():
+    """Of a drag without a moment, whose moment stays free all the same."""
+    mechanism = mb.Mechanism("in oil")
+    body = mechanism.add_body(mb.Body("body", random_inertia(np.random.default_rng(28))))
+    mechanism.add_joint(mb.FreeJoint("free"), mechanism.world, body)
+    mechanism.add_force(mb.Drag("drag", "body", linear=0.3))
+    system = mechanism.assemble()
+    q, v, _, tau = state_of(np.random.default_rng(29), system)
+    values = {"forces.drag.angular": 0.2, "forces.drag.angular_quadratic": 0.1}
+    check(system, "forward_dynamics", (q, v, tau), values, 1e-12)
+
+
+def test_what_cannot_stay_free_is_named_with_a_remedy():
+    mechanism = mb.Mechanism("odd")
+    body = mechanism.add_body(mb.Body("body", random_inertia(np.random.default_rng(30))))
+    slide = mb.ScrewJoint("slide", (0, 0, 0, 1, 2, 3))
+    mechanism.add_joint(slide, mechanism.world, body)
+    times = np.arange(5) * 0.1
+    mechanism.add_force(mb.JointEffort("motor", "slide", times**2, times=times))
+    stiff = (3, 2, 1, 10, 20, 30)
+    mechanism.add_force(mb.Bushing("bushing", "world", "body", stiff, stiff))
+    system = mechanism.assemble()
+    for name, reason in (
+        ("joints.slide.screw", "only slides.*assemble anew"),
+        ("forces.motor.times", "times must increase.*leave them out"),
+        ("forces.bushing.frame_a", r"a rotation.*of a pose its position, such as '\[0, 3\]'"),
+    ):
+        with pytest.raises(mb.UsageError, match=reason):
+            mb.casadi_function(system, "forward_dynamics", parameters=[name])
+    mb.casadi_function(system, "forward_dynamics", parameters=["forces.bushing.frame_a[0, 3]"])
