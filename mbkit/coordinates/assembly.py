@@ -14,7 +14,7 @@ from mbkit.coordinates.force_joints import check_positions
 from mbkit.coordinates.joint_entries import entry_names, limits, reference_positions
 from mbkit.coordinates.locking import is_left_out, locked, locked_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure, measured_frames
-from mbkit.coordinates.placement_joints import loosened
+from mbkit.coordinates.placement_joints import alone, loosened
 from mbkit.coordinates.rows import Slices, assemble_rows, with_other_inertias
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
@@ -260,6 +260,14 @@ class Assembly:
         division = attrs.evolve(self.division, parts=parts)
         other = attrs.evolve(self, division=division, topology=topology, length=self._length())
         return other.system(), names
+
+    def joint_alone(self, joint: str) -> System:
+        """Return a joint alone, with its parameters, between the world and one body."""
+        division = CutBodies().divide(alone(self.parts, joint))
+        topology = build_topology(graph_of(division.parts))
+        return attrs.evolve(
+            self, division=division, topology=topology, further=frozenset(), constraint_solver=None
+        ).system()
 
     def with_length(self, length: float) -> System:
         """Return the system with another length, by which moments are scaled in constraints."""

@@ -1,4 +1,4 @@
-"""Free joints at places of joints, along which derivatives by these places are taken."""
+"""Free joints at places of joints, along which derivatives by these places are taken; one alone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from mbkit.joints import FreeJoint
 from mbkit.parts.body import Body
 from mbkit.parts.connection import Connection
+from mbkit.spatial import SpatialInertia
 
 if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
@@ -42,3 +43,13 @@ def loosened(parts: Parts, places: Sequence[tuple[str, str]]) -> tuple[Parts, tu
         joints[name] = free
         names.append(name)
     return attrs.evolve(parts, bodies=bodies, joints=joints), tuple(names)
+
+
+def alone(parts: Parts, joint: str) -> Parts:
+    """Return a joint of the parts alone, between the world and a body."""
+    edge = parts.joints[joint]
+    body = Body("beyond it", SpatialInertia.sphere(1.0, radius=1.0))
+    between = attrs.evolve(edge, predecessor=parts.world.name, successor=body.name, motion=None)
+    return attrs.evolve(
+        parts, bodies={body.name: body}, joints={joint: between}, forces={}, constraints={}
+    )

@@ -120,7 +120,7 @@ def contracted(
         total = np.zeros(np.shape(change.efforts)[-1])
         parts = ((change.efforts, efforts), (change.rows, rows), (change.tau, -efforts))
         for part, weights in parts:
-            if np.ndim(part):
+            if np.ndim(part) and weights.size:  # trees have no rows
                 wide = np.broadcast_to(part, (*weights.shape, total.size))
                 total += np.einsum("ni,nik->k", weights, wide)
         found[name] = total

@@ -14,8 +14,9 @@ from mbkit.systems.derivatives.constraint_changes import MovingRows
 from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.input_changes import rate_along_steps
+from mbkit.systems.derivatives.loosened import Loosened
 from mbkit.systems.derivatives.numeric_changes import best_rate
-from mbkit.systems.derivatives.parameter_changes import Loosened, changed_by, moves_of
+from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
 
 if TYPE_CHECKING:
     from mbkit.systems.derivatives.exact_constraints import Rows

@@ -35,8 +35,9 @@ from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.exact_constraints import Rows
 from mbkit.systems.derivatives.inertia_changes import field_of_inertia, inertial_changes
 from mbkit.systems.derivatives.input_changes import rate_along_steps
+from mbkit.systems.derivatives.loosened import Loosened
 from mbkit.systems.derivatives.numeric_changes import best_rate
-from mbkit.systems.derivatives.parameter_changes import Loosened, changed_by, moves_of
+from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
 
 __all__ = [
     "Corrections",

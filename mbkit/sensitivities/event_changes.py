@@ -19,7 +19,7 @@ from mbkit.sensitivities.linear_steps import Linearisation, shape_of_input, size
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.numeric_changes import best_rate
-from mbkit.systems.derivatives.parameter_changes import changed_by, moves_of
+from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
 
 __all__ = ["Change", "Jump", "Place", "crossing_of", "jump_of", "state_of"]
 

@@ -32,7 +32,7 @@ from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_steps, prescribed_velocities
-from mbkit.systems.derivatives.parameter_changes import shape_of_parameter
+from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
 
 __all__ = [
     "STATE_INPUTS",

@@ -26,7 +26,7 @@ from mbkit.simulation.sampled_control import Sampled
 from mbkit.simulation.stepping.events_within_step import Passage, Segment, State
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.parameter_changes import keeping_changed
+from mbkit.systems.derivatives.parameter_moves import keeping_changed
 
 __all__ = ["RecordedRun"]
 

@@ -238,6 +238,10 @@ class Blueprint(Protocol):
         """Return the system with free joints at places of joints, and their names."""
         ...
 
+    def joint_alone(self, joint: str) -> System:
+        """Return a joint alone, with its parameters, between the world and one body."""
+        ...
+
     def with_length(self, length: float) -> System:
         """Return the system with another length, by which moments are scaled in constraints."""
         ...

@@ -3673,7 +3673,9 @@ class System:
         or a `CompositeJoint`; else, and by other parameters, by differences of eighth order of the
         equations of motion at fixed accelerations, to 1e-11 or so where these are smooth. What
         prescribed joints do by time follows from their jerks, which are exact where motions are
-        derived, and differences of a given ``acceleration=`` else.
+        derived, and differences of a given ``acceleration=`` else. Other numbers of joints of the
+        tree, such as pitches and axes, do what a free joint would: only what they do to their
+        joint alone is by differences, to 1e-12 or so.
 
         Where rows of constraints depend on others, the derivative holds along motions and
         parameters that keep them so: with a planar linkage, within its plane. The multipliers are

@@ -79,7 +79,7 @@ def test_the_place_of_a_joint_of_a_four_bar():
 
 
 def rod_bar():
-    """Return a four-bar whose coupler is a massless rod, a constraint."""
+    """Return a four-bar whose coupler is a massless rod, a constraint; its crank has a thread."""
     mech = mb.Mechanism("four-bar with a rod", gravity=(0.0, 0.0, -9.81))
     for name, point, com in (
         ("crank", (0, 0, 0), (0, 0, 0.2)),
@@ -87,7 +87,9 @@ def rod_bar():
     ):
         inertia = mb.SpatialInertia.from_com(1.0, com, 0.01 * np.eye(3))
         body = mech.add_body(mb.Body(name, inertia))
-        mech.add_joint(mb.RevoluteJoint(f"of {name}", axis=(0, 1, 0), point=point), "world", body)
+        pitch = 0.05 if name == "crank" else 0.0
+        joint = mb.HelicalJoint(f"of {name}", axis=(0, 1, 0), point=point, pitch=pitch)
+        mech.add_joint(joint, "world", body)
     ends = {"point_a": (0, 0, 0.3), "point_b": (0.8, 0, 0.5)}
     length = float(np.hypot(0.8, 0.2))
     mech.add_constraint(mb.Distance("rod", "crank", "rocker", length=length, **ends))
@@ -122,6 +124,7 @@ INTEGRATORS = {
     [
         (rod_bar, "constraints.rod.length", 0),
         (rod_bar_with_python, "constraints.rod.length", 0),
+        (rod_bar, "joints.of crank.pitch", 0),
         (four_bar, "joints.C.S_pred", 5),
         (four_bar, "joints.A.S_pred", 3),
         (ball, "constraints.table.radius", 0),
@@ -129,7 +132,7 @@ INTEGRATORS = {
     ],
 )
 def test_what_moves_rows_of_constraints(integrator, mechanism, name, entry):
-    """Numbers of a constraint, and places of joints that close a loop (C) and of the tree."""
+    """Numbers of a constraint, places of joints that close a loop (C) and of the tree, a pitch."""
     u = RATES if mechanism is ball else [3.0, 0.0, 0.0][: mechanism().assemble().nv]
     closed = Closed(mechanism(), u, h=5e-3, integrator=INTEGRATORS[integrator])
     closed.assert_same([(name, entry)], rtol=3e-9)

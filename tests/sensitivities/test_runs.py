@@ -29,7 +29,8 @@ def test_a_tree_of_joints_with_several_velocities():
     def run(system=system, q=state.q, v=state.v, tau=state.tau):
         return mb.simulate(system, (0.0, 0.1), 5e-3, q=q, v=v, tau=tau, save_every=6)
 
-    names = ("bodies.body3.mass", "joints.joint2.S_pred")
+    pitch = next(name for name in system.parameters if name.endswith("pitch"))
+    names = ("bodies.body3.mass", "joints.joint2.S_pred", pitch)
     values = [system.parameters[name] for name in names]
     base = run()
     found = mb.sensitivities(base, by=["q", "v", "tau", *names])
@@ -43,6 +44,7 @@ def test_a_tree_of_joints_with_several_velocities():
         (names[1], 4): lambda e: run(
             system.with_parameters({names[1]: values[1] @ SE3.exp(e * twist)})
         ),
+        (pitch, ()): lambda e: run(system.with_parameters({pitch: values[2] + e})),
     }
     for (name, entry), change in changes.items():
         assert_same(system, base, found, name, entry, change)

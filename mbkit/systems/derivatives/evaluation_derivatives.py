@@ -19,11 +19,8 @@ from mbkit.systems.constraint_checks import check_certain, check_dependent
 from mbkit.systems.derivatives.dynamics_derivatives import accelerations_of_tree
 from mbkit.systems.derivatives.evaluation_states import Point
 from mbkit.systems.derivatives.input_changes import INPUTS, change_by_input
-from mbkit.systems.derivatives.parameter_changes import (
-    change_by_parameter,
-    changes_by_places,
-    shape_of_parameter,
-)  # fmt: skip
+from mbkit.systems.derivatives.parameter_changes import change_by_parameter, changes_by_places
+from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
 from mbkit.systems.dynamics import check_unique
 
 if TYPE_CHECKING:

@@ -7,21 +7,12 @@ parameters are differentiated by differences of eighth order, of systems with ot
 
 from __future__ import annotations
 
-import copy
-import math
-import weakref
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
-from mbkit.errors import UsageError
 from mbkit.forces.built_in import UniformField
-from mbkit.joints import JOINT_TYPES
-from mbkit.joints.bases.axes import turn_of_frame
-from mbkit.lie import SE3
-from mbkit.lie.arrays import hat
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.constraint_changes import rows_by_parameter
 from mbkit.systems.derivatives.evaluation_states import Change, Point
@@ -33,55 +24,18 @@ from mbkit.systems.derivatives.inertia_changes import (
     is_spread,
 )
 from mbkit.systems.derivatives.input_changes import along_steps
+from mbkit.systems.derivatives.joint_changes import change_by_joint
+from mbkit.systems.derivatives.loosened import Loosened, padded
 from mbkit.systems.derivatives.numeric_changes import (
     best_rate,
     check_no_jump,
     differences,
     rate_without_jump,
 )
+from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
-
-
-#: Systems with other numbers, of those systems of which they are kept.
-_KEPT: weakref.WeakKeyDictionary[System, dict[tuple[str, int, float], System]] = (
-    weakref.WeakKeyDictionary()
-)
-
-#: How many of them are kept for each.
-_MOST_SYSTEMS = 1024
-
-
-def keeping_changed(system: System) -> System:
-    """Return the same system as another object: while it lives `changed_by` keeps what it makes."""
-    kept = copy.copy(system)
-    _KEPT[kept] = {}
-    return kept
-
-
-def changed_by(system: System, name: str, entry: int, e: float) -> System:
-    """Return the system with an entry of a parameter moved: see `moves_of`."""
-    kept, key = _KEPT.get(system), (name, entry, e)
-    if kept is not None and key in kept:
-        return kept[key]
-    found = system.with_parameters({name: moves_of(system, name)[1][entry](e)})
-    if kept is not None:
-        if len(kept) >= _MOST_SYSTEMS:
-            kept.clear()
-        kept[key] = found
-    return found
-
-
-def shape_of_parameter(system: System, name: str) -> tuple[int, ...]:
-    """Return the axes of a derivative by a parameter: (6,) of a pose, else those of its numbers."""
-    value = np.asarray(system.parameters[name])
-    if value.dtype.kind != "f" or not value.size:
-        raise UsageError(
-            f"There are no derivatives by parameter '{name}', which is {value}: give the name of a "
-            f"real number, or of an array of them."
-        )
-    return (6,) if _is_pose(value) else value.shape
 
 
 def change_by_parameter(point: Point, name: str, *, scaled: bool = True) -> Change:
@@ -100,6 +54,10 @@ def change_by_parameter(point: Point, name: str, *, scaled: bool = True) -> Chan
         exact = _of_constraints(point, name, scaled)
         return _by_differences(point, name) if exact is None else exact
     exact = None
+    if kind == "joints":
+        exact = change_by_joint(point, name, *moves_of(point.system, name))
+        if exact is not None and point.constrained and scaled:
+            exact = _with_length(point.system, name, exact, _by_length(point))
     if kind == "bodies" and not is_spread(point.system):
         exact = _of_body(point, name, (body, field), scaled)
     return _by_differences(point, name) if exact is None else exact
@@ -160,64 +118,6 @@ def _of_forces(point: Point, name: str) -> Floats:
     return -np.stack(rates, axis=-1) * size[..., None]
 
 
-#: The places of a joint, and how the step of the free joint there moves them.
-_PLACES = {"S_pred": 1.0, "S_succ": -1.0}
-
-
-class Loosened(NamedTuple):
-    """A system with free joints where places of joints can be moved.
-
-    Attributes
-    ----------
-    system : System
-        It has these joints after all others.
-    moving : ndarray of bool, shape (ndx,)
-        The steps of these joints.
-    steps : mapping of str to ndarray, shape (ndx, k)
-        How they move by the entries of a parameter, by its name.
-    """
-
-    system: System
-    moving: Any
-    steps: Mapping[str, Floats]
-
-    @classmethod
-    def of(cls, system: System, names: Iterable[str]) -> Loosened | None:
-        """Return it for those names that are of places; None where there are none.
-
-        In absolute coordinates, and where bodies are split, other numbers of the system depend on
-        places: None is returned.
-        """
-        twists = {name: twist for name in names if (twist := _twists(system, name)) is not None}
-        if not twists or is_spread(system) or system.free_joints:
-            return None
-        places = list(dict.fromkeys(place for each in twists.values() for place in each))
-        loose, joints = system._blueprint.loosened(places)
-        moving = np.zeros(loose.ndx, dtype=bool)
-        moving[system.ndx :] = True
-        found = {}
-        for name, each in twists.items():
-            # along the twists of all places that move
-            steps = np.zeros((loose.ndx, math.prod(shape_of_parameter(system, name))))
-            for place, twist in each.items():
-                steps[loose.step_slice(joints[places.index(place)])] = _PLACES[place[1]] * twist
-            found[name] = steps
-        return cls(loose, moving, found)
-
-    def at(self, point: Point) -> Point:
-        """Return the same states of the loosened system, its free joints at rest."""
-        q, v, vdot, tau = self.states(point.q, point.v, point.vdot, point.tau)
-        given = np.concatenate([point.given, np.ones(self.system.nv - point.system.nv, dtype=bool)])
-        return attrs.evolve(point, system=self.system, q=q, v=v, vdot=vdot, tau=tau, given=given)
-
-    def states(self, q: Floats, *velocities: Floats) -> tuple[Floats, ...]:
-        """Return configurations (N, nq) and velocities (N, nv) with the free joints at rest."""
-        loose = self.system
-        rest = np.broadcast_to(loose.reference_configuration(), (len(q), loose.nq))
-        longer = np.concatenate([q, rest[:, q.shape[-1] :]], axis=-1)
-        return longer, *(_padded(each, loose.nv) for each in velocities)
-
-
 def changes_by_places(
     point: Point, names: Iterable[str], *, scaled: bool = True
 ) -> dict[str, Change]:
@@ -231,7 +131,7 @@ def changes_by_places(
     loosened = Loosened.of(system, names)
     if loosened is None:
         return {}
-    mu = _padded(point.mu, loosened.system.nv) if point.redundant else None
+    mu = padded(point.mu, loosened.system.nv) if point.redundant else None
     change = along_steps(loosened.at(point), loosened.moving, mu)
     scale = _by_length(point) if point.constrained and scaled else None
     found = {}
@@ -242,33 +142,6 @@ def changes_by_places(
         if scale is not None:
             found[name] = _with_length(system, name, found[name], scale)
     return found
-
-
-def _twists(system: System, name: str) -> dict[tuple[str, str], Any] | None:
-    """Return how each place of a joint moves by the entries of a parameter, twists in columns.
-
-    None for other parameters, and for joints that close loops: their rows are measured beside the
-    bodies that they join.
-    """
-    kind, _, rest = name.partition(".")
-    joint, _, field = rest.rpartition(".")
-    if kind != "joints" or joint not in system.joint_places or joint in system.loop_joints:
-        return None
-    if field in _PLACES:
-        return {(joint, field): np.eye(6)}
-    made: Any = system.arrays.tree_joints.get(joint)
-    if field == "point" and type(made) in JOINT_TYPES.values():
-        twist = np.concatenate([np.zeros((3, 3)), np.eye(3)])
-    elif field == "axis" and type(made) in JOINT_TYPES.values():
-        turn = turn_of_frame(made.axis)  # about the point
-        twist = np.concatenate([turn, hat(made.point) @ turn])
-    else:
-        return None
-    return dict.fromkeys([(joint, place) for place in _PLACES], twist)
-
-
-def _padded(x: Floats, size: int) -> Floats:
-    return np.concatenate([x, np.zeros((len(x), size - x.shape[-1]))], axis=-1)
 
 
 def _by_length(point: Point) -> Change:
@@ -324,16 +197,6 @@ def _fields(point: Point, name: str) -> Any:
     return np.stack(columns, axis=-1)
 
 
-def moves_of(system: System, name: str) -> tuple[float, list[Any]]:
-    """Return how a parameter is moved along each entry, by a number, and a large number for it."""
-    value, start = np.asarray(system.parameters[name]), 1.0
-    if _is_pose(value):
-        return start, [lambda e, x=x: value @ SE3.exp(e * x) for x in np.eye(6)]
-    start = max(start, float(np.abs(value).max(initial=0.0)))
-    units = np.eye(value.size).reshape((-1, *value.shape))
-    return start, [lambda e, x=x: value + e * x for x in units]
-
-
 def _by_differences(point: Point, name: str) -> Change:
     """By each entry of a parameter, along the axes of the frame if it is a pose."""
     system, (start, moves) = point.system, moves_of(point.system, name)
@@ -346,7 +209,3 @@ def _by_differences(point: Point, name: str) -> Change:
         changes.append(differences(point, moved, start, name))
     names = ("efforts", "rows", "turned", "vdot")
     return Change(**{n: np.concatenate([getattr(x, n) for x in changes], axis=-1) for n in names})
-
-
-def _is_pose(value: Any) -> bool:
-    return value.shape == (4, 4) and bool((value[3] == [0.0, 0.0, 0.0, 1.0]).all())

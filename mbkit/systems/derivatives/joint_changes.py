@@ -1,0 +1,157 @@
+"""Changes of the equations of motion by numbers of a joint of the tree: a pitch, axes, a screw.
+
+What a number does to the motion of its joint, the pose of its successor in its predecessor, is a
+twist xi(q) beside that pose: of a pitch the translation along the axis by the angle. A free joint
+at the place of the joint on its predecessor moves in the same way, with
+
+    dx = xi,    dx' = xi' = J v,    dx'' = xi'' = J vdot + ...,
+
+so that changes are those along its steps, velocities and accelerations, and J^T times its own
+effort more on the joint's. With the twist V of the motion, and d the change by the number,
+
+    xi^ = dC C^-1,    xi' = dV - [xi, V],    xi'' = dV' - [xi', V] - [xi, V'],
+
+in axes of the predecessor. dC, dV and dV' are those of the joint alone: differences of eighth order
+of functions that are polynomials, sines and cosines, which leave little more than rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.lie import SE3
+from mbkit.representations import Spatial
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.inertia_changes import is_spread
+from mbkit.systems.derivatives.input_changes import along_steps, along_velocities
+from mbkit.systems.derivatives.loosened import Loosened, padded
+from mbkit.systems.derivatives.numeric_changes import rates_without_jump
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["change_by_joint"]
+
+
+def change_by_joint(
+    point: Point, name: str, start: float, moves: Sequence[Callable[[float], Any]]
+) -> Change | None:
+    """Return the change by a parameter of a joint of the tree.
+
+    `moves` take a number to values of the parameter, one for each of its entries, and `start` is a
+    large number for them. None in absolute coordinates, where bodies are split, for joints that
+    close loops, and where values beside the parameter's are refused.
+    """
+    system, joint = point.system, _joint_of(point.system, name)
+    if joint is None or is_spread(system) or system.free_joints:
+        return None
+    try:
+        motion = _Motion.of(point, joint, name, start, moves)
+    except UsageError:
+        return None
+    return _along(point, joint, motion)
+
+
+def _joint_of(system: System, name: str) -> str | None:
+    """Return the joint of the tree whose parameter it is, or a member's of it."""
+    rest = name.partition(".")[2]
+    owners = [joint for joint in system.joint_names if rest.startswith(f"{joint}.")]
+    return max(owners, key=len, default=None)
+
+
+class _Motion(NamedTuple):
+    """What k entries of a parameter do to the motion of a joint, beside it, at N states.
+
+    Attributes
+    ----------
+    twists, rates, accelerations : ndarray, shape (N, 6, k, 1)
+        xi and its derivatives by time, in axes of the joint frame on the predecessor.
+    J : ndarray, shape (N, 6, k, nv of the joint)
+        The derivative of the rates by the joint's velocities.
+    """
+
+    twists: Floats
+    rates: Floats
+    accelerations: Floats
+    J: Floats
+
+    @classmethod
+    def of(cls, point: Point, joint: str, name: str, start: float, moves: Sequence[Any]) -> _Motion:
+        """Return it; UsageError where values beside the parameter's are refused."""
+        system, alone = point.system, point.system._blueprint.joint_alone(joint)
+        body, q = alone.body_names[-1], point.q[:, system.position_slice(joint)]
+        place = system.velocity_slice(joint)
+        v, vdot = point.v[:, place], point.vdot[:, place]
+        speed = np.maximum(np.abs(v).max(axis=-1, initial=0.0), 1e-300)[:, None]
+
+        def motion(other: System) -> tuple[Floats, Floats, Floats]:
+            """Return pose, Jacobian, and Jacobian rate times the velocity of size one."""
+            unit, still = v / speed, np.zeros(v.shape)
+            J = other.jacobian(body, q, representation=Spatial())
+            bias = other.accelerations(q, unit, still, representation=Spatial())[:, -1]
+            return other.pose(body, q), J, bias
+
+        def flat(value: Any) -> Floats:
+            parts = motion(alone.with_parameters({name: value}))
+            return np.concatenate([part.reshape(-1) for part in parts])
+
+        C, J, bias = motion(alone)
+        here = np.concatenate([part.reshape(-1) for part in (C, J, bias)])
+        moved = rates_without_jump(flat, start, moves, name, here)
+        V, Vdot = (J @ v[..., None]), (J @ vdot[..., None]) + (speed**2 * bias)[..., None]
+        to_joint = SE3.Ad(np.linalg.inv(system.joint_places[joint].near))
+        found = []
+        for rates in moved.T:
+            parts = np.split(rates, np.cumsum([C.size, J.size]))
+            dC, dJ, dB = (x.reshape(y.shape) for x, y in zip(parts, (C, J, bias), strict=True))
+            xi = _twist(dC @ np.linalg.inv(C))
+            rows = dJ - SE3.ad(xi) @ J
+            rate = rows @ v[..., None]
+            more = dJ @ vdot[..., None] + (speed**2 * dB)[..., None]
+            more = more - SE3.ad(rate[..., 0]) @ V - SE3.ad(xi) @ Vdot
+            found.append([to_joint @ x for x in (xi[..., None], rate, more, rows)])
+        return cls(*(np.stack(each, axis=2) for each in zip(*found, strict=True)))
+
+
+def _along(point: Point, joint: str, motion: _Motion) -> Change:
+    """Return the change where a free joint at the place of a joint moves so."""
+    system, loosened = point.system, Loosened.of_joint(point.system, joint)
+    nv, loose, there = system.nv, loosened.system, loosened.at(point)
+    free, own = slice(nv, loose.nv), system.velocity_slice(joint)
+    mu = padded(point.mu, loose.nv) if point.redundant else None
+    by_x = along_steps(there, loosened.moving, mu)
+    by_v = along_velocities(there, np.arange(loose.nv) >= nv)
+    M, A = loose.mass_matrix(there.q), there.jacobian()
+
+    moves = [each[..., 0] for each in motion[:3]]
+
+    def total(by_steps: Any, by_velocities: Any, by_accelerations: Any) -> Any:
+        entries = loosened.moving, free, free
+        parts = zip((by_steps, by_velocities, by_accelerations), entries, moves, strict=True)
+        return sum(part[..., place] @ move for part, place, move in parts)
+
+    efforts = total(by_x.efforts, by_v.efforts, M)[:, :nv]
+    # a wrench on the free joint is one on the joint, along what its number adds
+    wrench = loose.inverse_dynamics(there.q, there.v, there.vdot, t=there.t)
+    if point.constrained:
+        wrench = wrench - np.einsum("nmv,nm->nv", A, there.multipliers)
+    efforts[:, own] += np.einsum("nwkj,nw->njk", motion.J, wrench[:, free])
+    if not point.constrained:
+        return Change(efforts)
+    turned: Any = 0.0
+    if mu is not None:
+        turned = by_x.turned[..., loosened.moving] @ moves[0]
+        turned = turned + A[..., free] @ np.einsum("nwkj,nj->nwk", motion.J, point.mu[:, own])
+    return Change(efforts, total(by_x.rows, by_v.rows, A), turned)
+
+
+def _twist(rates: Floats) -> Floats:
+    """Return the twists (N, 6) of matrices dC C^-1, (N, 4, 4)."""
+    turned = 0.5 * (rates[:, :3, :3] - np.swapaxes(rates[:, :3, :3], 1, 2))  # skew but for rounding
+    spun = np.stack([turned[:, 2, 1], turned[:, 0, 2], turned[:, 1, 0]], axis=-1)
+    return np.concatenate([spun, rates[:, :3, 3]], axis=-1)

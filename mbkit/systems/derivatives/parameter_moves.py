@@ -1,0 +1,71 @@
+"""Moves of parameters along their entries, and systems in which they have moved."""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.lie import SE3
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["changed_by", "keeping_changed", "moves_of", "shape_of_parameter"]
+
+
+#: Systems with other numbers, of those systems of which they are kept.
+_KEPT: weakref.WeakKeyDictionary[System, dict[tuple[str, int, float], System]] = (
+    weakref.WeakKeyDictionary()
+)
+
+#: How many of them are kept for each.
+_MOST_SYSTEMS = 1024
+
+
+def keeping_changed(system: System) -> System:
+    """Return the same system as another object: while it lives `changed_by` keeps what it makes."""
+    kept = copy.copy(system)
+    _KEPT[kept] = {}
+    return kept
+
+
+def changed_by(system: System, name: str, entry: int, e: float) -> System:
+    """Return the system with an entry of a parameter moved: see `moves_of`."""
+    kept, key = _KEPT.get(system), (name, entry, e)
+    if kept is not None and key in kept:
+        return kept[key]
+    found = system.with_parameters({name: moves_of(system, name)[1][entry](e)})
+    if kept is not None:
+        if len(kept) >= _MOST_SYSTEMS:
+            kept.clear()
+        kept[key] = found
+    return found
+
+
+def shape_of_parameter(system: System, name: str) -> tuple[int, ...]:
+    """Return the axes of a derivative by a parameter: (6,) of a pose, else those of its numbers."""
+    value = np.asarray(system.parameters[name])
+    if value.dtype.kind != "f" or not value.size:
+        raise UsageError(
+            f"There are no derivatives by parameter '{name}', which is {value}: give the name of a "
+            f"real number, or of an array of them."
+        )
+    return (6,) if _is_pose(value) else value.shape
+
+
+def moves_of(system: System, name: str) -> tuple[float, list[Any]]:
+    """Return how a parameter is moved along each entry, by a number, and a large number for it."""
+    value, start = np.asarray(system.parameters[name]), 1.0
+    if _is_pose(value):
+        return start, [lambda e, x=x: value @ SE3.exp(e * x) for x in np.eye(6)]
+    start = max(start, float(np.abs(value).max(initial=0.0)))
+    units = np.eye(value.size).reshape((-1, *value.shape))
+    return start, [lambda e, x=x: value + e * x for x in units]
+
+
+def _is_pose(value: Any) -> bool:
+    return value.shape == (4, 4) and bool((value[3] == [0.0, 0.0, 0.0, 1.0]).all())

@@ -1,0 +1,103 @@
+"""Derivatives by numbers of joints of the tree, pitches, axes and screws: against complex steps."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.systems.derivatives import parameter_changes
+from mbkit.systems.derivatives.joint_changes import change_by_joint
+from mbkit.systems.derivatives.parameter_moves import moves_of
+from tests.constraints.loops import mobile_loops
+from tests.systems.complex_steps import ComplexEvaluation
+from tests.systems.test_evaluation_derivatives import check
+from tests.systems.test_exact_constraint_changes import expected_changes, random_point
+from tests.trees import random_inertia, random_mechanism, random_pose, random_state
+
+pytestmark = [pytest.mark.slow, pytest.mark.compiled]
+
+FIELDS = ("pitch", "axis1", "axis2")
+
+
+def by_numbers(system):
+    """Return the names of what moves a joint of the tree otherwise than its places do."""
+    ends = tuple(f".{field}" for field in FIELDS)
+    loops = tuple(f"joints.{joint}." for joint in system.loop_joints)
+    return [n for n in system.parameters if n.endswith(ends) and not n.startswith(loops)]
+
+
+def assert_close(found, expected, tolerance, size):
+    assert np.abs(found - expected.reshape(found.shape)).max() <= tolerance * size
+
+
+#: Of the largest entry: a pitch moves a joint by its number itself; axes are of length one.
+LEFT = {"pitch": 1e-13, "axis1": 2e-12, "axis2": 2e-12}
+
+
+@pytest.mark.parametrize("turned_round", [0.0, 1.0])
+def test_trees(turned_round):
+    """Of which predecessors are nearer to the world, or successors."""
+    rng = np.random.default_rng(8)
+    kinds = ("helical", "universal", "spherical", "helical", "universal")
+    mech = random_mechanism(rng, 6, kinds, turned_round=turned_round)
+    mech.add_force(mb.JointSpring("spring", "joint0", stiffness=7.0, rest=0.2))
+    system = mech.assemble()
+    state, names = random_state(rng, system), by_numbers(system)
+    assert {name.rpartition(".")[2] for name in names} == set(FIELDS)
+    given = {"q": state.q, "v": state.v, "tau": state.tau}
+    found = system.derivatives("forward_dynamics", *given.values(), by=names)
+    for name in names:
+        exact = ComplexEvaluation(system, "forward_dynamics", [name]).by(given, name)
+        left = LEFT[name.rpartition(".")[2]]
+        assert_close(found[name], exact, left, np.abs(found[name]).max())
+
+
+@pytest.mark.parametrize("redundant", [False, True])
+def test_closed_mechanisms(redundant):
+    """At any accelerations and multipliers; rows that depend on others have A mu besides."""
+    rng = np.random.default_rng(4)
+    tree = ("helical", "universal", "revolute")
+    system, q = mobile_loops(rng, 6, ("spherical",), tree=tree)
+    point, names = random_point(rng, system, q), by_numbers(system)
+    if redundant:
+        point = attrs.evolve(point, rank=point.rank - 1)
+    assert {name.rpartition(".")[2] for name in names} == set(FIELDS)
+    given = {"q": q, "v": point.v[0], "vdot": point.vdot[0]}
+    for name in names:
+        change = change_by_joint(point, name, *moves_of(system, name))
+        rows, forces = expected_changes(point, name)
+        efforts = ComplexEvaluation(system, "inverse_dynamics", [name]).by(given, name)
+        left, size = LEFT[name.rpartition(".")[2]], 1.0 + np.abs(efforts).max()
+        assert_close(change.rows[0], rows, left, 10.0 * (1.0 + np.abs(rows).max()))
+        assert_close(change.efforts[0], efforts + forces, left, 10.0 * size)
+        if redundant:
+            A = ComplexEvaluation(system, "constraint_jacobian", [name])
+            turned = np.einsum("mvk,v->mk", A.by({"q": q}, name), point.mu[0])
+            assert_close(change.turned[0], turned, left, 10.0 * np.abs(point.mu).max())
+
+
+JOINTS = {
+    "screw": mb.ScrewJoint("joint", screw=(1, 2, 0, 1, 0, 3)),
+    "axes": mb.TranslationalJoint("joint"),
+    "pitch": mb.HelicalPlanarJoint("joint", pitch=0.2, axis=(0.3, -0.5, 0.7)),
+    "spin.pitch": mb.CompositeJoint(
+        "joint", mb.HelicalJoint("spin", pitch=0.1), mb.RevoluteJoint("tip", axis=(1, 0, 0))
+    ),
+}
+
+
+@pytest.mark.parametrize("field", JOINTS)
+def test_other_joints(field, monkeypatch):
+    """Against differences of whole systems, which are not taken."""
+    monkeypatch.delattr(parameter_changes, "differences")
+    rng = np.random.default_rng(5)
+    mech, parent = mb.Mechanism("chain", gravity=(1.0, 2.0, 3.0)), "world"
+    for joint in (mb.RevoluteJoint("first"), JOINTS[field], mb.SphericalJoint("last")):
+        body = mech.add_body(mb.Body(f"of {joint.name}", random_inertia(rng)))
+        mech.add_joint(joint, parent, body, frames=(random_pose(rng), random_pose(rng)))
+        parent = body
+    system = mech.assemble()
+    state, name = random_state(rng, system), f"joints.joint.{field}"
+    check(system, (state.q, state.v, state.tau, 0.0), [name])
