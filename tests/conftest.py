@@ -56,18 +56,28 @@ def pytest_itemcollected(item):
         item.add_marker(pytest.mark.long)
 
 
+#: Of each test over lists, the values of each of its arguments by identity, in their order.
+_LISTS = {}
+
+
 def _diagonal(item):
     """Return the sum of the indices of a case in the lists of its arguments.
 
     Cases of which it is a multiple of k are a Latin square: of two lists that are no shorter than k
-    each value occurs.
+    each value occurs. Of one list they are each k-th value. The indices that pytest keeps count the
+    cases, and not the values of a list.
     """
-    indices = dict(item.callspec.indices)
+    values = dict(item.callspec.params)
     for each in item.iter_markers("parametrize"):
         names = each.args[0].split(",") if isinstance(each.args[0], str) else each.args[0]
         for name in names[1:]:  # they have one list
-            del indices[name.strip()]
-    return sum(indices.values())
+            del values[name.strip()]
+    test = item.nodeid.partition("[")[0]
+    indices = 0
+    for name, value in values.items():
+        known = _LISTS.setdefault((test, name), {})
+        indices += known.setdefault(id(value), len(known))
+    return indices
 
 
 @pytest.hookimpl(trylast=True)  # after what marks deselect

@@ -150,7 +150,7 @@ def test_the_flyball_governor_rises_as_published():
     assert abs(momenta[1] - momenta[0]) < 1e-11 * momenta[0]
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 @each_representation
 @pytest.mark.parametrize("cut", ["ball", "cross", "guide", "pivot"])
 def test_the_spatial_slider_crank_moves_as_published(cut, representation):

@@ -92,7 +92,7 @@ def test_wrenches_do_no_work_on_motions_of_the_joint(kind):
     assert abs(power) < 1e-11 * (1 + np.abs(multipliers).sum())
 
 
-@pytest.mark.some(12)
+@pytest.mark.some(3)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")  # some depend on others
 @each_representation
 @pytest.mark.parametrize("kinds", [LOOP_KINDS[::3], LOOP_KINDS[1::3], LOOP_KINDS[2::3]])

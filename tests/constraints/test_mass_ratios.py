@@ -130,7 +130,7 @@ def posed(pattern: str, joint: str, ratio: float) -> Any:
     return system, q, tau, accelerations(system, q, tau)
 
 
-@pytest.mark.some(12)
+@pytest.mark.some(4)
 @each_solver
 @at_each("ratio", {each: each for each in (1.0, 1e3, 1e7, 1e11, 1e13, 1e15, 1e17, 1e20)})
 @pytest.mark.parametrize("joint", ["hinge", "ball"])
@@ -156,7 +156,7 @@ def test_chains(pattern: str, joint: str, ratio: float, solver: Any) -> None:
         assert found < bound(solver, ratio if joint == "ball" else 1.0)
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(3)
 @each_solver
 @pytest.mark.parametrize("ratio", [1.0, 1e8, 1e11, 1e14, 1e18])
 def test_chains_of_many_rows(ratio: float, solver: Any) -> None:
@@ -203,7 +203,7 @@ def test_runs_say_it(solver: Any) -> None:
         mb.simulate(system, (0.0, 1e-2), 1e-3, constraint_solver=solver, progress=False)
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 @each_solver
 @pytest.mark.parametrize("ratio", [1e4, 1e8])
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -256,7 +256,7 @@ def random_posed(seed: int, decades: float) -> Any:
             return system, q, tau, accelerations(system, q, tau)
 
 
-@pytest.mark.some(16)
+@pytest.mark.some(6)
 @each_solver
 @pytest.mark.parametrize("decades", [0.0, 6.0, 10.0, 14.0])
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ class PlanarFourBar:
         return {name: x[2 * i : 2 * i + 2] for i, name in enumerate("ABCD")}, x[8]
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 @each_representation
 @pytest.mark.parametrize("cut", "ABCD")
 def test_four_bar_against_free_bodies(representation, cut):
@@ -146,7 +146,7 @@ def loaded_system(seed, representation, kinds=("spherical", "cylindrical", "univ
     return system, q, v, tau, wrenches
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(2)
 @each_representation
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_body_is_in_balance_and_every_joint_bears_its_effort(representation, seed):

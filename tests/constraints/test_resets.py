@@ -32,7 +32,7 @@ def test_a_mechanism_of_one_freedom_turns_round_as_a_whole(cut, restitution):
     assert np.abs(run.energy_balance).max() < 1e-10
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(3)
 @each_representation
 @pytest.mark.parametrize(
     "stabilisation", [mb.Projection(), mb.Baumgarte(frequency=20.0), None], ids=repr

@@ -279,7 +279,7 @@ def place(t):
     return np.array([0.3 * np.sin(t), 0.2 * t * t, t * t * t])
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(3)
 @each_representation
 @pytest.mark.parametrize(
     "stabilisation", [mb.Projection(), mb.Baumgarte(frequency=20.0), None], ids=repr

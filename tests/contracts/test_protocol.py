@@ -289,7 +289,7 @@ def test_the_bias_is_the_rate_of_the_constraints(case):
     assert_close(system.constraint_bias(q, v), found)
 
 
-@pytest.mark.some(18)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a loop"])
 @pytest.mark.parametrize("constraint", EXAMPLES, ids=lambda each: each.name)
 def test_derivatives_of_other_constraints(constraint, beside):

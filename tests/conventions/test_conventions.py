@@ -37,7 +37,7 @@ def close(found, expected, size=1.0):
     return np.abs(np.asarray(found) - expected).max() <= 1e-12 * max(size, 1.0)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(4)
 @forms
 @representations
 @at_each("C", POSES)

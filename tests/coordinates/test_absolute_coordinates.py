@@ -80,7 +80,7 @@ def test_trees_of_all_joints_move_the_same(seed, coordinates):
     check_same(relative, mech.assemble(coordinates), state.q, state.v)
 
 
-@pytest.mark.some(16)
+@pytest.mark.some(4)
 @each_coordinates
 @pytest.mark.parametrize("seed", range(4))
 def test_loops_of_all_joints_move_the_same(seed, coordinates):
@@ -94,7 +94,7 @@ def test_loops_of_all_joints_move_the_same(seed, coordinates):
     check_same(relative, absolute, q, v)
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(2)
 @each_coordinates
 @pytest.mark.parametrize("in_python", [False, True], ids=["compiled", "python"])
 def test_all_forces_act_the_same(in_python, coordinates):
@@ -129,7 +129,7 @@ def test_a_force_on_all_joints_acts_on_those_of_the_mechanism():
     check_same(relative, absolute, state.q, state.v)
 
 
-@pytest.mark.some(18)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("coordinates", COORDINATES[::2], ids=IDS[::2])
 @pytest.mark.parametrize("constraint", EXAMPLES, ids=[each.name for each in EXAMPLES])
 def test_all_constraints_hold_the_same(constraint, coordinates):
@@ -150,7 +150,7 @@ def test_all_constraints_hold_the_same(constraint, coordinates):
     check_same(relative, absolute, q, v, 0.4)
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(2)
 @each_coordinates
 @pytest.mark.parametrize(("build", "joint"), [("four_bar", "A"), ("stewart", "leg 2")])
 def test_driven_joints_drive_the_same(build, joint, coordinates):

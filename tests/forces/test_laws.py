@@ -29,7 +29,7 @@ def case(request):
     return mech, system, forces, list(zip(times, states, strict=True))
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("field", "chosen")])
 def test_it_agrees_with_its_formula_in_python(case, name):
     """Generalized forces of the compiled force and of its twin are the same."""
@@ -42,7 +42,7 @@ def test_it_agrees_with_its_formula_in_python(case, name):
         np.testing.assert_allclose(ours, twin.generalized_forces(s.q, s.v, t), rtol=0, atol=1e-11)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", ["damper", "ball damper", "friction", "drag", "gale", "constant",
                                   "linear", "spline", "thrust", "wind", "rotor"])  # fmt: skip
 def test_its_power_is_that_of_its_twin(case, name):

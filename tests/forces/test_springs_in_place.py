@@ -171,7 +171,7 @@ def test_they_go_with_loops(representation):
     np.testing.assert_allclose(powers, forced.force_powers(q, v).sum(axis=0), rtol=1e-11)
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(4)
 @each_representation
 @pytest.mark.parametrize("name", CASES)
 def test_what_the_memory_held_before_does_not_matter(mechanism, representation, name):

@@ -43,7 +43,7 @@ def forced(system, what, t, q, v, x):
     return out, workspace.powers.copy()
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 @each_representation
 @pytest.mark.parametrize("body_frames", ["joint", "user", "com", "world"])
 def test_they_do_what_generalized_forces_say(mechanism, representation, body_frames):

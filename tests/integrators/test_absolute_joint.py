@@ -93,7 +93,7 @@ def check_order(joint, name):
     assert fitted_slope(steps, np.array(found)).value == pytest.approx(order, abs=0.1)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @each_local
 @each_side
 def test_all_maps_are_of_order_four_and_agree(local, side):
@@ -103,7 +103,7 @@ def test_all_maps_are_of_order_four_and_agree(local, side):
     assert errors(joint, mb.RungeKuttaMuntheKaas(), [160])[0] < 3e-7
 
 
-@pytest.mark.some(24)
+@pytest.mark.some(6)
 @some_maps
 @pytest.mark.parametrize("name", [name for name in INTEGRATORS if name != "Munthe-Kaas"])
 def test_all_integrators_keep_their_order(local, side, name):
@@ -111,7 +111,7 @@ def test_all_integrators_keep_their_order(local, side, name):
     check_order(mb.AbsoluteJoint("free", local=local, trivialised=side), name)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @each_local
 @each_side
 def test_orientations_make_no_difference(local, side):
@@ -237,7 +237,7 @@ CONSTRAINED = {
 }
 
 
-@pytest.mark.some(24)
+@pytest.mark.some(5)
 @some_maps
 @pytest.mark.parametrize("name", CONSTRAINED)
 def test_a_top_held_by_a_constraint(local, side, name):

@@ -47,7 +47,7 @@ def errors(name, **options):
     return np.array(found).T
 
 
-@pytest.mark.some(18)
+@pytest.mark.some(3)
 @each_top
 @each_formulation
 @pytest.mark.parametrize("rho", [0.6, 0.9])
@@ -69,7 +69,7 @@ def test_a_plain_start_costs_an_order_of_the_multipliers(formulation):
     assert np.log2(first[-2] / first[-1]) == pytest.approx(1.0, abs=0.15)
 
 
-@pytest.mark.some(24)
+@pytest.mark.some(2)
 @each_formulation
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_every_closed_mechanism_moves_as_it_does_with_runge_kutta(case, formulation):

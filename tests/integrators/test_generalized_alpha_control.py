@@ -33,7 +33,7 @@ def slopes(found):
     return np.polyfit(np.log(TOLERANCES), logarithms, 1)[0]
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("rho", [0.0, 0.9])
 @pytest.mark.parametrize("name", ["SO(3)", "SE(3), closed", "SO(3) x R3, closed"])
 @each_formulation

@@ -61,7 +61,7 @@ def exact(linkage):
     )  # fmt: skip
 
 
-@pytest.mark.some(27)
+@pytest.mark.some(4)
 @each_linkage
 @each_coordinates
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_explicit_methods_keep_their_order(linkage, coordinates, integrator, ord
     assert errors[-1] < bound
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "solver", [mb.SchurComplement(), mb.MinimumNorm(), mb.NullSpace()], ids=repr
 )
@@ -98,7 +98,7 @@ def test_the_order_is_that_of_every_strategy(coordinates, solver):
     assert np.log2(errors[0] / errors[-1]) / 2.0 == pytest.approx(4.0, abs=0.2), errors
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(2)
 @each_coordinates
 @pytest.mark.parametrize(
     "integrator",
@@ -169,7 +169,7 @@ def test_implicit_methods_take_all_speeds_and_steps(linkage, coordinates, integr
             assert run.residuals[:, 0].max() < 1e-10
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(2)
 @pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")  # of 20 ms
 @pytest.mark.parametrize("name", ["3-four-bar", "Bricard", "delta robot", "Stewart platform"])
 @pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])

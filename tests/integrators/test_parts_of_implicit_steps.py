@@ -46,7 +46,7 @@ def at(time):
     return mb.Event("then", lambda t, q, v: t - time)
 
 
-@pytest.mark.some(16)
+@pytest.mark.some(5)
 @each_problem
 @each_grid
 @each_formulation
@@ -69,7 +69,7 @@ def test_a_moment_within_a_step_is_reached(number, h, formulation, start, rtol):
         assert np.linalg.norm(v - event.v) < 60.0 * rtol ** (2 / 3)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(4)
 @each_problem
 @each_grid
 @each_formulation

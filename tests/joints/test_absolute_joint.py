@@ -68,7 +68,7 @@ def test_the_joint_keeps_its_contract(joint):
     mb.testing.check_joint(joint).raise_if_failed()
 
 
-@pytest.mark.some(18)
+@pytest.mark.some(2)
 @each_side
 @each_local
 def test_as_a_member_of_a_composite_joint(local, side):

@@ -30,7 +30,7 @@ class Around(mb.Joint):
         return self.joint.difference(q0, q1)
 
 
-@pytest.mark.some(24)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", MOVING)
 @pytest.mark.parametrize("seed", [None, 3])
 def test_joints_in_python_may_call_them(name, seed):

@@ -148,7 +148,7 @@ def rows(system):
     return [system.body_index(name) for name in REAL]
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(2)
 @representations_in_turn("case", CHAINS)
 @pytest.mark.parametrize("as_composite", [False, True], ids=["chain", "composite joint"])
 def test_a_joint_is_its_chain(case, as_composite, representation):
@@ -341,7 +341,7 @@ def test_six_joints_agree_in_all_representations(seed):
             np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-11 * scale)
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")  # universal joints fold
 @pytest.mark.parametrize("kind", [kind for kind in MAKERS if kind != "fixed"])
 @each_representation

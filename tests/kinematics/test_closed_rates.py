@@ -76,7 +76,7 @@ MOVED = {
 }
 
 
-@pytest.mark.some(12)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", MOVED)
 @each_representation
 def test_jerks_along_a_closed_motion(name, representation):

@@ -66,7 +66,7 @@ def derivative(function, h=1e-3):
 DIFFERENCES = 1e-9
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 def test_poses_follow_from_the_joints(case):
     """C_pred_succ = S_pred T(q) S_succ^-1 for every joint, whichever way the tree takes it."""
     mechanism, system, state = case

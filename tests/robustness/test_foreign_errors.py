@@ -272,7 +272,7 @@ def after(count, right, wrong):
     return lambda *given: right(*given) if next(calls) < count else wrong
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(6)
 @pytest.mark.parametrize("count", range(12))
 @pytest.mark.parametrize("wrong", [b"x", HUGE, None, np.zeros(5), np.zeros((4, 4)), Unwilling()])
 def test_functions_of_users_that_go_wrong_raise_what_is_of_mbkit(count, wrong):

@@ -306,7 +306,7 @@ def slider(q=0.0, v=1.0, span=(0.0, 6.0), h=0.1, **options):
     return mb.simulate(mech.assemble(), span, h, q=[q], v=[v], **options)
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("t0", [0.0, 0.3, -1.7, 1000.0])
 @pytest.mark.parametrize("reset", [None, lambda t, q, v: (q, v)])

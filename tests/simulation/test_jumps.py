@@ -89,7 +89,7 @@ def test_a_motion_that_is_faster_than_the_steps_is_told_of():
         assert simulated(system, integrator=ADAPTIVE).warnings == ()
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(3)
 @each_method
 @pytest.mark.parametrize(
     "motion",

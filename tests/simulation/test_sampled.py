@@ -66,7 +66,7 @@ METHODS = {
 }
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.1, 0.14])
 @pytest.mark.parametrize("name", METHODS)
 def test_motions_are_those_of_matrix_exponentials(name, delay):

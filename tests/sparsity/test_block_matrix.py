@@ -202,7 +202,7 @@ def assert_same(monkeypatch, system, method, *, rounding=1e-12, steps=STEPS):
     np.testing.assert_allclose(run.v, other.v, atol=1e-8)
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("mechanism", [chain, ladder, with_forces, driven])

@@ -293,7 +293,7 @@ def test_floating_bodies_move_as_by_elimination(seed: int) -> None:
     assert np.abs(run.q[-1] - same.q[-1]).max() < 1e-11
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("trivialised", ["left", "right"])
 @pytest.mark.parametrize(
     "local",
@@ -331,7 +331,7 @@ def test_absolute_joints_float_in_the_representation_that_their_velocities_are(
         assert np.abs(run.q[-1] - runs[0].q[-1]).max() < 1e-10
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("trivialised", ["left", "right"])
 @pytest.mark.parametrize("local", [mb.ScrewCoordinates(), mb.RotationVectorPosition()])
 def test_constraints_on_absolute_joints_are_solved_as_by_elimination(

@@ -93,7 +93,7 @@ def doubled(both_ways: Any, representation: Any, seed: int) -> tuple[Any, Any, A
     return own, other, q, v, rng.normal(size=own.nv)
 
 
-@pytest.mark.some(24)
+@pytest.mark.some(4)
 @each_representation
 @pytest.mark.parametrize("seed", [10, 12, 16, 26, 32])  # most of their loops have bodies for bases
 def test_random_loops_that_are_doubled(both_ways: Any, representation: Any, seed: int) -> None:
@@ -121,7 +121,7 @@ def test_ladders(both_ways: Any, representation: Any) -> None:
     compare(own, other, q, v, tau)
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(2)
 @each_representation
 @pytest.mark.parametrize("joint", [mb.FixedJoint("again"), mb.RevoluteJoint("again")], ids=repr)
 def test_a_body_that_floats_holds_another_twice(

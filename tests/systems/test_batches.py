@@ -72,7 +72,7 @@ def one(arguments, k):
     return {name: rows[k] for name, rows in arguments.items()}
 
 
-@pytest.mark.some(16)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT])
 def test_a_batch_is_its_samples(case, method):
     """Bit by bit, for one axis and for two."""
@@ -193,7 +193,7 @@ def closed_case(request):
     return system, {**arguments, "t": rng.normal(size=COUNT)}
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("method", OF_CONSTRAINTS)
 def test_constraints_of_a_batch_are_those_of_its_samples(closed_case, method):
     """Bit by bit, where all are nearly closed, where none is, and where some are."""

@@ -91,7 +91,7 @@ def test_hard_places(kind, angle):
     )
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     "joint",

@@ -113,7 +113,7 @@ def behind(joint, rng, turned):
     return mech.assemble()
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     "joint",

@@ -103,7 +103,7 @@ def test_every_number_of_every_constraint(constraint, name):
         check(point, f"{name}[{index}]", one)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("constraint", COMPILED, ids=lambda each: each.name)
 @pytest.mark.parametrize("name", ["q", "t"])
 def test_states_and_time_of_every_constraint(constraint, name):

@@ -69,7 +69,7 @@ def check_in(system, q, rates, tolerance, **form):
 # ----------------------------------------------------------------------------------- every joint
 
 
-@pytest.mark.some(18)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_joint_either_way_round(kind, turned):
@@ -94,7 +94,7 @@ def test_exponentials_of_sums_at_any_angle(kind, angle):
     check(system, q, rates_of(rng, system, 5))
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("local", LOCALS, ids=lambda local: local.name)
 def test_absolute_joints(local, side):
@@ -107,7 +107,7 @@ def test_absolute_joints(local, side):
     check(system, random_state(rng, system, 0.6).q, rates_of(rng, system, 4))
 
 
-@pytest.mark.some(16)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     "joint",

@@ -39,7 +39,7 @@ def with_inertias(mech, rng):
     return other
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
 @pytest.mark.parametrize(
     ("kind", "frames"),

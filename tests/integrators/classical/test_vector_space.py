@@ -117,7 +117,7 @@ def test_steps_by_tolerance_are_those_of_solve_ivp(method):
         np.testing.assert_allclose(np.r_[run.q[k + 1], run.v[k + 1]], y, rtol=0.0, atol=5e-6)
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("kind", "tolerances"),
     [
