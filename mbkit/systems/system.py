@@ -3966,8 +3966,9 @@ class System:
         Exact but for rounding, for loop joints with a constant motion subspace
         (`Joint.constant_subspace`) in trees of such joints; for other joints within 1e-12, as in
         `System.inverse_dynamics_derivatives`. Where there are other constraints than loop joints,
-        the whole Jacobian is differentiated by central differences of fourth order with steps of
-        1/4096, which leave 1e-12 of it.
+        all of them are run on dual numbers, exactly; if they or the joints are not compiled for
+        these, as those of your own are not, the whole Jacobian is differentiated by central
+        differences of fourth order with steps of 1/4096, which leave 1e-12 of it.
 
         Examples
         --------

@@ -113,6 +113,24 @@ def test_states_and_time_of_every_constraint(constraint, name):
     check(point, name)
 
 
+@pytest.mark.some(3)
+@pytest.mark.parametrize("constraint", COMPILED, ids=lambda each: each.name)
+def test_the_jacobian_of_every_constraint(constraint):
+    rng = np.random.default_rng(86)
+    system = _mechanism(constraint).assemble(mb.RelativeCoordinates(length=0.7))
+    point = random_point(rng, system, random_state(rng, system).q)
+    q, v, multipliers = point.q[0], point.v[0], point.multipliers[0]
+    A = ComplexEvaluation(system, "constraint_jacobian").by({"q": q}, "q", TIME)
+    size = 1.0 + np.abs(A).max(initial=0.0)
+    found = system.constraint_jacobian_velocity_derivative(point.q, [v, 2.0 * v], TIME)
+    expected = np.einsum("mvk,v->mk", A, v)
+    assert_exact(found[:1], expected, size * np.abs(v).max())
+    assert_exact(found[1:], 2.0 * expected, 2.0 * size * np.abs(v).max())
+    found = system.constraint_force_derivative(point.q, multipliers, TIME)
+    expected = np.einsum("mvk,m->vk", A, multipliers)
+    assert_exact(found, expected, size * np.abs(multipliers).max(initial=1.0))
+
+
 @pytest.mark.some(9)
 @pytest.mark.parametrize("kind", [kind for kind in LOOP_KINDS if kind != "angles"])
 def test_states_and_places_of_loop_joints(kind):

@@ -15,7 +15,7 @@ from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
-from mbkit.systems.calls.entries import prescribed_steps, prescribed_velocities
+from mbkit.systems.calls.entries import broadcast, prescribed_steps, prescribed_velocities
 from mbkit.systems.calls.evaluations import (
     CONSTRAINT_FORCE_DERIVATIVE,
     CONSTRAINT_VELOCITY_DERIVATIVE,
@@ -24,6 +24,7 @@ from mbkit.systems.calls.evaluations import (
     INVERSE_DYNAMICS_DERIVATIVES,
 )
 from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
+from mbkit.systems.derivatives.exact_constraints import Rows
 from mbkit.systems.forces import applied, take_part
 
 if TYPE_CHECKING:
@@ -257,6 +258,10 @@ def constraint_jacobian_velocity_derivative(
         return np.zeros((*leading, 0, system.ndx))
     if not loops_alone(system):
         system.evaluator.arguments.leading(t, on_error, q=q, v=v)
+        none = np.zeros(system.num_velocity_constraints)
+        exact, at_rest = (_by_steps(system, q, w, none, t) for w in (v, np.zeros(system.nv)))
+        if exact is not None and at_rest is not None:
+            return exact.rate - at_rest.rate  # A v is what of A v + g_t is linear in v
         rates = _jacobian_differences(system, q, t, on_error)
         speed = system.evaluator.arguments.with_leading_axes("v", v)[..., None, :, None]
         return np.moveaxis((rates @ speed)[..., 0], -2, -1)
@@ -278,6 +283,9 @@ def constraint_force_derivative(
         return np.zeros((*leading, system.nv, system.ndx))
     if not loops_alone(system):
         system.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
+        exact = _by_steps(system, q, np.zeros(system.nv), multipliers, t)
+        if exact is not None:
+            return exact.forces
         rates = _jacobian_differences(system, q, t, on_error)
         checked = system.evaluator.arguments.with_leading_axes
         given = checked("multipliers", multipliers)[..., None, None, :]
@@ -286,6 +294,23 @@ def constraint_force_derivative(
     return system.evaluator.compute(
         CONSTRAINT_FORCE_DERIVATIVE, q, multipliers, times, on_error=on_error
     )
+
+
+def _by_steps(
+    system: System, q: ArrayLike, v: ArrayLike, multipliers: ArrayLike, t: ArrayLike
+) -> Rows | None:
+    """Return the derivatives of constraints by steps, with the axes of samples; None: not exact."""
+    exact = system._exact_constraints
+    if exact is None:
+        return None
+    *given, times = broadcast(system, t, q=q, v=v, multipliers=multipliers)
+    leading, nv = times.shape, system.nv
+    flat_q, flat_v, forces = (x.reshape((times.size, x.shape[-1])) for x in given)
+    motion = np.concatenate([np.zeros((times.size, nv)), forces], axis=-1)
+    found = exact.by_steps(system.ndx, flat_q, flat_v, times.reshape(-1), motion)
+    if not all(np.isfinite(part).all() for part in found):
+        return None
+    return Rows(*(part.reshape((*leading, *part.shape[1:])) for part in found))
 
 
 def loops_alone(system: System) -> bool:
