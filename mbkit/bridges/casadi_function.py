@@ -38,7 +38,8 @@ def casadi_function(
     Parameters
     ----------
     system : System
-        A tree of any joints, or a closed mechanism. Joints and forces in Python are traced.
+        A tree of any joints, or a closed mechanism. Joints and forces in Python are traced; those
+        that close loops need the method ``configuration_from_pose``.
     evaluation : str
         "forward_dynamics" (of q, v, tau), "inverse_dynamics" (of q, v, vdot), "hybrid_dynamics"
         (of q, v, tau, vdot), "bias_force", "generalized_forces", "coriolis_matrix", "twists",

@@ -53,12 +53,11 @@ class BranchingTape(Tape):
     def every_way(self, run: Callable[[], list[Number]]) -> list[Number]:
         """Return what `run` returns, with a node ``where`` for each of its comparisons.
 
-        It is called several times and must do the same each time. CannotTraceError where it has
-        more than 512 ways.
+        It is called several times and must do the same each time. Within a function that is
+        followed already, its comparisons are its own. CannotTraceError where it has more than 512
+        ways.
         """
-        if self._plan is not None:  # part of a function that is followed already
-            return run()
-        count = 0
+        outer, count = (self._plan, self._taken), 0
 
         def follow(plan: list[bool]) -> list[Number]:
             nonlocal count
@@ -79,7 +78,10 @@ class BranchingTape(Tape):
                 ]
             return found
 
-        return follow([])
+        try:
+            return follow([])
+        finally:
+            self._plan, self._taken = outer
 
 
 def again(tape: BranchingTape, node: Traced, arguments: list[Any]) -> Number:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mbkit.differentiation.runs import numbers as checked_numbers
 from mbkit.differentiation.tape import Number, Traced
+from mbkit.errors import UsageError
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.defaults.derivatives import defines, traced_motion
@@ -64,6 +65,8 @@ class TracedJoints:
                     self.trace.system.arrays.bodies[row]["parameters"], np.zeros(1, dtype=object)
                 )
         functions[python_joint.motion.address] = self._move_python_joint
+        functions[python_joint.configuration_from_pose.address] = self._locate_python_joint
+        functions[python_joint.constraint_wrenches.address] = self._wrenches_of_python_joint
         functions[python_joint.retract.address] = self._retract_python_joint
         functions[python_joint.rates.address] = self._rates_of_python_joint
 
@@ -92,6 +95,47 @@ class TracedJoints:
         joint = self._joints[slot]
         given = q[: joint.num_positions].copy(), v[: joint.num_velocities].copy()
         return self._by_method(joint, "rates", given, out, joint.ndx)
+
+    def _locate_python_joint(self, slot: int, _parameters: Any, T: Any, out: Any) -> int:
+        joint = self._joints[slot]
+        pose = np.eye(4).astype(object)
+        pose[:3, :3], pose[:3, 3] = T[:9].reshape(3, 3), T[9:12]
+        return self._by_method(joint, "configuration_from_pose", (pose,), out, joint.num_positions)
+
+    def _wrenches_of_python_joint(self, slot: int, _parameters: Any, q: Any, out: Any) -> int:
+        """Write what the joint says, or normals to its motion subspace, as `Joint` does."""
+        from mbkit.kernels.joints.complement import complement
+
+        joint, trace = self._joints[slot], self.trace
+        nv, own = joint.num_velocities, q[: joint.num_positions].copy()
+
+        def run() -> list[Number]:
+            if defines(joint, "constraint_wrenches"):
+                found = trace.copies.convert(joint).constraint_wrenches(own)
+                return [*checked_numbers(found, (6, 6 - nv)).T.ravel()]
+            columns = self._motion_of(joint, own, np.zeros(nv, dtype=object))[1].T.flatten()
+            W = np.zeros(6 * (6 - nv), dtype=object)
+            trace.copies.convert(complement)(columns, nv, W)
+            return [*W]
+
+        found = trace.refusing(f"Joint {joint.name!r}", lambda: trace.tape.every_way(run))
+        out[: len(found)] = found
+        return 0
+
+    def enter_loop_joints(self) -> None:
+        """Let joints in Python that close loops be called, where they say where they are."""
+        trace, arrays = self.trace, self.trace.system.arrays.closure
+        for k, slot in trace.workspace.loop_slots.items():
+            joint, row = slot.joint, arrays.joint_rows[k]
+            if not defines(joint, "configuration_from_pose"):
+                raise UsageError(
+                    f"{trace.what}: Joint {joint.name!r} of system '{trace.system.name}' closes a "
+                    f"loop, and its configuration is searched for, which cannot be traced; give "
+                    f"it the method 'configuration_from_pose', or let another joint close the "
+                    f"loop, RelativeCoordinates(loop_joints=[...])."
+                )
+            self._joints[int(slot.memory.ctypes.data)] = joint
+            trace.mirror.put(row["parameters"], np.zeros(1, dtype=object))
 
     def _by_method(self, joint: Joint, method: str, given: Any, out: Any, size: int) -> int:
         """Write what a method of a joint in Python returns."""
@@ -126,7 +170,7 @@ class TracedJoints:
         return T, S, rate
 
 
-def enter_constraints(trace: Trace) -> None:
+def enter_constraints(trace: Trace, joints: TracedJoints) -> None:
     """Let loop joints and constraints be called, but those that search for a configuration."""
     from mbkit.kernels.constraints.kinds import python_constraint
 
@@ -147,6 +191,7 @@ def enter_constraints(trace: Trace) -> None:
             if joint is not None and address and not known and joint.kernels() is not None:
                 numbers = np.asarray(joint.parameters(), dtype=np.float64)
                 trace.mirror.put(address, numbers.astype(object))
+    joints.enter_loop_joints()
     steps = _enter_python_constraints(trace)
     for constraint in arrays.objects:
         own: Any = constraint.kernel() or python_constraint.evaluate

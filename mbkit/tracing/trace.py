@@ -91,11 +91,12 @@ class Trace:
         self._fill(free)
         enter_places(self)
         enter_member_axes(self)
-        TracedJoints(self).enter()
+        joints = TracedJoints(self)
+        joints.enter()
         if system.forces:
             enter_forces(self)
         if system.arrays.closure:
-            enter_constraints(self)
+            enter_constraints(self, joints)
 
     def inputs(self, name: str) -> Any:
         """Return traced velocities, accelerations or forces (nv,)."""

@@ -1,4 +1,4 @@
-"""Compiled joints of users, with branches, in functions of CasADi."""
+"""Joints of users in functions of CasADi: with branches, and closing loops."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from tests.peers.test_casadi import same
+from tests.peers.test_casadi import check_constraints, constraint_functions, same
 from tests.trees import random_inertia
 
 casadi = pytest.importorskip("casadi")
@@ -62,3 +62,77 @@ def test_compiled_joints_with_branches():
         parts = function.jacobian()(q, v, tau, np.zeros(2))
         for found, each in zip(parts, system.forward_dynamics_derivatives(q, v, tau), strict=True):
             assert same(found, each, 1e-10)
+
+
+class Hinge(mb.Joint):
+    """A hinge about z in Python."""
+
+    num_positions = num_velocities = 1
+
+    def __init__(self, name):
+        self.name = name
+
+    def pose(self, q):
+        T = np.eye(4, dtype=np.asarray(q).dtype)
+        T[0, :2], T[1, :2] = (np.cos(q[0]), -np.sin(q[0])), (np.sin(q[0]), np.cos(q[0]))
+        return T
+
+
+class LocatedHinge(Hinge):
+    """It says where it is."""
+
+    def configuration_from_pose(self, T):
+        return np.array([np.arctan2(T[1, 0], T[0, 0])])
+
+
+class WholeHinge(LocatedHinge):
+    """And what it bears."""
+
+    def motion_subspace(self, q):
+        return np.eye(6)[:, [2]]
+
+    def bias(self, q, v):
+        return np.zeros(6)
+
+    def constraint_wrenches(self, q):
+        return np.eye(6)[:, [0, 1, 3, 4, 5]]
+
+
+def four_bar(joint):
+    """Return a four-bar linkage in space that a joint closes."""
+    rng = np.random.default_rng(62)
+    mechanism = mb.Mechanism("four-bar")
+    ends = [mechanism.world]
+    ends += [mechanism.add_body(mb.Body(name, random_inertia(rng))) for name in "abc"]
+    joints = (mb.RevoluteJoint("i"), mb.SphericalJoint("j"), mb.UniversalJoint("k"), joint)
+    for k, (each, point) in enumerate(zip(joints, rng.normal(size=(4, 3)), strict=True)):
+        place = mb.spatial.translation(point)
+        mechanism.add_joint(each, ends[k], [*ends, ends[0]][k + 1], frames=(place, place))
+    return mechanism.assemble(mb.RelativeCoordinates(loop_joints=[joint.name]))
+
+
+@pytest.mark.parametrize("kind", [LocatedHinge, WholeHinge])
+def test_joints_in_python_that_close_loops(kind):
+    """Rows, and dynamics with multipliers; derivatives by the velocity."""
+    rng = np.random.default_rng(63)
+    system = four_bar(kind("l"))
+    start = system.close_loops(system.reference_configuration())
+    q = system.close_loops(system.retract(start, 0.1 * rng.normal(size=system.ndx)))
+    v, tau = rng.normal(size=(2, system.nv))
+    check_constraints(system, constraint_functions(system), q, v, 0.0)
+    A = system.constraint_jacobian(q)
+    v = v - np.linalg.pinv(A) @ (A @ v)
+    function = mb.casadi_function(system, "solve_dynamics")
+    for found, expected in zip(function(q, v, tau), system.solve_dynamics(q, v, tau), strict=True):
+        assert same(found, expected, 1e-11)
+    outputs = np.zeros(system.nv), np.zeros(system.num_velocity_constraints)
+    parts = function.jacobian()(q, v, tau, *outputs)
+    rates = system.derivatives("forward_dynamics", q, v, tau, by=["q", "v"])
+    E = np.array([system.position_rates(q, e) for e in np.eye(system.ndx)]).T
+    assert same(parts[0] @ E, rates["q"], 1e-10)
+    assert same(parts[1], rates["v"], 1e-10)
+
+
+def test_a_loop_joint_that_is_searched_for_is_named():
+    with pytest.raises(mb.UsageError, match=r"Joint 'l'.*'configuration_from_pose'.*loop_joints"):
+        mb.casadi_function(four_bar(Hinge("l")), "mass_matrix")
