@@ -86,8 +86,9 @@ def casadi_function(
     UsageError
         If there is no such evaluation; if actuators cannot give every motion; if a joint, a
         prescribed motion or a force cannot be traced, or a parameter cannot stay free (what curves
-        are given at, several axes of one member of a composite joint, the screw of a joint that
-        only slides, the turn of a joint that does not move): by name.
+        are given at, whole poses in forces, several axes of one member of a composite joint, or an
+        axis beside a member in Python, the screw of a joint that only slides, the pitch of a
+        helical planar joint, the turn of a joint that does not move): by name.
     NameUnknownError
         If there is no such body or parameter.
 

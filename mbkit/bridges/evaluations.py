@@ -77,7 +77,7 @@ def _coriolis(trace: Trace) -> Any:
     seeds = dict(zip(trace.q, qdot, strict=True))
 
     def along_motion(joint: Any, _trials: Any, change: Any) -> int:
-        """Write S-dot exactly, where the kernel takes differences."""
+        """Write S-dot by the derivative of S on the tape, where the kernel evaluates."""
         row, body = joint[:2]
         columns = body.S[: row.num_velocities]
         rates = np.array(differentiate([*columns.ravel()], seeds), dtype=object)

@@ -55,8 +55,8 @@ def symbolic(
     Raises
     ------
     UsageError
-        If a joint or a force cannot be traced, or the numbers of the system are no polynomials of a
-        parameter: by name.
+        If a joint, a force or the inertia of a body cannot be traced, or a parameter cannot stay
+        free (see `casadi_function`): by name.
     NameUnknownError
         If there is no such parameter.
 

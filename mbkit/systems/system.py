@@ -3684,9 +3684,10 @@ class System:
         Prescribed joints move as functions of time: columns of their positions, velocities and
         efforts are zero in forward dynamics, and the derivative by t has what their motion does.
 
-        Cost: O(nv^2 (nv + m)) a state, and one O(nv) evaluation for each column; with constraints 8
-        for each entry of q. All places together take one assembly, a parameter that is
-        differentiated by differences 8 or more for each of its numbers.
+        Cost: O(nv^2 (nv + m)) a state, and one O(nv) evaluation for each column; with constraints
+        one pass of dual numbers for seven entries of q, or 8 evaluations for each where they are
+        not compiled. All places together take one assembly, a parameter that is differentiated by
+        differences 8 or more for each of its numbers.
 
         Examples
         --------

@@ -245,7 +245,7 @@ def _point(count: int, products: Iterable[Product]) -> list[float]:
 
 
 def _step(system: System, each: Free, k: int) -> float:
-    """Return a step for a parameter that leaves inertias what they can be.
+    """Return a step for a parameter, of the size of its entries.
 
     An entry that is small beside the others is stepped as they are: what so short a step does would
     be lost beside what they do.
