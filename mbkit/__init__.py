@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from mbkit.events import Quantity as Quantity
     from mbkit.events import Reset as Reset
     from mbkit.forces import Force as Force
+    from mbkit.forces import ForceDerivatives as ForceDerivatives
     from mbkit.forces import ForceFunction as ForceFunction
     from mbkit.forces.built_in import *
     from mbkit.identification import Identification as Identification

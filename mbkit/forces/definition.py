@@ -44,6 +44,12 @@ def check_force_definition(force: Any) -> None:
             f"{force.representation!r}; for example mbkit.Hybrid()."
         )
     if force.kernels() is not None:
+        if type(force).derivatives is not Force.derivatives:
+            raise ForceError(
+                f"{what}: {kind} defines derivatives(), which are asked of forces in Python alone, "
+                f"beside kernels(). Leave derivatives() out: a compiled function that is made by "
+                f"address_kernel(FORCE_FORM, in_lanes=True) is differentiated exactly."
+            )
         return
     if type(force).evaluate is Force.evaluate:
         raise ForceError(
@@ -57,6 +63,11 @@ def check_force_definition(force: Any) -> None:
             f"{what}: a conservative force must define potential_energy(t, q, poses); {kind} "
             "does not."
         )
+
+
+def gives_derivatives(force: Force) -> bool:
+    """Return whether a force in Python says how what it writes changes."""
+    return force.kernels() is None and type(force).derivatives is not Force.derivatives
 
 
 def check_force_names(

@@ -8,6 +8,7 @@ import numpy as np
 
 from mbkit.errors import ForceError
 from mbkit.final import FinalBuiltIns
+from mbkit.forces.derivatives import ForceDerivatives
 from mbkit.forces.kernels import ForceKernels
 from mbkit.representations import Hybrid, Representation
 from mbkit.spatial.arrays import FloatArray
@@ -42,7 +43,10 @@ class Force(FinalBuiltIns):
     8. ``powers(t, q, v, poses, twists) -> (dissipated, supplied)``: both parts [W], in place of
        `power`, for a force that has several: W.V = -dU/dt - dissipated + supplied. Whoever changes
        a potential energy over time supplies its partial derivative dU/dt at rest.
-    9. ``parameters()``: numbers that the compiled functions get. Default none.
+    9. ``derivatives(t, q, v, poses, twists) -> ForceDerivatives``: how what `evaluate` writes
+       changes with its arguments, and with fields of the force if you like. Of a force in Python
+       without it, mbkit takes differences, and evaluates it some eight times for each velocity.
+    10. ``parameters()``: numbers that the compiled functions get. Default none.
 
     What must hold
 
@@ -51,6 +55,7 @@ class Force(FinalBuiltIns):
     - A conservative force is minus the gradient of its potential energy. Where that depends on
       time, `powers` gives its rate at rest as supplied; the balance of energies is wrong otherwise.
     - It is as smooth as the integrator's order asks for.
+    - ``mbkit.testing.check_force`` finds derivatives that are not those of `evaluate`.
 
     What may be assumed
 
@@ -121,6 +126,40 @@ class Force(FinalBuiltIns):
     ) -> tuple[float, float]:
         """Return what is dissipated and what is supplied, where `power` has no word for it. [W]."""
         return 0.0, 0.0
+
+    def derivatives(
+        self, t: float, q: FloatArray, v: FloatArray, poses: FloatArray, twists: FloatArray
+    ) -> ForceDerivatives:
+        """Return the partial derivatives of what `evaluate` writes at the same arguments.
+
+        They take the place of differences in `System.force_derivatives` and in all that is made of
+        it: derivatives of dynamics by state, time and parameters, linear models, equilibria,
+        derivatives of runs, functions for JAX. They are asked for where all forces that a system
+        calls are mbkit's or give theirs, and all joints of its tree are compiled; see
+        `System.force_derivatives`. An entry that is not a number says that there is no derivative:
+        differences take the place of all of them at that state.
+
+        Examples
+        --------
+        A spring that gets stiffer, along one joint:
+
+        >>> import mbkit as mb
+        >>> class Stiffening(mb.Force):
+        ...     joints = ("slide",)
+        ...
+        ...     def evaluate(self, t, q, v, poses, twists, out):
+        ...         out[0] = -4.0 * q[0] ** 3
+        ...
+        ...     def derivatives(self, t, q, v, poses, twists):
+        ...         return mb.ForceDerivatives(q=[[-12.0 * q[0] ** 2]])
+        >>> mech = mb.Mechanism("oscillator", gravity=(0, 0, 0))
+        >>> mass = mech.add_body(mb.Body("mass", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> slide = mech.add_joint(mb.PrismaticJoint("slide"), mech.world, mass)
+        >>> spring = mech.add_force(Stiffening("spring"))
+        >>> mech.assemble().force_derivatives([0.5], [0.0])[0]
+        array([[-3.]])
+        """
+        raise NotImplementedError
 
     def kernels(self) -> ForceKernels | None:
         """Return the compiled functions, or None for a force in Python."""

@@ -24,7 +24,7 @@ def _names(value: Any) -> Any:
 class ForceFunction(Force):
     """A function in Python as a force with a name: along joints, or on bodies.
 
-    For a potential energy, or a power of several kinds, subclass `Force`.
+    For a potential energy, a power of several kinds, or derivatives, subclass `Force`.
 
     Attributes
     ----------

@@ -3669,13 +3669,13 @@ class System:
         of joints of the tree, `S_pred`, `S_succ` and `point`, and the axes of joints with one
         `axis`, as by q: they are steps of free joints at rest there. By numbers of forces and
         constraints, by these places of joints that close loops, and by time exact to rounding, if
-        they are mbkit's or compiled for lanes, and no joint is one of your own, an `AbsoluteJoint`
-        or a `CompositeJoint`; else, and by other parameters, by differences of eighth order of the
-        equations of motion at fixed accelerations, to 1e-11 or so where these are smooth. What
-        prescribed joints do by time follows from their jerks, which are exact where motions are
-        derived, and differences of a given ``acceleration=`` else. Other numbers of joints of the
-        tree, such as pitches and axes, do what a free joint would: only what they do to their
-        joint alone is by differences, to 1e-12 or so.
+        they are mbkit's, compiled for lanes, or forces that give these derivatives, and no joint
+        is one of your own, an `AbsoluteJoint` or a `CompositeJoint`; else, and by other parameters,
+        by differences of eighth order of the equations of motion at fixed accelerations, to 1e-11
+        or so where these are smooth. What prescribed joints do by time follows from their jerks,
+        which are exact where motions are derived, and differences of a given ``acceleration=``
+        else. Other numbers of joints of the tree, such as pitches and axes, do what a free joint
+        would: only what they do to their joint alone is by differences, to 1e-12 or so.
 
         Where rows of constraints depend on others, the derivative holds along motions and
         parameters that keep them so: with a planar linkage, within its plane. The multipliers are
@@ -3922,13 +3922,14 @@ class System:
         Exact for `JointSpring`, `JointDamper` and `SpringDamper`. The other forces of mbkit are
         computed with dual numbers, and are exact to rounding: the first call compiles them for
         these, in some ten seconds once per installation. At a kink, such as a stop that is just
-        touched, the derivative is that of one side.
+        touched, the derivative is that of one side. Forces in Python that give their derivatives
+        take part (`Force.derivatives`).
 
-        Where a force of the user acts, or a joint is one, an `AbsoluteJoint` or a `CompositeJoint`,
-        all forces but those springs and dampers are differentiated by central differences of fourth
-        order with steps of 1e-5: rounding leaves 1e-11 of the greatest force by rad or m, and a
-        force that changes over a width w adds (1e-5/w)^4. Within 2e-5 of a kink it is a mean of
-        both sides.
+        Where a force of the user acts that does not, or a joint is the user's, an `AbsoluteJoint`
+        or a `CompositeJoint`, all forces but those springs and dampers are differentiated by
+        central differences of fourth order with steps of 1e-5: rounding leaves 1e-11 of the
+        greatest force by rad or m, and a force that changes over a width w adds (1e-5/w)^4. Within
+        2e-5 of a kink it is a mean of both sides.
 
         Cost: O(forces) for springs and dampers in joints, O(p^2) for one across p joints; with
         other forces one pass of dual numbers for seven velocities and entries of a step, or four

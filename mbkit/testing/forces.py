@@ -10,12 +10,15 @@ import numpy as np
 
 from mbkit.errors import ForceError, MbkitError
 from mbkit.forces import Force
-from mbkit.forces.definition import check_force_definition
+from mbkit.forces.definition import check_force_definition, gives_derivatives
+from mbkit.forces.derivatives import checked_derivatives
 from mbkit.joints import FreeJoint, RevoluteJoint, SphericalJoint
 from mbkit.joints.defaults.differences import derivative
+from mbkit.lie import SE3
 from mbkit.model import Body, Mechanism
 from mbkit.spatial import SpatialInertia, pose_from_quaternion
 from mbkit.systems import System
+from mbkit.systems.derivatives.parameter_moves import moves_of, shape_of_parameter
 from mbkit.testing.laws import (
     SIZES,
     TIMES,
@@ -30,6 +33,8 @@ from mbkit.testing.laws import (
 from mbkit.testing.report import Line, Report
 
 _METHODS = ("evaluate", "potential_energy", "powers")
+#: What a force is called with, but for `out`.
+_Arguments = tuple[float, Any, Any, Any, Any]
 _ATTRIBUTES = ("joints", "bodies", "acts_on", "representation", "power")
 
 
@@ -71,6 +76,7 @@ def check_force(force: Force, mechanism: Mechanism | None = None, *, seed: int =
        neither place, direction nor velocity of all of them together matters.
     5. The same arguments give the same results, in whatever order they are asked.
     6. Compiled and Python forms agree, where it has both.
+    7. The derivatives that it gives, by arguments and by fields, are those of what it writes.
 
     It is looked at in random states, near and far from the reference configuration. Of a force that
     acts on bodies and names no joints, 2 to 4 are looked at where its bodies move freely, too:
@@ -281,6 +287,86 @@ def _compiled(subject: _Subject, at: _Sample) -> Found:
         yield what.replace("_", " "), one, other
 
 
+def _differentiated(subject: _Subject, at: _Sample) -> Found:
+    """Compare the derivatives of a force with differences, by each argument and field."""
+    (force,) = at.system.forces
+    if not gives_derivatives(force):
+        raise Nothing("it gives none")
+    given = _arguments(at)
+    moves: dict[str, list[Any]] = _moves(force, given)
+    others: dict[str, list[Any]] = {}
+    fields = {}
+    out = _written(force, given).shape
+    checked_derivatives(force, given, out)  # that all names are fields
+    for name in force.derivatives(*given).parameters:
+        full = f"forces.{force.name}.{name}"
+        others[name] = moves_of(at.system, full)[1]
+        fields[name] = shape_of_parameter(at.system, full)
+    found = checked_derivatives(force, given, out, fields)
+    for name, each in moves.items():
+        if each:
+            rates = [derivative(lambda e, m=m: _written(force, m(e))) for m in each]  # type: ignore[misc]
+            yield _compared(name, found.get(name), rates)
+    for name, each in others.items():
+        rates = [
+            derivative(lambda e, n=name, m=m: _written(attrs.evolve(force, **{n: m(e)}), given))  # type: ignore[misc]
+            for m in each
+        ]
+        yield _compared(name, found[name], rates)
+
+
+def _compared(name: str, found: Any, rates: list[Any]) -> tuple[str, Any, Any]:
+    expected = np.stack(rates, axis=-1)
+    own = np.zeros(expected.shape) if found is None else found.reshape(expected.shape)
+    return f"the derivative by {name}", own, expected
+
+
+def _arguments(at: _Sample) -> _Arguments:
+    """Return what the force of a system is called with at a state."""
+    system, (force,) = at.system, at.system.forces
+    joints = force.joints or system.joint_names
+    q = [at.q[system.position_slice(joint)] for joint in joints]
+    v = [at.v[system.velocity_slice(joint)] for joint in joints]
+    rows = [system.body_names.index(name) for name in force.bodies]
+    poses = system.poses(at.q)[rows]
+    twists = system.twists(at.q, at.v)[rows]
+    if rows:
+        T = force.representation.twist_map(poses) @ system.representation.inverse_twist_map(poses)
+        twists = (T @ twists[..., None])[..., 0]
+    return at.t, np.concatenate(q), np.concatenate(v), poses, twists
+
+
+def _written(force: Force, given: _Arguments) -> Any:
+    """Return what a force writes."""
+    _, _, v, poses, _ = given
+    out = np.zeros((len(poses), 6) if force.acts_on == "bodies" else len(v))
+    force.evaluate(*given, out)
+    return out
+
+
+def _moves(force: Force, given: _Arguments) -> dict[str, list[Callable[[float], _Arguments]]]:
+    """Return, by the name of an argument, how all are while it moves along each of its entries."""
+    t, q, v, poses, twists = given
+
+    def turned(b: int, x: Any) -> Callable[[float], _Arguments]:
+        def moved(e: float) -> _Arguments:
+            other = np.array(poses)
+            other[b] = poses[b] @ SE3.exp(e * x)
+            return t, q, v, other, twists
+
+        return moved
+
+    units = np.eye(twists.size).reshape((twists.size, *twists.shape))
+    back = [force.representation.inverse_twist_map(C) for C in poses]
+    return {
+        "t": [lambda e: (t + e, q, v, poses, twists)],
+        "q": [lambda e, x=x: (t, q + e * x, v, poses, twists) for x in np.eye(q.size)],  # type: ignore[misc]
+        "v": [lambda e, x=x: (t, q, v + e * x, poses, twists) for x in np.eye(v.size)],  # type: ignore[misc]
+        "poses": [turned(b, x) for b, map_ in enumerate(back) for x in map_.T],
+        "twists": [lambda e, x=x: (t, q, v, poses, twists + e * x) for x in units],  # type: ignore[misc]
+    }
+
+
 #: With the bound of what may be wrong, and whether it is looked at where bodies move freely, too.
 _LAWS: tuple[tuple[str, float, Callable[..., Found], bool], ...] = (
     ("power is -dU/dt - dissipated + supplied", 1e-7, _accounted, True),
@@ -288,4 +374,5 @@ _LAWS: tuple[tuple[str, float, Callable[..., Found], bool], ...] = (
     ("what acts between bodies acts back", 1e-9, _balanced, True),
     ("the same arguments give the same results", 0.0, _repeated, False),
     ("compiled and Python forms agree", 1e-10, _compiled, False),
+    ("its derivatives are those of what it writes", 1e-7, _differentiated, True),
 )

@@ -92,12 +92,12 @@ def _calling(trace: Trace, slots: dict[int, Any], operation: str) -> Callable[[i
     def call(address: int) -> int:
         slot = slots[address]
         memory = trace.mirror.floats_at(address, len(slot.memory))
-        q, v, poses, twists, out = slot._arguments
+        q, v, poses, twists, out = slot.arguments
         counts = np.cumsum([q.size, v.size, poses.size, twists.size])
         parts = np.split(memory[layout.OWN_VECTORS :], counts)
         t, force = memory[layout.OWN_TIME], trace.copies.convert(slot.force)
         given = [
-            part.reshape(x.shape) for part, x in zip(parts[:4], slot._arguments[:4], strict=True)
+            part.reshape(x.shape) for part, x in zip(parts[:4], slot.arguments[:4], strict=True)
         ]
         poses = given[2]
         for b in range(len(poses)):

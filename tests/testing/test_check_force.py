@@ -15,6 +15,7 @@ MEMORY = "the same arguments give the same results"
 SIGN = "what is dissipated is not negative"
 BALANCE = "what acts between bodies acts back"
 FORMS = "compiled and Python forms agree"
+DERIVATIVES = "its derivatives are those of what it writes"
 
 
 def cases():
@@ -32,7 +33,8 @@ def test_every_force_of_mbkit_holds(name):
     """In a tree where nothing is aligned, and in the chain that is made of its names."""
     for report in (check_force(FORCES[name], MECHANISM), check_force(FORCES[name])):
         assert report.holds, str(report)
-        assert [line.law for line in report.lines[1:]] == [ACCOUNT, SIGN, BALANCE, MEMORY, FORMS]
+        laws = [ACCOUNT, SIGN, BALANCE, MEMORY, FORMS, DERIVATIVES]
+        assert [line.law for line in report.lines[1:]] == laws
 
 
 class OnHinge(mb.Force):

@@ -1,14 +1,20 @@
-"""Derivatives of forces that are compiled, exact: their functions on dual numbers."""
+"""Derivatives of forces, exact, on dual numbers: compiled ones, and those that give their own."""
 
 from __future__ import annotations
 
 import functools
 import math
+import threading
+import weakref
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.forces.definition import gives_derivatives
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.memory.callbacks import register
+from mbkit.systems.memory.dual_force import DualForceSlot
 from mbkit.systems.memory.lanes import (
     LanesForces,
     dual_workspace,
@@ -53,6 +59,12 @@ class ExactForces:
         self._order = order
         space["force_order"], space["num_ordered"] = array_address(order), len(order)
         self._numbers = [self._numbers_of(k) for k in range(len(order))]
+        self._slots: dict[int, DualForceSlot] = {}
+        for k, force in enumerate(forces.forces):
+            if gives_derivatives(force):
+                self._slots[k] = self._slot_of(k)
+        # a force in Python may let another thread in
+        self._lock = threading.RLock()
 
     @classmethod
     def of(cls, arrays: SystemArrays) -> ExactForces | None:
@@ -62,6 +74,27 @@ class ExactForces:
         if UNCOMPILED or not arrays.forces.forces or not motions_have_lanes(arrays):
             return None
         return cls(arrays)
+
+    def _slot_of(self, k: int) -> DualForceSlot:
+        """Return what calls a force in Python, entered in its row."""
+        from mbkit.kernels.compile import array_address
+
+        forces = self._arrays.forces
+        of = forces.forces[k], forces.joints[k], forces.bodies[k]
+        slot = DualForceSlot(*of, self._workspace.numbers)
+        row: Any = self._forces.table[k]
+        row["slot"] = address = array_address(slot.numbers)
+        weakref.finalize(self, register(address, slot))
+        return slot
+
+    def _are_known(self, rows: Iterable[int]) -> bool:
+        """Whether forces are compiled functions for dual numbers, or give their derivatives."""
+        others = [k for k in rows if k not in self._slots]
+        return forces_have_lanes(self._arrays.forces, others)
+
+    def _raise_mistakes(self) -> None:
+        for slot in self._slots.values():
+            slot.raise_mistake()
 
     def _numbers_of(self, k: int) -> Floats:
         """Return memory for the time and the numbers of a force, (1 + n, 1 + DIRECTIONS)."""
@@ -82,7 +115,7 @@ class ExactForces:
         """Whether there are derivatives by q and v: all that are called are written for it."""
         forces = self._arrays.forces
         called = forces.order[: forces.num_called]
-        return len(called) > 0 and forces_have_lanes(forces, called)
+        return len(called) > 0 and self._are_known(called.tolist())
 
     @functools.cached_property
     def _by_states(self) -> int:
@@ -109,8 +142,9 @@ class ExactForces:
         leading, nv = both.shape[:-1], self._nv
         given = [_rows(x, leading) for x in (q, v, t)]
         found = np.empty((math.prod(leading), self._entries, nv))
-        # the lock of the interpreter is held meanwhile: one workspace is enough for all threads
-        along_all(self._by_states, self._workspace.address, self._time, *given, found)
+        with self._lock:  # one workspace is enough for all threads
+            along_all(self._by_states, self._workspace.address, self._time, *given, found)
+            self._raise_mistakes()
         rows, ndx = np.swapaxes(found, 1, 2), self._entries - nv
         parts = (rows[..., :ndx], rows[..., ndx:])
         both += np.concatenate([x.reshape((*leading, -1)) for x in parts], axis=-1)
@@ -127,9 +161,35 @@ class ExactForces:
         return address_in_lanes(one_force_along, FORM, DUAL)
 
     def has_numbers(self, name: str) -> bool:
-        """Whether the function of a force is written for it."""
+        """Whether the compiled function of a force is written for it."""
         forces = self._arrays.forces
         return forces_have_lanes(forces, [forces.names.index(name)])
+
+    def by_field(
+        self, name: str, field: str, axes: tuple[int, ...], q: Floats, v: Floats, t: Floats
+    ) -> Floats | None:
+        """Return the derivatives by a field with these axes that a force in Python gives.
+
+        Otherwise as `by_numbers`; not numbers where it gives none by this field, None where it
+        gives none at all.
+        """
+        from mbkit.kernels.duals import DIRECTIONS
+
+        k = self._arrays.forces.names.index(name)
+        slot = self._slots.get(k)
+        if slot is None:
+            return None
+        found, count = [], math.prod(axes)
+        with self._lock:
+            for first in range(0, count, DIRECTIONS):
+                entries = slice(first, min(count, first + DIRECTIONS))
+                slot.moving = field, axes, entries
+                try:
+                    none = np.zeros((1, entries.stop - first))
+                    found.append(self._of_force(k, none, q, v, t))
+                finally:
+                    slot.moving = None
+        return np.concatenate([np.zeros((*v.shape, 0)), *found], axis=-1)
 
     def by_numbers(self, name: str, rates: Floats, q: Floats, v: Floats, t: Floats) -> Floats:
         """Return the derivatives of the generalized forces by entries that move numbers of a force.
@@ -157,7 +217,7 @@ class ExactForces:
         None where a force reads it that is not written for dual numbers.
         """
         forces = self._arrays.forces
-        if not forces_have_lanes(forces, forces.reading_time):
+        if not self._are_known(forces.reading_time):
             return None
         found = np.zeros((len(q), self._nv, 1))
         for k in forces.reading_time:
@@ -182,7 +242,9 @@ class ExactForces:
         found = np.empty((len(q), count, self._nv))
         given = [_rows(x, (len(q),)) for x in (q, v, t[:, None])]
         space, place = self._workspace.address, int(self._places[k])
-        one_along_all(self._by_numbers, space, place, memory, seeds, *given, found)
+        with self._lock:
+            one_along_all(self._by_numbers, space, place, memory, seeds, *given, found)
+            self._raise_mistakes()
         return np.swapaxes(found, 1, 2)
 
 

@@ -1,7 +1,8 @@
 """Changes of generalized forces by parameters of forces and by the time, exact.
 
 A parameter moves the numbers that the compiled function of its force reads; the function knows the
-rest, on dual numbers (`mbkit.systems.derivatives.exact_forces`).
+rest, on dual numbers (`mbkit.systems.derivatives.exact_forces`). A force in Python says itself how
+a field changes it, or does not (`mbkit.ForceDerivatives`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from mbkit.errors import UsageError
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Point
 from mbkit.systems.derivatives.numeric_changes import rates_of_numbers
+from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
 
 __all__ = ["forces_by_parameter", "forces_by_time"]
 
@@ -25,13 +27,18 @@ def forces_by_parameter(
     """Return the derivative of the generalized forces by a parameter of a force, (N, nv, k).
 
     `moves` take a number to values of the parameter, one for each of its entries, and `start` is a
-    large number for them. None where the force is not written for dual numbers, where values beside
-    its value are refused or its numbers jump, and where a derivative is not finite.
+    large number for them. None where the force is not written for dual numbers and does not give
+    the derivative, where values beside its value are refused or its numbers jump, and where a
+    derivative is not finite.
     """
     owner, _, field = name.partition(".")[2].rpartition(".")
     exact = point.system._exact_forces
-    if exact is None or not exact.has_numbers(owner):
+    if exact is None:
         return None
+    if not exact.has_numbers(owner):
+        axes = shape_of_parameter(point.system, name)
+        found = exact.by_field(owner, field, axes, point.q, point.v, point.t)
+        return None if found is None else _finite(found)
     forces = point.system.arrays.forces
     try:
         rates = rates_of_numbers(forces.forces[forces.names.index(owner)], field, start, moves)

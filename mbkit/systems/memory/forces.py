@@ -253,7 +253,15 @@ def _has_potential(force: Force) -> bool:
 class PythonForceSlot:
     """The arguments and the answer of one Python force in one workspace.
 
-    Memory: see OWN_* in `mbkit.kernels.layout`.
+    Attributes
+    ----------
+    memory : ndarray
+        See OWN_* in `mbkit.kernels.layout`.
+    arguments : tuple of ndarray
+        What `Force.evaluate` is called with besides t, views of the memory.
+    is_converted : bool
+        Whether the force is written in a representation that kernels do not know: the memory is
+        hybrid then.
     """
 
     def __init__(self, force: Force, joints: Any, bodies: Any) -> None:
@@ -283,8 +291,9 @@ class PythonForceSlot:
         q, v, poses, twists = (_read_only(part) for part in parts[:4])
         out = parts[4][: 6 * nb if on_bodies else nv]
         self._answer = parts[4]
-        self._call = force.evaluate if kind in _NUMBERED or not nb else self._call_converted
-        self._arguments = (
+        self.is_converted = kind not in _NUMBERED and nb > 0
+        self._call = self._call_converted if self.is_converted else force.evaluate
+        self.arguments = (
             q, v, poses.reshape(nb, 4, 4), twists.reshape(nb, 6),
             out.reshape(nb, 6) if on_bodies else out,
         )  # fmt: skip
@@ -292,7 +301,7 @@ class PythonForceSlot:
 
     def evaluate(self) -> None:
         """Call the force, which writes into the memory itself."""
-        answer = self._call(self.memory.item(self._time), *self._arguments)
+        answer = self._call(self.memory.item(self._time), *self.arguments)
         if answer is not None:
             raise ForceError(
                 f"Force {self.force.name!r}: evaluate must write into 'out', as in out[:] = ..., "
@@ -316,13 +325,13 @@ class PythonForceSlot:
 
     def potential(self) -> None:
         """Write the potential energy."""
-        q, _, poses, _, _ = self._arguments
+        q, _, poses, _, _ = self.arguments
         self._answer[0] = self.force.potential_energy(self.memory.item(self._time), q, poses)
 
     def powers(self) -> None:
         """Write the dissipated and the supplied power."""
-        q, v, poses, twists = self._arguments[:4]
-        if self._call == self._call_converted:
+        q, v, poses, twists = self.arguments[:4]
+        if self.is_converted:
             _, twists = self._converted(poses, twists)
         found = self.force.powers(self.memory.item(self._time), q, v, poses, twists)
         try:

@@ -224,10 +224,11 @@ class LanesForces:
 
     def let_call(self, rows: Iterable[int]) -> None:
         """Let the functions of these rows be called, compiled now, or loaded from the cache."""
+        from mbkit.kernels.forces import python_force
         from mbkit.kernels.lanes import address_in_lanes
 
         for k in rows:
-            kernels: Any = self._model.arrays.forces.forces[k].kernels()
+            kernels: Any = self._model.arrays.forces.forces[k].kernels() or python_force
             function = kernels.evaluate.function
             self.table[k]["function"] = address_in_lanes(function, _FORCE, self._model.lanes)
 
