@@ -35,6 +35,7 @@ from mbkit.tracing.memory import Mirror, as_objects, memory_at
 from mbkit.tracing.numbers import is_plain, rounded, rounded_fit
 from mbkit.tracing.parameters import Free, flat, numbers_of
 from mbkit.tracing.polynomials import polynomials
+from mbkit.tracing.python_fields import enter_python_fields
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -91,6 +92,7 @@ class Trace:
         self._fill(free)
         enter_places(self)
         enter_member_axes(self)
+        enter_python_fields(self)
         joints = TracedJoints(self)
         joints.enter()
         if system.forces:
