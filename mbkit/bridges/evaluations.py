@@ -63,12 +63,6 @@ def _hybrid(trace: Trace, tau: Any, vdot: Any, prescribed: Sequence[str]) -> dic
     return {"hybrid_vdot": both[nv:], "hybrid_tau": both[:nv] - f}
 
 
-def have_rates(system: System) -> bool:
-    """Return whether velocities are the rates of positions."""
-    joints = system.arrays.tree_joints.values()
-    return system.nq == system.nv and all(each.positions_add for each in joints)
-
-
 def _coriolis(trace: Trace) -> Any:
     from mbkit.kernels.derivatives import joint_changes
     from mbkit.kernels.derivatives.coriolis_matrix import coriolis_matrix

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from mbkit.bridges.evaluations import EVALUATIONS, check_system, have_rates
+from mbkit.bridges.evaluations import EVALUATIONS, check_system
 from mbkit.bridges.expressions import exact, expressions
 from mbkit.bridges.extras import imported
 from mbkit.bridges.terms import bias_less_forces
@@ -174,7 +174,7 @@ class SymbolicSystem:
 
         Of a list, such as `equations`, one line each.
         """
-        names, has_rates = {}, have_rates(self.system)
+        names, has_rates = {}, _have_rates(self.system)
         for k in range(self.system.nv):
             rate = rf"\dot{{{'q' if has_rates else 'v'}}}_{{{k + 1}}}"
             if has_rates:
@@ -211,6 +211,12 @@ class SymbolicSystem:
         constants = {node: exact(self._sympy, x) for x, node in self._trace.constants.items()}
         inputs = self._inputs | constants
         return expressions(self._sympy, _WHAT, [*np.ravel(result)], inputs, self._simplify)
+
+
+def _have_rates(system: System) -> bool:
+    """Return whether velocities are the rates of positions."""
+    joints = system.arrays.tree_joints.values()
+    return system.nq == system.nv and all(each.positions_add for each in joints)
 
 
 def _names(each: Free) -> list[str]:

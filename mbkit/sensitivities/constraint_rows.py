@@ -11,7 +11,7 @@ from mbkit.kinematics.loops import position_rows
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.derivatives.constraint_changes import MovingRows
-from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
+from mbkit.systems.derivatives.dynamics_derivatives import constraints_by_steps, loops_alone
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.loosened import Loosened
@@ -70,7 +70,7 @@ def rate_by_steps(system: System, q: Floats, v: Floats, t: Floats) -> Floats:
     """
     if loops_alone(system):
         return system.constraint_jacobian_velocity_derivative(q, v, t)
-    found = _exact_by_steps(system, q, v, t)
+    found = constraints_by_steps(system, q, v, np.zeros(system.num_velocity_constraints), t)
     if found is None:
         return rate_along_steps(system, q, system.constraint_velocity, v, t)
     return found.rate
@@ -78,20 +78,13 @@ def rate_by_steps(system: System, q: Floats, v: Floats, t: Floats) -> Floats:
 
 def residual_by_steps(system: System, q: Floats, t: Floats) -> Floats:
     """Return the derivative of g by steps of q, by rows of A v, (N, m, ndx); cf. above."""
-    found = _exact_by_steps(system, q, np.zeros((len(q), system.nv)), t)
+    none = np.zeros(system.num_velocity_constraints)
+    found = constraints_by_steps(system, q, np.zeros(system.nv), none, t)
     if found is None:
         residual = rate_along_steps(system, q, system.constraint_residual, t)
     else:
         residual = found.residual
     return columns_by_row(system, residual)
-
-
-def _exact_by_steps(system: System, q: Floats, v: Floats, t: Floats) -> Rows | None:
-    exact = system._exact_constraints
-    if exact is None:
-        return None
-    found = exact.by_steps(system.ndx, q, v, t, _nothing(system, len(q)))
-    return found if _finite(found) else None
 
 
 def _nothing(system: System, count: int) -> Floats:

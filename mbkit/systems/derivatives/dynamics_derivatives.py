@@ -259,7 +259,9 @@ def constraint_jacobian_velocity_derivative(
     if not loops_alone(system):
         system.evaluator.arguments.leading(t, on_error, q=q, v=v)
         none = np.zeros(system.num_velocity_constraints)
-        exact, at_rest = (_by_steps(system, q, w, none, t) for w in (v, np.zeros(system.nv)))
+        exact, at_rest = (
+            constraints_by_steps(system, q, w, none, t) for w in (v, np.zeros(system.nv))
+        )
         if exact is not None and at_rest is not None:
             return exact.rate - at_rest.rate  # A v is what of A v + g_t is linear in v
         rates = _jacobian_differences(system, q, t, on_error)
@@ -283,7 +285,7 @@ def constraint_force_derivative(
         return np.zeros((*leading, system.nv, system.ndx))
     if not loops_alone(system):
         system.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
-        exact = _by_steps(system, q, np.zeros(system.nv), multipliers, t)
+        exact = constraints_by_steps(system, q, np.zeros(system.nv), multipliers, t)
         if exact is not None:
             return exact.forces
         rates = _jacobian_differences(system, q, t, on_error)
@@ -296,10 +298,13 @@ def constraint_force_derivative(
     )
 
 
-def _by_steps(
+def constraints_by_steps(
     system: System, q: ArrayLike, v: ArrayLike, multipliers: ArrayLike, t: ArrayLike
 ) -> Rows | None:
-    """Return the derivatives of constraints by steps, with the axes of samples; None: not exact."""
+    """Return the derivatives of constraints by steps, with the axes of samples.
+
+    They are exact; None where constraints are not compiled for dual numbers, or have no derivative.
+    """
     exact = system._exact_constraints
     if exact is None:
         return None
