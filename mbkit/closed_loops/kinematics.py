@@ -148,7 +148,7 @@ def dependent_jerk(
     at, moving, gain, known, time = broadcast(system, t, q=q, v=v, vdot=vdot, vddot=given)
     held = _held(system, entries)
     known = known.copy()
-    known[..., held] = prescribed_jerk(system, moving, gain, time)[..., held]
+    known[..., held] = prescribed_jerk(system, time)[..., held]
     good = system.check_motion(at, moving, gain, time, on_error=on_error)
     rate = constraint_jerk(system, at, moving, gain, known, time, on_error=on_error)
     found = _completed(

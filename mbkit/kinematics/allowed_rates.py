@@ -56,7 +56,7 @@ class AllowedRates:
 
         See `constraint_jerk`.
         """
-        held = prescribed_jerk(system, v, vdot, t)
+        held = prescribed_jerk(system, t)
         if not system.num_velocity_constraints:
             return cls._beside(system, held)
         system.check_motion(q, v, vdot, t)

@@ -14,6 +14,7 @@ from mbkit.joints.defaults.differences import central_differences
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_scales
 from mbkit.systems.constraint_checks import largest_terms
+from mbkit.systems.derivatives.prescribed_jerks import prescribed_jerks
 from mbkit.tracing.branches import substituted
 from mbkit.tracing.trace import Trace
 
@@ -169,9 +170,14 @@ def constraint_jerk(
 ) -> FloatArray:
     """Return the rate (..., rows) of `System.constraint_acceleration` along a motion.
 
-    All arguments have the same leading axes. Constraints have no second derivatives by themselves.
+    All arguments have the same leading axes. Exact where constraints are compiled for dual numbers,
+    else by differences of sixth order.
     """
     along = system.rates(q, v, on_error=on_error)
+    exact = _exact_rate(system, q, (along, v, vdot), t)
+    if exact is not None:
+        A = system.constraint_jacobian(q, t, on_error=on_error)
+        return np.asarray(exact + (A @ vddot[..., None])[..., 0])
 
     def constraint(s: FloatArray) -> FloatArray:
         step = s[..., None]
@@ -182,12 +188,32 @@ def constraint_jerk(
     return _differentiated(constraint, _time_step(system, v, vdot))
 
 
-def prescribed_jerk(system: System, v: Any, vdot: Any, t: Any) -> FloatArray:
-    """Return the rates (..., nv) of the accelerations of prescribed joints, zero for others."""
-    if not system.prescribed_joints:
-        return np.zeros(np.shape(vdot))
-    h = _time_step(system, v, vdot)
-    return _differentiated(lambda s: system.prescribed_state(t + s)[2], h)
+def _exact_rate(
+    system: System, q: Any, motion: tuple[FloatArray, Any, Any], t: Any
+) -> FloatArray | None:
+    """Return the rate of A vdot + A-dot v + ... at fixed vdot, (..., rows), if it is exact.
+
+    `motion` is the rate of steps of q, v, and vdot.
+    """
+    exact = system._exact_constraints
+    if exact is None:
+        return None
+    along, v, vdot = motion
+    leading, m = np.shape(v)[:-1], system.num_velocity_constraints
+    given = np.concatenate([vdot, np.zeros((*leading, m))], axis=-1)
+    flat = [np.reshape(x, (-1, x.shape[-1])) for x in (q, v, given)]
+    times = np.reshape(t, -1)
+    by_state = exact.by_steps(system.ndx + system.nv, *flat[:2], times, flat[2]).acceleration
+    by_time = exact.by_time(*flat[:2], times, flat[2]).acceleration[..., 0]
+    moves = np.concatenate([along, vdot], axis=-1).reshape((len(times), -1, 1))
+    found = (by_state @ moves)[..., 0] + by_time
+    return found.reshape((*leading, m)) if np.isfinite(found).all() else None
+
+
+def prescribed_jerk(system: System, t: Any) -> FloatArray:
+    """Return `prescribed_jerks` at times (...), (..., nv)."""
+    times = np.asarray(t, dtype=np.float64)
+    return prescribed_jerks(system, times.reshape(-1)).reshape((*times.shape, system.nv))
 
 
 def _time_step(system: System, v: Any, vdot: Any) -> FloatArray:

@@ -241,8 +241,8 @@ def fit_jerks(
     Returns
     -------
     RatesFit
-        With ``vddot`` for rates. Exact but for rounding; where there are constraints or prescribed
-        joints, to about 1e-10, since these are differentiated by differences.
+        With ``vddot`` for rates. Exact but for rounding; where constraints are not compiled for
+        dual numbers (`System.dependent_jerk`), to about 1e-10, by differences.
 
     Raises
     ------

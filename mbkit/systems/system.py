@@ -3359,13 +3359,16 @@ class System:
         Returns
         -------
         ndarray, shape (..., nv)
-            vddot, with an error of about 1e-10: constraints and prescribed motions are
-            differentiated by differences.
+            vddot. Exact to rounding where constraints and joints are mbkit's and compiled (no
+            `AbsoluteJoint` and no `CompositeJoint`), and prescribed motions are derived; else by
+            differences, with an error of about 1e-10.
 
         Raises
         ------
         ConstraintError, NameUnknownError
             As `constrained_jacobian`; and if v and vdot are no motion of the mechanism.
+        UsageError
+            If the acceleration of a prescribed joint jumps at this time.
 
         Examples
         --------

@@ -233,12 +233,12 @@ def test_prescribed_motions_are_differentiated():
     mech.add_joint(turn, mech.world, disk)
     system, t = mech.assemble(), 0.7
     fit = mb.fit_jerks(system, [0.0], [0.0], [0.0], {"disk": np.zeros(6)}, t=t)
-    assert fit.rates[0] == pytest.approx(-0.3 * 125.0 * np.cos(5.0 * t), rel=1e-9)
+    assert fit.rates[0] == pytest.approx(-0.3 * 125.0 * np.cos(5.0 * t), rel=1e-13)
     assert fit.rank == 1
     times = np.array([0.1, 0.7])
     state = system.prescribed_state(times)
     found = system.dependent_jerk(*state, {}, times)
-    assert np.allclose(found[:, 0], -37.5 * np.cos(5.0 * times), rtol=0.0, atol=1e-8)
+    assert np.allclose(found[:, 0], -37.5 * np.cos(5.0 * times), rtol=0.0, atol=1e-12)
 
 
 def test_refusals():
