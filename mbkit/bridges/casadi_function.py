@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mbkit.bridges.evaluations import read_evaluation
+from mbkit.bridges.casadi_derivatives import derivatives_of
+from mbkit.bridges.casadi_numbers import CasadiNumbers
 from mbkit.bridges.extras import imported
-from mbkit.bridges.replay import ARITHMETIC, replay
-from mbkit.differentiation.rules import ELEMENTARY, reachable
-from mbkit.errors import UsageError
-from mbkit.tracing.parameters import Free, read_parameters
+from mbkit.bridges.reading import read_evaluation
+from mbkit.tracing.parameters import read_parameters
 from mbkit.tracing.trace import Trace
 
 if TYPE_CHECKING:
@@ -23,12 +20,8 @@ def casadi_function(
     system: System,
     evaluation: str,
     *,
-    body: str | None = None,
-    prescribed: Sequence[str] | None = None,
-    order: int | None = None,
-    actuated: Sequence[str] | None = None,
-    minimise: str | Mapping[str, float] | None = None,
     parameters: Iterable[str] | Mapping[str, str] = (),
+    **options: Any,
 ) -> Any:
     """Return an evaluation of a system as a ``casadi.Function``, for optimisation and C code.
 
@@ -41,56 +34,52 @@ def casadi_function(
         A tree of any joints, or a closed mechanism. Joints and forces in Python are traced; those
         that close loops need the method ``configuration_from_pose``.
     evaluation : str
-        "forward_dynamics" (of q, v, tau), "inverse_dynamics" (of q, v, vdot), "hybrid_dynamics"
-        (of q, v, tau, vdot), "bias_force", "generalized_forces", "coriolis_matrix", "twists",
-        "kinetic_energy", "momentum" (of q, v), "accelerations" (of q, v, vdot), "jerks" (of q, v,
-        vdot, vddot), "body_derivatives" (of q, v, vdot, ..., to the order), "mass_matrix", "poses",
-        "potential_energy" (of q); "pose", "jacobian" (of q), "twist", "jacobian_rate" (of q, v),
-        "acceleration" (of q, v, vdot) of one body. Forces of the mechanism are included in the
-        dynamics, ``M vdot + b = tau + f(t, q, v)``, and in the potential energy. Of a closed
-        mechanism "forward_dynamics" and "hybrid_dynamics" have the constraint forces, and there are
-        "solve_dynamics" (of q, v, tau), "closed_inverse_dynamics" (of q, v, vdot, and the applied
-        tau), "constraint_residual", "constraint_jacobian" (of q) and "constraint_bias" (of q, v);
-        the others are those of its tree: "inverse_dynamics" is ``tau + A^T multipliers``.
-    body : str, optional
-        Name of the body, where the evaluation is of one.
-    prescribed : sequence of str, optional
-        Of "hybrid_dynamics": the joints whose accelerations are given by vdot; of the others tau
-        is. Entries that are not given are not read.
-    order : int, optional
-        Of "body_derivatives": the order of the last derivative of the twists, 1 for accelerations.
-    actuated : sequence of str, optional
-        Of "closed_inverse_dynamics": the joints with actuators, which must be able to give the
-        mechanism every motion.
-    minimise : {"effort", "constraint"} or mapping of str to float, optional
-        Of the same: the choice among several solutions, as in `System.closed_inverse_dynamics`.
+        A method of `System` that returns numbers, such as "forward_dynamics", "jacobian" or
+        "inertial_regressor", or "momenta", "velocities" and "canonical_forward_dynamics" of
+        `MomentumForm`; the table of ``docs/symbolic.md`` has them all. Forces of the mechanism are
+        included in the dynamics, ``M vdot + b = tau + f(t, q, v)``, and in the potential energy. Of
+        a closed mechanism "forward_dynamics" and "hybrid_dynamics" have the constraint forces; the
+        others are those of its tree: "inverse_dynamics" is ``tau + A^T multipliers``.
     parameters : iterable of str, or mapping of str to str
         Parameters that stay free, by their names in ``system.parameters``, such as
         "bodies.rod.mass", with an index for one entry, "bodies.rod.com[2]"; a mapping gives labels
         to them, and those with one label are one input. Each is an input with its label, "." and
         "[" written as "_": a number, a vector, or a matrix; of moments the upper triangle is read,
         of a pose the upper three rows.
+    **options
+        What the method takes besides, by the same names and with the same meaning: ``body``,
+        ``frame``, ``relative_to``, ``representation``, ``measured_in``, ``resolved_in`` of motion
+        of bodies; ``order`` of "body_derivatives" and "dependent_rates" (that of the last
+        derivative of the twists or velocities), "jacobian_rate", "motion_subspace_rates",
+        "jacobian_derivatives", "mass_matrix_derivatives" and "inverse_mass_matrix_derivatives";
+        ``prescribed`` joints of "hybrid_dynamics"; ``actuated`` ones, and what to ``minimise``, of
+        "closed_inverse_dynamics"; ``independent`` ones of rates of closed mechanisms; those that
+        are ``fixed`` in "consistent_velocity"; ``of`` and ``by`` of "derivatives": another
+        evaluation, and inputs or free parameters by which it is differentiated.
 
     Returns
     -------
     casadi.Function
-        Inputs in this order: the vectors above, the parameters, and the time ``t`` where the result
-        depends on it; the output has the name of the evaluation. "hybrid_dynamics" has
-        ``hybrid_vdot`` and ``hybrid_tau``, "solve_dynamics" ``vdot`` and ``multipliers``,
-        "closed_inverse_dynamics" ``efforts`` and ``multipliers``. ``poses`` are side by side,
-        (4, 4 (bodies + 1)), in the order of ``system.body_names``; twists and their rates are rows,
-        those of an order of ``body_derivatives`` below those of the order before.
+        Inputs in this order: the vectors (q, v, vdot or tau, ...), the parameters, and the time
+        ``t`` where the result depends on it; the output has the name of the evaluation, and several
+        have theirs, as the table says. Arrays of more than two axes are the matrices of the last
+        two side by side: ``poses`` are (4, 4 (bodies + 1)), in the order of ``system.body_names``.
+        Twists of bodies are rows.
 
     Raises
     ------
     UsageError
-        If there is no such evaluation; if actuators cannot give every motion; if a joint, a
+        If there is no such evaluation, or it cannot be a function, since it searches or is no
+        array: with what is instead; if options do not belong to it, or are missing; if actuators
+        cannot give every motion; if a joint, a
         prescribed motion or a force cannot be traced, or a parameter cannot stay free (what curves
         are given at, whole poses in forces, several axes of one member of a composite joint, or an
         axis beside a member in Python, the screw of a joint that only slides, the pitch of a
         helical planar joint, the turn of a joint that does not move): by name.
     NameUnknownError
-        If there is no such body or parameter.
+        If there is no such body, joint, input or parameter.
+    ConstraintError
+        If the motion does not follow from independent joints.
 
     Notes
     -----
@@ -108,6 +97,10 @@ def casadi_function(
     beside the constraints they keep their rates, as without stabilisation. Multipliers are the
     least ones, as those of the system. Rows of constraints are
     scaled by the length of the system as it is, whatever its places are.
+
+    Derivatives by q are along steps of `System.retract`, or of "jacobian_derivatives" along motions
+    of constant velocity, exact to rounding, to any order. They are those of CasADi:
+    ``function.jacobian()`` has those by the entries of q, and of all other inputs.
 
     Other axes are other frames, of any direction; where the axes of a joint's coordinates follow
     the axis, as in a plane, they turn by half where it comes below the plane of x and y.
@@ -127,83 +120,26 @@ def casadi_function(
     DM(-0.449502)
     """
     what = "casadi_function"
-    arguments, compute = read_evaluation(
-        what, system, evaluation, body=body, prescribed=prescribed, order=order, actuated=actuated,
-        minimise=minimise,
-    )  # fmt: skip
+    asked = read_evaluation(what, system, evaluation, options)
     free = read_parameters(what, system, parameters)
     casadi = imported(what, "casadi")
     trace = Trace(what, system, free, smooth=True)
-    vectors = trace.vectors(arguments)
-    results = compute(trace, vectors)
-    symbols: dict[str, Any] = {}
-    inputs: dict[Any, Any] = {}
-    for name in arguments:
-        symbols[name] = casadi.SX.sym(name, len(vectors[name]))
-        inputs |= {x: symbols[name][k] for k, x in enumerate(vectors[name])}
-    for name, each in _inputs_of(what, arguments, free).items():
-        symbols[name] = casadi.SX.sym(name, *(each.shape or (1,)))
-    for each, traced in zip(free, trace.parameters, strict=True):
-        symbol = symbols[_identifier(each.label)]
-        for entry, x in zip(each.entries, traced, strict=True):
-            inputs[x] = symbol[entry[-1] if len(entry) == 1 else entry] if each.shape else symbol
-    outputs = [x for result in results.values() for x in result.ravel()]
-    if trace.t in reachable(outputs):
-        inputs[trace.t] = symbols["t"] = casadi.SX.sym("t")
-    made = iter(replay(what, outputs, inputs, _operations(casadi), casadi.SX))
-    matrices = [_matrix(casadi, made, result.shape) for result in results.values()]
-    return casadi.Function(evaluation, [*symbols.values()], matrices, [*symbols], [*results])
+    vectors = trace.vectors(asked.sizes)
+    results = asked.compute(trace, vectors)
+    numbers = CasadiNumbers(casadi, trace, asked.sizes, vectors)
+    outputs = numbers.of(results)
+    if asked.derived is not None:
+        outputs = derivatives_of(numbers, trace, asked.derived, outputs)
+    symbols, matrices = numbers.symbols, [_matrix(casadi, each) for each in outputs.values()]
+    return casadi.Function(evaluation, [*symbols.values()], matrices, [*symbols], [*outputs])
 
 
-def _matrix(casadi: Any, numbers: Iterator[Any], shape: tuple[int, ...]) -> Any:
-    """Return the next numbers as a matrix; poses (count, 4, 4) side by side, (4, 4 count)."""
-    if len(shape) == 3:
-        return casadi.horzcat(*(_matrix(casadi, numbers, shape[1:]) for _ in range(shape[0])))
-    height, width = shape if len(shape) == 2 else (*shape, 1)
-    entries = casadi.vertcat(*itertools.islice(numbers, height * width))
-    return entries.reshape((width, height)).T
+def _matrix(casadi: Any, array: Any) -> Any:
+    """Return an array of expressions; of more than two axes the matrices of the last two in a row.
 
-
-def _inputs_of(what: str, arguments: tuple[str, ...], free: tuple[Free, ...]) -> dict[str, Free]:
-    """Return the inputs for parameters by name: one for all that have the same label."""
-    found: dict[str, Free] = {}
-    for each in free:
-        name = _identifier(each.label)
-        if name in (*arguments, "t") or not name[:1].isalpha():
-            raise UsageError(
-                f"{what}: a parameter cannot have the label {each.label!r}, which is no name of an "
-                f"input, or that of another; give it a label, parameters={{{each.path!r}: ...}}."
-            )
-        if found.setdefault(name, each).shape != each.shape:
-            raise UsageError(
-                f"{what}: {found[name].path!r} and {each.path!r} have the label {each.label!r} and "
-                f"different shapes; give them two."
-            )
-    return found
-
-
-def _identifier(label: str) -> str:
-    """Return a label as CasADi and C take it."""
-    return re.sub(r"_+", "_", re.sub(r"\W", "_", label, flags=re.ASCII)).strip("_")
-
-
-def _operations(casadi: Any) -> dict[str, Any]:
-    """Return CasADi's functions by their names on a tape."""
-    holds = {"<": casadi.lt, "<=": casadi.le}
-    names = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh",
-             "arccosh": "acosh", "arctanh": "atanh"}  # fmt: skip
-    found = {
-        name: getattr(casadi, names.get(name, name))
-        for name in ELEMENTARY
-        if hasattr(casadi, names.get(name, name))
-    }
-    return {
-        **ARITHMETIC,
-        **found,
-        "pow": casadi.power,
-        "arctan2": casadi.atan2,
-        "cbrt": lambda x: casadi.sign(x) * casadi.power(casadi.fabs(x), 1.0 / 3.0),
-        # the derivative at zero is zero, not infinite: |u| u has one there
-        "sqrt": lambda x: (x != 0) * casadi.sqrt(x + (x == 0)),
-        "where": lambda sign, a, b, x, y: casadi.if_else(holds[sign](a, b), x, y),
-    }
+    Poses (count, 4, 4) are side by side, (4, 4 count).
+    """
+    if array.ndim > 2:
+        return casadi.horzcat(*(_matrix(casadi, each) for each in array))
+    height, width = array.shape if array.ndim == 2 else (array.size, 1)
+    return casadi.vertcat(*array.ravel()).reshape((width, height)).T

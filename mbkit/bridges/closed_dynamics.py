@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.bridges.closed_kinematics import constraint_bias, constraint_jacobian
 from mbkit.bridges.constrained import (
     check_driven,
     check_inertias,
@@ -19,8 +20,6 @@ from mbkit.bridges.constrained import (
 from mbkit.bridges.terms import (
     bias_less_forces,
     check_constraints,
-    constraint_jacobian,
-    constraint_state,
     inverse_dynamics,
     mass_matrix,
 )
@@ -45,7 +44,7 @@ def hybrid_dynamics(trace: Trace, tau: Any, vdot: Any, mask: Any) -> tuple[Any, 
     rows = independent_rows(trace.system, trace.what, free)
     M, every = mass_matrix(trace), constraint_jacobian(trace)
     A = every[rows]
-    bias, rest = constraint_state(trace)[1][rows], bias_less_forces(trace)
+    bias, rest = constraint_bias(trace)[rows], bias_less_forces(trace)
     acceleration, efforts = np.array(vdot, dtype=object), np.array(tau, dtype=object)
     of_held = acceleration[held]
     moving, multipliers = constrained_acceleration(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.differentiation.tape import apply
 from mbkit.errors import MbkitError, UsageError
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_sizes
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def check_inertias(system: System, what: str) -> None:
     """UsageError, beginning with `what`, if the tree has a motion without inertia."""
-    inertias = np.linalg.eigvalsh(system.mass_matrix(_beside_reference(system)))
+    inertias = np.linalg.eigvalsh(system.mass_matrix(beside_reference(system)))
     if inertias[0] <= 1e-12 * inertias[-1]:
         raise UsageError(
             f"{what}: the tree of system '{system.name}' has a motion without inertia, which its "
@@ -27,7 +28,7 @@ def check_inertias(system: System, what: str) -> None:
         )
 
 
-def _beside_reference(system: System) -> FloatArray:
+def beside_reference(system: System) -> FloatArray:
     """Return a configuration with closed loops beside the reference, where some are singular."""
     q = system.reference_configuration()
     aside = 0.05 * np.random.default_rng(7).normal(size=system.ndx)
@@ -45,7 +46,7 @@ def independent_rows(system: System, what: str, free: Any) -> list[int]:
     """
     from scipy.linalg import qr
 
-    q = _beside_reference(system)
+    q = beside_reference(system)
     A: FloatArray = system.constraint_jacobian(q) / velocity_sizes(system, q)
     rank = rank_of(A)
     if rank_of(A[:, free]) < rank:
@@ -62,7 +63,7 @@ def check_driven(system: System, what: str, passive: Sequence[int]) -> FloatArra
 
     UsageError, beginning with `what`, if the mechanism can move while its actuators stand still.
     """
-    q = _beside_reference(system)
+    q = beside_reference(system)
     sizes: FloatArray = velocity_sizes(system, q)
     if rank_of((system.constraint_jacobian(q) / sizes)[:, passive]) < len(passive):
         raise UsageError(
@@ -78,10 +79,10 @@ def constrained_acceleration(M: Any, A: Any, efforts: Any, bias: Any) -> tuple[A
     By the Schur complement A M^-1 A^T of independent rows A; factors without pivots, as both
     matrices are positive definite.
     """
-    of_M = _factorised(M)
-    free = _solved(of_M, efforts)
-    spread = np.array([_solved(of_M, row) for row in A], dtype=object).reshape(A.shape)
-    multipliers = _solved(_factorised(A @ spread.T), -(bias + A @ free))
+    of_M = factorised(M)
+    free = solved(of_M, efforts)
+    spread = np.array([solved(of_M, row) for row in A], dtype=object).reshape(A.shape)
+    multipliers = solved(factorised(A @ spread.T), -(bias + A @ free))
     return free + multipliers @ spread, multipliers
 
 
@@ -94,12 +95,31 @@ def minimum_norm(A: Any, rows: Sequence[int], multipliers: Any) -> Any:
         return multipliers
     R = A[rows]
     spread = A @ R.T
-    return spread @ _solved(_factorised(spread.T @ spread), R @ (R.T @ multipliers))
+    return spread @ solved(factorised(spread.T @ spread), R @ (R.T @ multipliers))
+
+
+def least_squares(A: Any, b: Any) -> Any:
+    """Return the x of least |A x - b|, A of independent columns, by modified Gram-Schmidt.
+
+    With b as a last column, which is stable: Bjoerck, BIT 7 (1967) 1-21.
+    """
+    Q, n = np.column_stack([A, b]).astype(object), A.shape[1]
+    R = np.zeros((n, n + 1), dtype=object)
+    for k in range(n):
+        R[k, k] = apply("sqrt", Q[:, k] @ Q[:, k])
+        Q[:, k] = Q[:, k] / R[k, k]
+        for j in range(k + 1, n + 1):
+            R[k, j] = Q[:, k] @ Q[:, j]
+            Q[:, j] = Q[:, j] - R[k, j] * Q[:, k]
+    x = np.zeros(n, dtype=object)
+    for k in reversed(range(n)):
+        x[k] = (R[k, n] - _sum(R[k, j] * x[j] for j in range(k + 1, n))) / R[k, k]
+    return x
 
 
 def least_multipliers(A: Any, needed: Any) -> Any:
     """Return the least multipliers with A^T multipliers = needed, A of independent columns."""
-    return A @ _solved(_factorised(A.T @ A), needed)
+    return A @ solved(factorised(A.T @ A), needed)
 
 
 def least_efforts(passive: Any, needed: Any, across: Any, left: Any) -> Any:
@@ -113,7 +133,7 @@ def least_efforts(passive: Any, needed: Any, across: Any, left: Any) -> Any:
     return constrained_acceleration(H, passive.T, across @ left + passive @ needed, -needed)[0]
 
 
-def _factorised(B: Any) -> tuple[Any, Any]:
+def factorised(B: Any) -> tuple[Any, Any]:
     """Return L and d of B = L diag(d) L^T, with ones on the diagonal of L."""
     n = len(B)
     L, d = np.zeros((n, n), dtype=object), np.zeros(n, dtype=object)
@@ -124,7 +144,8 @@ def _factorised(B: Any) -> tuple[Any, Any]:
     return L, d
 
 
-def _solved(factors: tuple[Any, Any], b: Any) -> Any:
+def solved(factors: tuple[Any, Any], b: Any) -> Any:
+    """Return the x with L diag(d) L^T x = b."""
     L, d = factors
     n = len(d)
     x = np.array(b, dtype=object)

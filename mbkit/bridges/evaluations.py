@@ -1,196 +1,208 @@
-"""Quantities of a system on other numbers: names, arguments, shapes."""
+"""Quantities of a system on other numbers: one table of names, arguments and options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
-import numpy as np
 
-from mbkit.bridges import closed_dynamics as closed
-from mbkit.bridges.terms import (
-    applied_forces,
-    bias_force,
-    constraint_jacobian,
-    constraint_state,
-    inverse_dynamics,
-    mass_matrix,
-    own_kernel,
-    position_rates,
-    rate_along,
-)
-from mbkit.differentiation.rules import differentiate
-from mbkit.errors import UsageError, check_choice, check_kind
+from mbkit.bridges import body_terms, closed_dynamics, closed_kinematics, dynamics_terms, terms
+from mbkit.errors import UsageError, check_kind
 from mbkit.systems import System
-from mbkit.tracing.motions import following
-from mbkit.tracing.trace import Trace
 
 
 @attrs.frozen
 class Asked:
-    """A quantity of a system."""
+    """A quantity of a system, computed on traced numbers."""
 
     # names of the vectors that it depends on, besides parameters and time
     arguments: tuple[str, ...]
-    # ``compute(trace, **vectors)`` returns an array of numbers, or several by name
+    # ``compute(trace, ..., **options)``, with the vectors but for q and v, returns an array of
+    # numbers, or several by name
     compute: Callable[..., Any]
-    # what else is asked for, by the name of an argument of `compute`: "row" of a body, "order" of
-    # derivatives, "prescribed" and "actuated" joints, what to "minimise"
-    options: tuple[str, ...] = ()
+    # what must be said besides, by the names of System's arguments, and what may be
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    # of quantities of any order: by how much the number of rates v, vdot, ... that they depend on
+    # is larger than the order, and what follows the names of these
+    rates: tuple[int, str] | None = None
 
 
-def _forward(trace: Trace, tau: Any) -> Any:
-    """Return vdot; of closed mechanisms by the rows of constraints that are independent."""
-    system = trace.system
-    with following(trace) as vdot:
-        if system.motions or system.arrays.closure:
-            return _hybrid(trace, tau, vdot, system.prescribed_joints)["hybrid_vdot"]
-        total = tau + applied_forces(trace)
-        return trace.call(own_kernel(trace, "forward_dynamics"), system.nv, trace.v, total)
+@attrs.frozen
+class Derived:
+    """Partial derivatives of a quantity, by CasADi."""
+
+    # the quantity; where it is a name, one of the table
+    of: Asked | str
+    # the inputs by which each output is differentiated, one after the other
+    by: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    # whether along steps of `System.retract`, or along motions of constant velocity
+    along_velocities: bool = False
 
 
-def _hybrid(trace: Trace, tau: Any, vdot: Any, prescribed: Sequence[str]) -> dict[str, Any]:
-    """Return all of vdot and tau, where vdot is given of prescribed joints and tau of others."""
-    system, nv = trace.system, trace.system.nv
-    mask = system.known(None, None, prescribed)[2 * nv :]
-    if system.arrays.closure:
-        found = closed.hybrid_dynamics(trace, tau, vdot, mask)
-        return {"hybrid_vdot": found[0], "hybrid_tau": found[1]}
-    f = applied_forces(trace)
-    known = np.concatenate([np.where(mask == 0.0, tau + f, 0.0), np.where(mask, vdot, 0.0), mask])
-    both = trace.call(own_kernel(trace, "hybrid_dynamics"), 2 * nv, trace.v, known)
-    return {"hybrid_vdot": both[nv:], "hybrid_tau": both[:nv] - f}
+#: What a quantity at a frame takes, and what one of all bodies does.
+_FRAME = ("frame", "relative_to", "representation")
+_FORM = ("representation",)
 
-
-def _coriolis(trace: Trace) -> Any:
-    from mbkit.kernels.derivatives import joint_changes
-    from mbkit.kernels.derivatives.coriolis_matrix import coriolis_matrix
-
-    nv, qdot = trace.system.nv, position_rates(trace)
-    seeds = dict(zip(trace.q, qdot, strict=True))
-
-    def along_motion(joint: Any, _trials: Any, change: Any) -> int:
-        """Write S-dot by the derivative of S on the tape, where the kernel evaluates."""
-        row, body = joint[:2]
-        columns = body.S[: row.num_velocities]
-        rates = np.array(differentiate([*columns.ravel()], seeds), dtype=object)
-        change.S[: row.num_velocities] = rates.reshape(columns.shape)
-        return 0
-
-    trace.copies.replace(joint_changes.along_motion, along_motion)
-    return trace.call(coriolis_matrix, nv * nv, trace.v).reshape(nv, nv)
-
-
-def _poses(trace: Trace) -> Any:
-    from mbkit.kernels.recursions.poses import poses
-
-    count = len(trace.system.body_names)
-    return trace.call(poses, 16 * count).reshape(count, 4, 4)
-
-
-def _twists(trace: Trace) -> Any:
-    count = len(trace.system.body_names)
-    return trace.call(own_kernel(trace, "twists"), 6 * count, trace.v).reshape(count, 6)
-
-
-def _accelerations(trace: Trace, vdot: Any) -> Any:
-    count = len(trace.system.body_names)
-    made = trace.call(own_kernel(trace, "accelerations"), 6 * count, trace.v, vdot)
-    return made.reshape(count, 6)
-
-
-def _body_derivatives(trace: Trace, **rates: Any) -> Any:
-    """Return twists and their rates, those of an order below each other."""
-    from mbkit.kernels.higher_orders.motion import body_derivatives
-
-    every, rows = [trace.v, *rates.values()], len(trace.system.body_names)
-    count = len(every)
-    if trace.system.arrays.joint_pieces.given:  # joints in Python, which have no series on a tape
-        found = [_twists(trace)]
-        while len(found) < count:
-            found.append(rate_along(trace, found[-1], every))
-        return np.concatenate(found)
-    made = trace.call_series(body_derivatives, 6 * count * rows, every, count)
-    return made.reshape(count * rows, 6)
-
-
-def _jerks(trace: Trace, vdot: Any, vddot: Any) -> Any:
-    every = _body_derivatives(trace, vdot=vdot, vddot=vddot)
-    return every[-len(trace.system.body_names) :]
-
-
-def _jacobian_rate(trace: Trace, row: int) -> Any:
-    from mbkit.kernels.higher_orders.motion import jacobian_rate
-
-    nv = trace.system.nv
-    if trace.system.arrays.joint_pieces.given:
-        return rate_along(trace, _jacobian(trace, row), [trace.v])
-    return trace.call_series(jacobian_rate, 6 * nv, [trace.v], 2, row).reshape(6, nv)
-
-
-def _momentum(trace: Trace) -> Any:
-    from mbkit.kernels.recursions.energy import momentum
-
-    return trace.call(momentum, 9, trace.v)[:6]
-
-
-def _jacobian(trace: Trace, row: int) -> Any:
-    nv = trace.system.nv
-    return trace.call(own_kernel(trace, "jacobian"), 6 * nv, option=row).reshape(6, nv)
-
-
-def _energies(trace: Trace, v: Any) -> Any:
-    from mbkit.kernels.recursions.energy import energies
-
-    return trace.call(energies, 2, v)
-
-
-def _potential(trace: Trace) -> Any:
-    from mbkit.kernels.forces.force_pass import force_potentials
-
-    total = _energies(trace, None)[1]
-    if trace.system.forces:
-        time = np.array([trace.t], dtype=object)
-        for energy in trace.call(force_potentials, len(trace.system.forces), x=time):
-            total = total + energy
-    return np.array([total], dtype=object)
-
-
-EVALUATIONS = {
-    "forward_dynamics": Asked(("q", "v", "tau"), _forward),
-    "solve_dynamics": Asked(("q", "v", "tau"), closed.solve_dynamics),
-    "inverse_dynamics": Asked(("q", "v", "vdot"), inverse_dynamics),
+EVALUATIONS: dict[str, Asked | Derived] = {
+    # configurations
+    "retract": Asked(("q", "dx"), terms.retract),
+    "rates": Asked(("q", "v"), terms.rates),
+    "position_rates": Asked(("q", "v"), terms.position_rates),
+    # motion of bodies
+    "poses": Asked(("q",), body_terms.poses),
+    "twists": Asked(("q", "v"), body_terms.twists, takes=_FORM),
+    "accelerations": Asked(("q", "v", "vdot"), body_terms.accelerations, takes=_FORM),
+    "jerks": Asked(("q", "v", "vdot", "vddot"), body_terms.jerks, takes=_FORM),
+    "body_derivatives": Asked(
+        ("q",), body_terms.body_derivatives, ("order",), _FORM, rates=(1, "")
+    ),
+    "pose": Asked(("q",), body_terms.pose, ("body",), ("frame", "relative_to")),
+    "twist": Asked(
+        ("q", "v"), body_terms.twist, ("body",), (*_FRAME, "measured_in", "resolved_in")
+    ),
+    "acceleration": Asked(("q", "v", "vdot"), body_terms.acceleration, ("body",), _FRAME),
+    "jacobian": Asked(("q",), body_terms.jacobian, ("body",), _FRAME),
+    "jacobian_rate": Asked(
+        ("q",), body_terms.jacobian_rate, ("body",), ("frame", "representation", "order"),
+        rates=(0, ""),
+    ),
+    "jacobian_derivatives": Derived(
+        "jacobian", needs=("body",), takes=("frame", "representation", "order"),
+        along_velocities=True,
+    ),
+    "motion_subspaces": Asked(("q",), body_terms.motion_subspaces),
+    "motion_subspace_rates": Asked(
+        ("q",), body_terms.motion_subspace_rates, takes=("order",), rates=(0, "")
+    ),
+    "geometric_regressor": Asked(
+        ("q",), body_terms.geometric_regressor, ("body",), ("frame", "representation")
+    ),
+    # energy and momentum
+    "kinetic_energy": Asked(
+        ("q", "v"), lambda trace: dynamics_terms.energies(trace, trace.v)["kinetic"]
+    ),
+    "potential_energy": Asked(("q",), lambda trace: dynamics_terms.energies(trace)["potential"]),
+    "energies": Asked(("q", "v"), lambda trace: dynamics_terms.energies(trace, trace.v)),
+    "momentum": Asked(("q", "v"), body_terms.momentum),
+    "mass_action": Asked(("q", "x"), dynamics_terms.mass_action),
+    "centre_of_mass": Asked(("q",), body_terms.centre_of_mass),
+    "centre_of_mass_velocity": Asked(("q", "v"), body_terms.centre_of_mass_velocity),
+    "centre_of_mass_acceleration": Asked(
+        ("q", "v", "vdot"), body_terms.centre_of_mass_acceleration
+    ),
+    # Hamilton's equations, as `MomentumForm` has them
+    "momenta": Asked(("q", "v"), lambda trace: dynamics_terms.mass_action(trace, trace.v)),
+    "velocities": Asked(("q", "p"), dynamics_terms.velocities),
+    "canonical_forward_dynamics": Asked(
+        ("q", "p", "tau"), dynamics_terms.canonical_forward_dynamics
+    ),
+    # dynamics
+    "forward_dynamics": Asked(("q", "v", "tau"), dynamics_terms.forward_dynamics),
+    "solve_dynamics": Asked(("q", "v", "tau"), closed_dynamics.solve_dynamics),
+    "inverse_dynamics": Asked(("q", "v", "vdot"), terms.inverse_dynamics),
+    "inverse_dynamics_rate": Asked(
+        ("q", "v", "vdot", "vddot"), dynamics_terms.inverse_dynamics_rate
+    ),
+    "inverse_dynamics_second_rate": Asked(
+        ("q", "v", "vdot", "vddot", "vdddot"), dynamics_terms.inverse_dynamics_rate
+    ),
     "closed_inverse_dynamics": Asked(
-        ("q", "v", "vdot", "tau"),
-        closed.inverse_dynamics_of_actuators,
-        options=("actuated", "minimise"),
+        ("q", "v", "vdot", "tau"), closed_dynamics.inverse_dynamics_of_actuators, ("actuated",),
+        ("minimise",),
     ),
-    "hybrid_dynamics": Asked(("q", "v", "tau", "vdot"), _hybrid, options=("prescribed",)),
-    "bias_force": Asked(("q", "v"), bias_force),
-    "generalized_forces": Asked(("q", "v"), applied_forces),
-    "mass_matrix": Asked(("q",), mass_matrix),
-    "constraint_residual": Asked(("q",), lambda trace: constraint_state(trace)[0]),
-    "constraint_bias": Asked(("q", "v"), lambda trace: constraint_state(trace)[1]),
-    "constraint_jacobian": Asked(("q",), constraint_jacobian),
-    "coriolis_matrix": Asked(("q", "v"), _coriolis),
-    "poses": Asked(("q",), _poses),
-    "twists": Asked(("q", "v"), _twists),
-    "accelerations": Asked(("q", "v", "vdot"), _accelerations),
-    "jerks": Asked(("q", "v", "vdot", "vddot"), _jerks),
-    "body_derivatives": Asked(("q", "v"), _body_derivatives, options=("order",)),
-    "pose": Asked(("q",), lambda trace, row: _poses(trace)[row], options=("row",)),
-    "twist": Asked(("q", "v"), lambda trace, row: _twists(trace)[row], options=("row",)),
-    "acceleration": Asked(
-        ("q", "v", "vdot"),
-        lambda trace, vdot, row: _accelerations(trace, vdot)[row],
-        options=("row",),
+    "hybrid_dynamics": Asked(
+        ("q", "v", "tau", "vdot"), dynamics_terms.hybrid_dynamics, ("prescribed",)
     ),
-    "jacobian": Asked(("q",), _jacobian, options=("row",)),
-    "jacobian_rate": Asked(("q", "v"), _jacobian_rate, options=("row",)),
-    "kinetic_energy": Asked(("q", "v"), lambda trace: _energies(trace, trace.v)[:1]),
-    "potential_energy": Asked(("q",), _potential),
-    "momentum": Asked(("q", "v"), _momentum),
+    "driving_efforts": Asked(("q", "v", "tau"), dynamics_terms.driving_efforts),
+    # terms of the equations of motion
+    "mass_matrix": Asked(("q",), terms.mass_matrix),
+    "inverse_mass_matrix": Asked(("q",), dynamics_terms.inverse_mass_matrix),
+    "mass_matrix_rate": Asked(("q", "v"), dynamics_terms.mass_matrix_rate),
+    "mass_matrix_derivatives": Derived("mass_matrix", takes=("order",)),
+    "inverse_mass_matrix_derivatives": Derived("inverse_mass_matrix", takes=("order",)),
+    "bias_force": Asked(("q", "v"), terms.bias_force),
+    "coriolis_matrix": Asked(("q", "v"), dynamics_terms.coriolis_matrix),
+    "christoffel": Asked(("q",), dynamics_terms.christoffel),
+    "inertial_regressor": Asked(("q", "v", "vdot"), dynamics_terms.inertial_regressor),
+    "generalized_forces": Asked(("q", "v"), terms.applied_forces),
+    "force_powers": Asked(("q", "v"), dynamics_terms.force_powers),
+    "force_potentials": Asked(("q",), dynamics_terms.force_potentials),
+    # constraints
+    "constraint_residual": Asked(("q",), closed_kinematics.constraint_residual),
+    "constraint_velocity": Asked(("q", "v"), closed_kinematics.constraint_velocity),
+    "constraint_acceleration": Asked(("q", "v", "vdot"), closed_kinematics.constraint_acceleration),
+    "constraint_bias": Asked(("q", "v"), closed_kinematics.constraint_bias),
+    "constraint_jacobian": Asked(("q",), closed_kinematics.constraint_jacobian),
+    "constraint_sizes": Asked(("q", "v"), closed_kinematics.constraint_sizes),
+    "constraint_jacobian_velocity_derivative": Derived(
+        Asked(("q", "v"), closed_kinematics.constraint_jacobian_velocity),
+        {"constraint_jacobian_velocity_derivative": ("q",)},
+    ),
+    "constraint_force_derivative": Derived(
+        Asked(("q", "multipliers"), closed_kinematics.constraint_force),
+        {"constraint_force_derivative": ("q",)},
+    ),
+    "consistent_velocity": Asked(
+        ("q", "v"), closed_kinematics.consistent_velocity, takes=("fixed",)
+    ),
+    "constrained_jacobian": Asked(
+        ("q",), closed_kinematics.constrained_jacobian, ("independent",)
+    ),
+    "dependent_velocity": Asked(
+        ("q", "v_independent"), closed_kinematics.dependent_velocity, ("independent",)
+    ),
+    "dependent_acceleration": Asked(
+        ("q", "v", "vdot_independent"), closed_kinematics.dependent_acceleration, ("independent",)
+    ),
+    "dependent_jerk": Asked(
+        ("q", "v", "vdot", "vddot_independent"), closed_kinematics.dependent_jerk, ("independent",)
+    ),
+    "dependent_rates": Asked(
+        ("q",), closed_kinematics.dependent_rates, ("independent", "order"),
+        rates=(1, "_independent"),
+    ),
+    # derivatives along steps of `System.retract`, by velocities, accelerations and efforts
+    "inverse_dynamics_derivatives": Derived("inverse_dynamics", {"d_q": ("q",), "d_v": ("v",)}),
+    "inverse_dynamics_second_derivatives": Derived(
+        "inverse_dynamics",
+        {"d_qq": ("q", "q"), "d_vv": ("v", "v"), "d_qv": ("q", "v"), "d_mass": ("vdot", "q")},
+    ),
+    "forward_dynamics_derivatives": Derived(
+        "forward_dynamics", {"d_q": ("q",), "d_v": ("v",), "d_tau": ("tau",)}
+    ),
+    "force_derivatives": Derived("generalized_forces", {"d_q": ("q",), "d_v": ("v",)}),
+    "derivatives": Derived("", needs=("of", "by")),
+}  # fmt: skip
+
+_SEARCHES = "searches, with as many steps as it takes, which no expression has"
+
+#: Methods of `System` that are no functions of CasADi: why, and what is instead.
+REFUSED = {
+    "assembly_modes": f"{_SEARCHES}; give the configurations that System.assembly_modes finds",
+    "base_parameters": "finds ranks; take 'inertial_regressor' and the columns that "
+    "System.base_parameters names",
+    "close_loops": f"{_SEARCHES}; let casadi.rootfinder solve 'constraint_residual', whose "
+    "derivative is 'constraint_jacobian'",
+    "closed_motion": f"{_SEARCHES}; take 'dependent_rates' at configurations with closed loops",
+    "diagnose": "finds ranks; call System.diagnose",
+    "difference": "has logarithms that jump where a turn is by pi; let casadi.rootfinder solve "
+    "'retract', or call System.difference",
+    "equilibrium": f"{_SEARCHES}; let casadi.rootfinder or an optimiser solve 'inverse_dynamics' "
+    "at rest",
+    "geometric_base_parameters": "finds ranks; take 'geometric_regressor' and the columns that "
+    "System.geometric_base_parameters names",
+    "inverse_kinematics": f"{_SEARCHES}; let casadi.rootfinder or an optimiser solve 'pose', whose "
+    "derivative is 'jacobian'",
+    "linearize": "is no array; its matrices are derivatives of dynamics, "
+    "'forward_dynamics_derivatives', with 'constrained_jacobian' in closed mechanisms",
+    "mass_factor": "is no array; take 'mass_matrix' and casadi.ldl",
+    "newton_euler": "is no array; take 'mass_matrix', 'coriolis_matrix' and 'bias_force'",
+    "state_of": f"{_SEARCHES}; take 'poses' and 'twists' of the other system",
+    "system_jacobian": "is no array; take 'jacobian' of each body",
 }
 
 
@@ -213,59 +225,3 @@ def check_system(what: str, system: System, *, dynamic: bool, of_trees: bool = T
             f"is prescribed; leave it free, and prescribe its acceleration where you use the "
             f"function."
         )
-
-
-def read_evaluation(
-    what: str, system: System, evaluation: str, **given: Any
-) -> tuple[tuple[str, ...], Callable[[Trace, dict[str, Any]], dict[str, Any]]]:
-    """Return the names of the vectors of an evaluation, and a function that computes it.
-
-    `given` are body, prescribed, order, actuated and minimise, None where a caller left them out.
-    The function takes the vectors by name and returns arrays by name. UsageError where this cannot
-    be.
-    """
-    check_system(what, system, dynamic=False)
-    check_choice(f"{what}: evaluation", evaluation, tuple(EVALUATIONS))
-    asked = EVALUATIONS[evaluation]
-    arguments, options = asked.arguments, {}
-    for name, value in given.items():
-        option = {"body": "row"}.get(name, name)
-        if option not in asked.options:
-            if value is not None:
-                raise UsageError(f"{what}: {evaluation!r} takes no {name}; leave out {name}=.")
-        elif value is None:
-            if name in _needed(system):
-                raise UsageError(f"{what}: {evaluation!r} needs {_needed(system)[name]}.")
-        elif name == "order":
-            arguments = ("q", *_rates(what, value))
-        else:
-            options[option] = system.body_index(value) if name == "body" else value
-
-    def compute(trace: Trace, vectors: dict[str, Any]) -> dict[str, Any]:
-        more = {name: x for name, x in vectors.items() if name not in ("q", "v")}
-        found = asked.compute(trace, **more, **options)
-        return found if isinstance(found, dict) else {evaluation: found}
-
-    return arguments, compute
-
-
-def _needed(system: System) -> dict[str, str]:
-    """Return what is said where an option is left out, by its name."""
-    return {
-        "body": f"a body; name it, body={system.body_names[-1]!r}",
-        "prescribed": "the joints whose acceleration is given, such as "
-        f"prescribed=[{(*system.joint_names, 'hinge')[0]!r}]",
-        "actuated": "the joints that have actuators, such as "
-        f"actuated=[{(*system.joint_names, 'hinge')[0]!r}]",
-        "order": "the order of the last derivative of the twists, such as order=3 for v to vdddot",
-    }
-
-
-def _rates(what: str, order: Any) -> list[str]:
-    """Return names of v and its derivatives up to an order: v, vdot, vddot, v3, v4, ..."""
-    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
-        raise UsageError(
-            f"{what}: order must be a whole number, the order of the last derivative of the "
-            f"twists, got {order!r}; order=1 is for accelerations."
-        )
-    return [{0: "v", 1: "vdot", 2: "vddot"}.get(k, f"v{k}") for k in range(order + 1)]

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from mbkit.bridges.evaluations import EVALUATIONS, check_system
+from mbkit.bridges.evaluations import check_system
 from mbkit.bridges.expressions import exact, expressions
 from mbkit.bridges.extras import imported
+from mbkit.bridges.reading import read_evaluation
 from mbkit.bridges.terms import bias_less_forces
 from mbkit.errors import UsageError, check_switch
 from mbkit.tracing.parameters import Free, read_parameters
@@ -129,11 +130,11 @@ class SymbolicSystem:
 
     def twist(self, body: str) -> Any:
         """Return the twist of a body in the representation of the system, (6, 1)."""
-        return self._evaluated("twist", row=self.system.body_index(body))
+        return self._evaluated("twist", body=body)
 
     def jacobian(self, body: str) -> Any:
         """Return the Jacobian J(q) of a body in the representation of the system, (6, nv)."""
-        return self._evaluated("jacobian", row=self.system.body_index(body))
+        return self._evaluated("jacobian", body=body)
 
     def mass_matrix(self) -> Any:
         """Return M(q), (nv, nv)."""
@@ -158,6 +159,43 @@ class SymbolicSystem:
     def coriolis_matrix(self) -> Any:
         """Return C(q, v) with M-dot - 2 C skew, (nv, nv); see `System.coriolis_matrix`."""
         return self._evaluated("coriolis_matrix")
+
+    def evaluation(self, name: str, **options: Any) -> Any:
+        """Return any evaluation of `casadi_function` by its name, with its options.
+
+        Parameters
+        ----------
+        name : str
+            One that is no derivative, such as "inertial_regressor" or "christoffel".
+        **options
+            As for `casadi_function`, such as ``body="rod"``.
+
+        Returns
+        -------
+        sympy.Matrix, sympy.Array or dict of str to these
+            A column where the result is a vector, an array where it has more than two axes; by
+            name where there are several. Symbols of other vectors than q, v, vdot and tau have
+            their names, such as ``p1`` and ``vddot1``.
+
+        Raises
+        ------
+        UsageError
+            If there is no such evaluation, or it is a derivative; as `casadi_function`.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -10))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(2.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> found = mb.symbolic(mech.assemble())
+        >>> found.evaluation("inertial_regressor")[:5]
+        [0, -10*cos(q1), 0, -10*sin(q1), 0]
+        >>> found.evaluation("canonical_forward_dynamics")
+        {'v': Matrix([[p1/2]]), 'pdot': Matrix([[tau1 - 20*sin(q1)]])}
+        """
+        found = self._results(name, options)
+        return next(iter(found.values())) if len(found) == 1 else found
 
     def equations(self) -> list[Any]:
         """Return the equations of motion, ``M vdot + b - f = tau``, a list of ``sympy.Eq``.
@@ -197,15 +235,32 @@ class SymbolicSystem:
 
     @functools.cached_property
     def _poses(self) -> list[Any]:
-        found = self._written(EVALUATIONS["poses"].compute(self._trace))
-        return [
-            self._sympy.Matrix(4, 4, found[16 * k : 16 * k + 16]) for k in range(len(found) // 16)
-        ]
+        return [self._sympy.Matrix(each) for each in self._evaluated("poses")]
 
     def _evaluated(self, name: str, **options: Any) -> Any:
-        result = EVALUATIONS[name].compute(self._trace, **options)
-        height, width = result.shape if result.ndim == 2 else (len(result), 1)
-        return self._sympy.Matrix(height, width, self._written(result))
+        (found,) = self._results(name, options).values()
+        return found
+
+    def _results(self, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return matrices by name, arrays where there are more than two axes."""
+        asked = read_evaluation(_WHAT, self.system, name, options)
+        if asked.derived is not None:
+            raise UsageError(
+                f"{_WHAT}: {name!r} are derivatives, which sympy has of expressions: take "
+                f"jacobian(...) or diff(...) of what is differentiated."
+            )
+        vectors = self._trace.vectors(asked.sizes)
+        for each, traced in vectors.items():
+            self._inputs |= zip(traced, self._column(each, len(traced)), strict=True)
+        found = {}
+        for result, value in asked.compute(self._trace, vectors).items():
+            numbers = self._written(value)
+            if value.ndim > 2:
+                found[result] = self._sympy.Array(numbers, value.shape)
+            else:
+                height, width = value.shape if value.ndim == 2 else (len(value), 1)
+                found[result] = self._sympy.Matrix(height, width, numbers)
+        return found
 
     def _written(self, result: Any) -> list[Any]:
         constants = {node: exact(self._sympy, x) for x, node in self._trace.constants.items()}

@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from mbkit.differentiation.rules import differentiate
-from mbkit.differentiation.tape import Number
+from mbkit.differentiation.tape import Traced
 from mbkit.errors import UsageError
+from mbkit.representations import Representation
+from mbkit.systems.kinematics import checked_choice
 from mbkit.tracing.branches import substituted
 from mbkit.tracing.trace import Trace
 
 
-def own_kernel(trace: Trace, name: str) -> Any:
-    """Return the kernel of the representation."""
-    return trace.system.representation.kernel(name)
+def own_kernel(trace: Trace, name: str, representation: Representation | None = None) -> Any:
+    """Return the kernel of a representation, by default of that of the system."""
+    chosen = checked_choice(trace.system, representation) or trace.system.representation
+    return chosen.kernel(name)
 
 
 def applied_forces(trace: Trace) -> Any:
@@ -52,29 +55,6 @@ def mass_matrix(trace: Trace) -> Any:
     return trace.call(own_kernel(trace, "mass_matrix"), nv * nv).reshape(nv, nv)
 
 
-def constraint_state(trace: Trace) -> tuple[Any, Any]:
-    """Return g, and A' v + ...; see `mbkit.kernels.constraints.evaluate`."""
-    from mbkit.kernels.constraints import evaluate
-
-    system = trace.system
-    check_constraints(trace)
-    heights = system.num_position_constraints, system.num_velocity_constraints
-    rest = np.zeros(system.nv + 1, dtype=object)
-    rest[-1] = trace.t
-    found = trace.call(evaluate.constraint_state, heights[0] + 2 * heights[1], trace.v, rest)
-    return found[: heights[0]], found[sum(heights) :]
-
-
-def constraint_jacobian(trace: Trace) -> Any:
-    """Return A(t, q), by rows."""
-    from mbkit.kernels.constraints import jacobian
-
-    check_constraints(trace)
-    size = trace.system.num_velocity_constraints, trace.system.nv
-    time = np.array([trace.t], dtype=object)
-    return trace.call(jacobian.constraint_jacobian, size[0] * size[1], x=time).reshape(size)
-
-
 def check_constraints(trace: Trace) -> None:
     """Raise UsageError unless the system has constraints."""
     if not trace.system.arrays.closure:
@@ -84,25 +64,56 @@ def check_constraints(trace: Trace) -> None:
         )
 
 
-def position_rates(trace: Trace) -> list[Number]:
-    """Return q-dot, (nq,): how `System.retract` moves q with the velocity."""
-    from mbkit.kernels.configuration import rates, retract
+def retract(trace: Trace, dx: Any) -> Any:
+    """Return the configuration at the end of a step, (nq,)."""
+    from mbkit.kernels.configuration import retract
 
+    return trace.call(retract, trace.system.nq, dx)
+
+
+def rates(trace: Trace, v: Any = None) -> Any:
+    """Return the rates of a step from q with a velocity, by default v, (ndx,)."""
+    from mbkit.kernels.configuration import rates
+
+    return trace.call(rates, trace.system.ndx, trace.v if v is None else v)
+
+
+def position_directions(trace: Trace) -> Any:
+    """Return the matrix from velocities to q-dot, (nq, nv): how `System.retract` moves q."""
     system = trace.system
     x = trace.tape.inputs("x", [0.0] * system.ndx)
-    moved = trace.call(retract, system.nq, x)
-    speeds = trace.call(rates, system.ndx, trace.v)
-    found = differentiate([*moved], dict(zip(x, speeds, strict=True)))
-    return substituted(found, dict.fromkeys(x, 0.0))
+    moved = [*retract(trace, x)]
+    columns = []
+    for unit in np.eye(system.nv):
+        speeds = rates(trace, unit.astype(object))
+        columns.append(differentiate(moved, dict(zip(x, speeds, strict=True))))
+    every = substituted([each for column in columns for each in column], dict.fromkeys(x, 0.0))
+    return np.array(every, dtype=object).reshape(system.nv, system.nq).T
 
 
-def rate_along(trace: Trace, numbers: Any, rates: Sequence[Any]) -> Any:
+def position_rates(trace: Trace) -> Any:
+    """Return q-dot, (nq,)."""
+    return position_directions(trace) @ trace.v
+
+
+def rate_along(trace: Trace, numbers: Any, higher: Sequence[Any]) -> Any:
     """Return the rate of numbers along the motion, from the rates v, vdot, ... of its positions.
 
-    The last one of those has none.
+    The last one of those has none. Time goes on.
     """
-    seeds = dict(zip(trace.q, position_rates(trace), strict=True))
-    for lower, higher in itertools.pairwise(rates):
-        seeds |= dict(zip(lower, higher, strict=True))
-    found = np.array(differentiate([*numbers.ravel()], seeds), dtype=object)
-    return found.reshape(numbers.shape)
+    pairs = [(trace.q, position_rates(trace)), *itertools.pairwise(higher)]
+    seeds = {
+        x: rate
+        for lower, its_rate in pairs
+        for x, rate in zip(lower, its_rate, strict=True)
+        if isinstance(x, Traced)
+    }
+    found = differentiate([*numbers.ravel()], {**seeds, trace.t: 1.0})
+    return np.array(found, dtype=object).reshape(numbers.shape)
+
+
+def rates_of(trace: Trace, numbers: Any, higher: Sequence[Any], order: int) -> Any:
+    """Return the rate of an order of numbers that depend on q, v and t: see `rate_along`."""
+    for _ in range(order):
+        numbers = rate_along(trace, numbers, higher)
+    return numbers

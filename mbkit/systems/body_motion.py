@@ -30,7 +30,7 @@ _BODY = BodyFixed()
 
 @final
 @attrs.frozen
-class _Place:
+class Place:
     """A frame S on a body i, and the frame on body j from which it is seen; body-fixed throughout.
 
     The frames are None where they are those of the bodies.
@@ -42,7 +42,7 @@ class _Place:
     base_frame: Floats | None
 
     @classmethod
-    def of(cls, system: System, body: str, frame: Any, relative_to: str | None) -> _Place:
+    def of(cls, system: System, body: str, frame: Any, relative_to: str | None) -> Place:
         base = (0, None) if relative_to is None else placed(system, relative_to)
         return cls(*placed_on(system, body, frame), *base)
 
@@ -127,7 +127,7 @@ def pose(
     on_error: str = "raise",
 ) -> Floats:
     """See `System.pose`."""
-    place = _Place.of(system, body, frame, relative_to)
+    place = Place.of(system, body, frame, relative_to)
     return place.pose(system.poses(q, on_error=on_error))
 
 
@@ -145,21 +145,18 @@ def twist(
     on_error: str = "raise",
 ) -> Floats:
     """See `System.twist`."""
-    place = _Place.of(system, body, frame, relative_to)
-    chosen = _checked(system, representation, measured_in, resolved_in)
+    place = Place.of(system, body, frame, relative_to)
+    chosen = checked_form(system, representation, measured_in, resolved_in)
     named = measured_in is not None or resolved_in is not None
     if place.is_plain and not named:
         V = system.twists(q, v, representation=chosen, on_error=on_error)
         return V[..., place.row, :].copy()
     C = system.poses(q, on_error=on_error)
     V = system.evaluator.compute(TWISTS, q, v, representation=_BODY, on_error=on_error)
-    seen, columns = _seen(place, C, V)
     if named:
-        frames = [_pose_of(system, name, body, place, C) for name in (measured_in, resolved_in)]
-        change = _resolved(place.in_world(C), *frames)
-    else:
-        change = chosen.twist_map(seen)
-    return np.asarray((change @ columns)[..., 0])
+        frames = [pose_of(system, name, body, place, C) for name in (measured_in, resolved_in)]
+        return twist_resolved(place, C, V, *frames)
+    return twist_at(place, chosen, C, V)
 
 
 def acceleration(
@@ -175,8 +172,8 @@ def acceleration(
     on_error: str = "raise",
 ) -> Floats:
     """See `System.acceleration`."""
-    place = _Place.of(system, body, frame, relative_to)
-    chosen = _checked(system, representation)
+    place = Place.of(system, body, frame, relative_to)
+    chosen = checked_form(system, representation)
     if place.is_plain:
         A = system.accelerations(q, v, vdot, representation=chosen, on_error=on_error)
         return A[..., place.row, :].copy()
@@ -184,17 +181,7 @@ def acceleration(
     compute = system.evaluator.compute
     V = compute(TWISTS, q, v, representation=_BODY, on_error=on_error)
     A = compute(ACCELERATIONS, q, v, vdot, representation=_BODY, on_error=on_error)
-    seen, columns = _seen(place, C, V)
-    rate = place.at_frame(A[..., place.row, :, None])
-    V_seen = columns[..., 0]
-    if place.base:
-        # d/dt (Ad_{C_ji S}^-1 V_j) = Ad^-1 A_j - ad_V Ad^-1 V_j, with V the relative twist
-        base_V, base_A = (
-            _moved_back(seen, place.at_base(X[..., place.base, :, None])) for X in (V, A)
-        )
-        rate = rate - base_A + SE3.ad(V_seen) @ base_V
-    moving = times(chosen.twist_map_rate(seen, V_seen), V_seen)
-    return np.asarray((chosen.twist_map(seen) @ rate)[..., 0] + moving)
+    return acceleration_at(place, chosen, C, V, A)
 
 
 def jacobian(
@@ -211,34 +198,72 @@ def jacobian(
     """See `System.jacobian`."""
     if frame is None and relative_to is None and not is_frame(system, body):
         if representation is not None:
-            _checked(system, representation)
+            checked_form(system, representation)
         return system.evaluator.compute(
             JACOBIAN, q, option=system.body_index(body), representation=representation, out=out,
             on_error=on_error,
         )  # fmt: skip
-    place = _Place.of(system, body, frame, relative_to)
-    chosen = _checked(system, representation)
+    place = Place.of(system, body, frame, relative_to)
+    chosen = checked_form(system, representation)
 
     def columns_of(row: int) -> Floats:
         return system.evaluator.compute(
             JACOBIAN, q, option=row, representation=_BODY, on_error=on_error
         )
 
-    seen = place.pose(system.poses(q, on_error=on_error))
     J = columns_of(place.row)
-    if place.base == 0:
-        J = place.at_frame(J)
-    else:
-        base = place.at_base(columns_of(place.base))
-        both = J.any(axis=-2, keepdims=True) & base.any(axis=-2, keepdims=True)
-        # joints that carry both bodies: zero, where the difference would leave rounding
-        J = np.where(both, 0.0, place.at_frame(J) - _moved_back(seen, base))
-    found = chosen.twist_map(seen) @ J
+    base = None if place.base == 0 else columns_of(place.base)
+    found = jacobian_at(place, chosen, system.poses(q, on_error=on_error), J, base)
     if out is None:
-        return np.asarray(found)
+        return found
     result = system.evaluator.arguments.output("jacobian", found.shape[:-2], out)
     result[...] = found
     return np.asarray(result)
+
+
+def twist_at(place: Place, form: Representation, C: Floats, V: Floats) -> Floats:
+    """Return the twist at a place, from the poses and the body-fixed twists of all bodies."""
+    seen, columns = _seen(place, C, V)
+    return np.asarray((form.twist_map(seen) @ columns)[..., 0])
+
+
+def twist_resolved(
+    place: Place, C: Floats, V: Floats, measured: Floats | None, resolved: Floats | None
+) -> Floats:
+    """Return it measured in one frame, and resolved in another one, by their poses in the world."""
+    change = _resolved(place.in_world(C), measured, resolved)
+    return np.asarray((change @ _seen(place, C, V)[1])[..., 0])
+
+
+def acceleration_at(place: Place, form: Representation, C: Floats, V: Floats, A: Floats) -> Floats:
+    """Return the rate of the twist at a place; A are the rates of the body-fixed twists V."""
+    seen, columns = _seen(place, C, V)
+    rate = place.at_frame(A[..., place.row, :, None])
+    V_seen = columns[..., 0]
+    if place.base:
+        # d/dt (Ad_{C_ji S}^-1 V_j) = Ad^-1 A_j - ad_V Ad^-1 V_j, with V the relative twist
+        base_V, base_A = (
+            _moved_back(seen, place.at_base(X[..., place.base, :, None])) for X in (V, A)
+        )
+        rate = rate - base_A + SE3.ad(V_seen) @ base_V
+    moving = times(form.twist_map_rate(seen, V_seen), V_seen)
+    return np.asarray((form.twist_map(seen) @ rate)[..., 0] + moving)
+
+
+def jacobian_at(
+    place: Place, form: Representation, C: Floats, J: Floats, base: Floats | None
+) -> Floats:
+    """Return the Jacobian at a place from body-fixed ones (..., 6, nv) of both bodies.
+
+    `base` is None where it is seen from the world.
+    """
+    seen = place.pose(C)
+    found = place.at_frame(J)
+    if base is not None:
+        both = (J != 0.0).any(axis=-2, keepdims=True) & (base != 0.0).any(axis=-2, keepdims=True)
+        # joints that carry both bodies: zero, where the difference would leave rounding
+        found = np.where(both, 0.0, found - _moved_back(seen, place.at_base(base)))
+    return np.asarray(form.twist_map(seen) @ found)
 
 
 def between(C_A: Floats, C_B: Floats) -> Floats:
@@ -261,7 +286,7 @@ def _moved_back(C: Floats, columns: Floats) -> Floats:
     return np.concatenate([R_back @ w, R_back @ u], axis=-2)
 
 
-def _seen(place: _Place, C: Floats, V: Floats) -> tuple[Floats, Floats]:
+def _seen(place: Place, C: Floats, V: Floats) -> tuple[Floats, Floats]:
     """Return the pose C_ji S and the twist Ad_S^-1 V_i - Ad_{C_ji S}^-1 V_j as a column."""
     seen = place.pose(C)
     column = place.at_frame(V[..., place.row, :, None])
@@ -270,9 +295,7 @@ def _seen(place: _Place, C: Floats, V: Floats) -> tuple[Floats, Floats]:
     return seen, column
 
 
-def _pose_of(
-    system: System, name: str | None, body: str, place: _Place, C: Floats
-) -> Floats | None:
+def pose_of(system: System, name: str | None, body: str, place: Place, C: Floats) -> Floats | None:
     """Return the pose in the world of the frame that a name stands for; None if none."""
     if name is None:
         return None
@@ -296,7 +319,7 @@ def _resolved(here: Floats, measured: Floats | None, resolved: Floats | None) ->
     return np.asarray(blocks(R, R) @ change)
 
 
-def _checked(
+def checked_form(
     system: System, representation: Representation | None, *frames: str | None
 ) -> Representation:
     """Return the representation, by default the system's; names of frames exclude one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from mbkit.differentiation.tape import (
 )
 from mbkit.errors import MbkitError, UsageError
 from mbkit.kernels.higher_orders.layout import PLAN
-from mbkit.systems.higher_orders import representation_code
 from mbkit.systems.memory.workspace import Workspace
 from mbkit.tracing.bodies import inertias_by_dimensions, is_of_dimensions
 from mbkit.tracing.branches import BranchingTape
@@ -76,7 +75,7 @@ class Trace:
         self.constants: dict[float, Traced] = {}
         self.tape = BranchingTape()
         self.q = self.tape.inputs("q", (_any_configuration(system) if q is None else q).tolist())
-        self.v = self.inputs("v")
+        self.v = self.inputs("v", system.nv)
         self.t = self.tape.input("t", 0.7)
         self.parameters = [
             self.tape.inputs(f"p{i}", [x or least for x in each.values])
@@ -100,14 +99,17 @@ class Trace:
         if system.arrays.closure:
             enter_constraints(self, joints)
 
-    def inputs(self, name: str) -> Any:
-        """Return traced velocities, accelerations or forces (nv,)."""
-        return self.tape.inputs(name, np.linspace(0.4, 1.1, self.system.nv).tolist())
+    def inputs(self, name: str, size: int) -> Any:
+        """Return traced velocities, accelerations or forces, (size,)."""
+        return self.tape.inputs(name, np.linspace(0.4, 1.1, size).tolist())
 
-    def vectors(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the vectors that a quantity depends on, by name."""
+    def vectors(self, sizes: Mapping[str, int]) -> dict[str, Any]:
+        """Return the vectors that a quantity depends on, by names with their sizes."""
         known = {"q": self.q, "v": self.v}
-        return {name: known.get(name) if name in known else self.inputs(name) for name in names}
+        return {
+            name: known[name] if name in known else self.inputs(name, size)
+            for name, size in sizes.items()
+        }
 
     def parameter(self, path: str) -> Any:
         """Return a parameter of the system, those entries that stay free traced."""
@@ -286,18 +288,23 @@ class Trace:
         return out
 
     def call_series(
-        self, function: Any, size: int, rates: Sequence[Any], count: int, body: int = 0
+        self,
+        function: Any,
+        size: int,
+        rates: Sequence[Any],
+        count: int,
+        body: int = 0,
+        code: int = 0,
     ) -> Any:
         """Return what a kernel of `mbkit.kernels.higher_orders` writes, (size,).
 
-        Of the rates v, vdot, ...; for series of `count` terms, and a row of `System.body_names`;
-        without joints in Python.
+        Of the rates v, vdot, ...; for series of `count` terms, a row of `System.body_names`, and
+        the number of a representation; without joints in Python.
         """
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.higher_orders.pieces import joint_columns
 
         pieces = self.system.arrays.joint_pieces
-        code = representation_code(self.system, None)
         plan = memory_at(pieces.plan(code, count, body), 1, PLAN)[0]
         self.mirror.put(plan["pieces"], self.mirror.pointer_at(array_address(pieces.table)))
         self.mirror.functions[joint_columns.address] = self.copies.convert(joint_columns.function)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import mbkit as mb
-from mbkit.bridges.evaluations import read_evaluation
+from mbkit.bridges.reading import read_evaluation
 from mbkit.bridges.replay import ARITHMETIC, replay
 from mbkit.differentiation.rules import ELEMENTARY, differentiate
 from mbkit.tracing.parameters import read_parameters
@@ -55,10 +55,11 @@ class ComplexEvaluation:
 
     def __init__(self, system: mb.System, name: str, parameters: Sequence[str] = ()) -> None:
         self.system = system
-        self.names, self._compute = read_evaluation("complex steps", system, name)
+        asked = read_evaluation("complex steps", system, name, {})
+        self.names, self._compute = tuple(asked.sizes), asked.compute
         self._free = read_parameters("complex steps", system, parameters)
         self._trace = Trace("complex steps", system, self._free, smooth=True)
-        self._vectors = self._trace.vectors(self.names)
+        self._vectors = self._trace.vectors(asked.sizes)
         self._name = name
         self._result = self._computed()
 

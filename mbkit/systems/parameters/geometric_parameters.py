@@ -13,8 +13,10 @@ Joints of any motion T(q) have them. Source: Mueller 2018, section 6.2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, final
 
+import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -36,6 +38,8 @@ __all__ = [
     "geometric_order",
     "geometric_parameter_names",
     "geometric_regressor",
+    "joint_ends",
+    "regressor_at",
 ]
 
 #: Entries of a variation, a twist in the axes of the joint: rotation vector [rad], translation [m].
@@ -84,27 +88,67 @@ def geometric_regressor(
         )
     chosen = checked_choice(system, representation) or system.representation
     poses = system.poses(q, on_error=on_error)
-    leading = poses.shape[:-3]
     check_memory(
-        float(np.prod(leading)) * 6.0 * 12.0 * (3.0 * len(joints)),
+        float(np.prod(poses.shape[:-3])) * 6.0 * 12.0 * (3.0 * len(joints)),
         f"The geometric regressor of {len(joints)} joints",
         "ask for fewer samples at once",
     )
     here = poses[..., row, :, :] if placed is None else poses[..., row, :, :] @ placed
-    blocks = np.zeros((*leading, 6, len(joints), 12))
+    ends = joint_ends(system, row)
+    return regressor_at(chosen, poses, here, ends, len(joints))
+
+
+@final
+@attrs.frozen(eq=False)
+class JointEnd:
+    """The frame of a joint on one of its bodies, z along its axis."""
+
+    row: int  # of the body
+    place: Any  # (4, 4): the place of the joint in the frame of the body
+    axis: Any  # (4, 4): the frame of its axis in its place
+
+    def pose(self, poses: Any) -> Any:
+        """Return it in the world from the poses of all bodies."""
+        return poses[..., self.row, :, :] @ self.place @ self.axis
+
+
+@final
+@attrs.frozen(eq=False)
+class JointEnds:
+    """A joint between the world and a body."""
+
+    name: str
+    column: int  # of its first parameter
+    sign: float  # 1 where it leads to its successor
+    near: JointEnd
+    far: JointEnd
+
+
+def joint_ends(system: System, row: int) -> list[JointEnds]:
+    """Return the joints between the world and a body by its row."""
+    joints, found = _joints(system), []
     for name, outward in _path(system, system.body_names[row]):
         place = system.joint_places[name]
-        F, G = (
-            poses[..., system.body_index(end), :, :] @ np.asarray(at @ place.canonical_frame)
+        near, far = (
+            JointEnd(system.body_index(end), at, place.canonical_frame)
             for end, at in ((place.predecessor, place.near), (place.successor, place.far))
         )
-        near, far = (SE3.Ad(between(here, each)) for each in (F, G))
-        sign = 1.0 if outward else -1.0
-        block = blocks[..., joints.index(name), :]
-        block[..., :6] = sign * near
-        block[..., 6:] = sign * (near - far)
-    B = blocks.reshape((*leading, 6, 12 * len(joints)))
-    return np.asarray(chosen.twist_map(here) @ B)
+        column = 12 * joints.index(name)
+        found.append(JointEnds(name, column, 1.0 if outward else -1.0, near, far))
+    return found
+
+
+def regressor_at(
+    form: Representation, poses: Floats, here: Floats, ends: Sequence[JointEnds], count: int
+) -> Floats:
+    """Return the regressor of a frame at `here`, of `count` joints, those before it in `ends`."""
+    B = np.zeros((*here.shape[:-2], 6, 12 * count))
+    for joint in ends:
+        near, far = (SE3.Ad(between(here, each.pose(poses))) for each in (joint.near, joint.far))
+        k = joint.column
+        B[..., k : k + 6] = joint.sign * near
+        B[..., k + 6 : k + 12] = joint.sign * (near - far)
+    return np.asarray(form.twist_map(here) @ B)
 
 
 def geometric_base_parameters(
