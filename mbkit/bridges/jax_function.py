@@ -61,8 +61,9 @@ def jax_function(
     -----
     Derivatives are those of `System.inverse_dynamics_derivatives` and the mass matrix, exact but
     for what these say of joints whose motion subspace changes; those of forces are
-    `System.force_derivatives`, and by time differences of fourth order. With respect to a unit
-    quaternion they are along its sphere. Second derivatives: `casadi_function`.
+    `System.force_derivatives`, and by time exact where `System.derivatives` has them so, else by
+    differences of fourth order. With respect to a unit quaternion they are along its sphere. Second
+    derivatives: `casadi_function`.
 
     Of mechanisms with constraints, and of hybrid dynamics, they are those of `System.derivatives`;
     of the mass matrix and of a Jacobian those of `mass_matrix_derivatives` and

@@ -201,10 +201,10 @@ def _exact_rate(
     along, v, vdot = motion
     leading, m = np.shape(v)[:-1], system.num_velocity_constraints
     given = np.concatenate([vdot, np.zeros((*leading, m))], axis=-1)
-    flat = [np.reshape(x, (-1, x.shape[-1])) for x in (q, v, given)]
-    times = np.reshape(t, -1)
-    by_state = exact.by_steps(system.ndx + system.nv, *flat[:2], times, flat[2]).acceleration
-    by_time = exact.by_time(*flat[:2], times, flat[2]).acceleration[..., 0]
+    flat_q, flat_v, flat = (np.reshape(x, (-1, x.shape[-1])) for x in (q, v, given))
+    times, entries = np.reshape(t, -1), system.ndx + system.nv
+    by_state = exact.by_steps(entries, flat_q, flat_v, times, flat).acceleration
+    by_time = exact.by_time(flat_q, flat_v, times, flat).acceleration[..., 0]
     moves = np.concatenate([along, vdot], axis=-1).reshape((len(times), -1, 1))
     found = (by_state @ moves)[..., 0] + by_time
     return found.reshape((*leading, m)) if np.isfinite(found).all() else None

@@ -35,11 +35,13 @@ from mbkit.joints.defaults.differences import central_differences
 from mbkit.linear_models.modes import SecondOrderForm
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import entries_of, velocity_scales, velocity_sizes
+from mbkit.systems.derivatives.dynamics_derivatives import constraints_by_steps
 from mbkit.systems.derivatives.input_changes import bias_by_velocity
 from mbkit.systems.rank import Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:
     from mbkit.systems import System
+    from mbkit.systems.derivatives.exact_constraints import Rows
 
 #: Steps of the fastest joint, in radians or lengths.
 _STEPS, _WEIGHTS = central_differences(6, 1.0 / 128.0)
@@ -273,9 +275,11 @@ def _chosen(
 class _Rates:
     """How the constraints of a state change along the columns of H, (rows, m).
 
-    A v and A vdot are differentiated exactly. The rates that do not depend on v, and the bias of
-    accelerations, are zero at rest where constraints do not depend on time; elsewhere they are
-    differentiated by differences, along motions that keep the loops closed: within 1e-12.
+    Exact where constraints are compiled for dual numbers. Where they are not, A v and A vdot are
+    differentiated as `System.constraint_jacobian_velocity_derivative` says. The rates that do not
+    depend on v, and the bias of accelerations, are zero at rest where constraints do not depend on
+    time; elsewhere they are differentiated by differences there, along motions that keep the loops
+    closed: within 1e-12.
     """
 
     state: State
@@ -283,16 +287,25 @@ class _Rates:
 
     def velocity(self) -> FloatArray:
         """Return ``D(A v + c) H``."""
-        s = self.state
+        s, rows = self.state, self._rows()
+        if rows is not None:
+            return np.asarray(rows.rate @ self.H)
         exact = s.system.constraint_jacobian_velocity_derivative(s.q, s.v, s.t) @ self.H
         zero = np.zeros(s.system.nv)
         return exact + self._along(lambda q: s.system.constraint_velocity(q, zero, s.t))
 
     def acceleration(self) -> FloatArray:
         """Return ``D(A vdot + gamma) H``."""
-        s = self.state
+        s, rows = self.state, self._rows()
+        if rows is not None:
+            return np.asarray(rows.acceleration @ self.H)
         exact = s.system.constraint_jacobian_velocity_derivative(s.q, s.vdot, s.t) @ self.H
         return exact + self._along(lambda q: s.system.constraint_bias(q, s.v, s.t))
+
+    def _rows(self) -> Rows | None:
+        s = self.state
+        none = np.zeros(s.system.num_velocity_constraints)
+        return constraints_by_steps(s.system, s.q, s.v, none, s.t, s.vdot)
 
     def _along(self, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         s = self.state

@@ -253,3 +253,19 @@ def test_forces_and_joints_of_ones_own_are_differentiated_by_differences():
     assert_exact(found_by(system, state, name)[:, None], exact.by(given, name, TIME))
     found, expected = found_by(system, state, "t"), exact.by(given, "t", TIME)[..., 0]
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-10 * np.abs(expected).max())
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_time_in_rules_for_jax(case):
+    """The rules of JAX need no JAX: those of trees by the time, in a batch."""
+    from mbkit.bridges.jax_rules import RULES
+
+    system, state = case
+    times = np.array([TIME, 0.8])
+    x = {name: np.stack([getattr(state, name)] * 2) for name in ("q", "v", "vdot")} | {"t": times}
+    (slopes,) = RULES["inverse_dynamics"].slopes(system, x)
+    exact = ComplexEvaluation(system, "generalized_forces")
+    for found, t in zip(slopes["t"], times, strict=True):
+        expected = exact.by({"q": state.q, "v": state.v}, "t", float(t))[..., 0]
+        assert_exact(-found, expected)

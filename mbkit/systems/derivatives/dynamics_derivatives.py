@@ -299,19 +299,26 @@ def constraint_force_derivative(
 
 
 def constraints_by_steps(
-    system: System, q: ArrayLike, v: ArrayLike, multipliers: ArrayLike, t: ArrayLike
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    multipliers: ArrayLike,
+    t: ArrayLike,
+    vdot: ArrayLike | None = None,
 ) -> Rows | None:
     """Return the derivatives of constraints by steps, with the axes of samples.
 
-    They are exact; None where constraints are not compiled for dual numbers, or have no derivative.
+    Those of accelerations are at rest unless `vdot` is given. All are exact; None where constraints
+    are not compiled for dual numbers, or have no derivative.
     """
     exact = system._exact_constraints
     if exact is None:
         return None
-    *given, times = broadcast(system, t, q=q, v=v, multipliers=multipliers)
-    leading, nv = times.shape, system.nv
-    flat_q, flat_v, forces = (x.reshape((times.size, x.shape[-1])) for x in given)
-    motion = np.concatenate([np.zeros((times.size, nv)), forces], axis=-1)
+    gain = np.zeros(system.nv) if vdot is None else vdot
+    *given, times = broadcast(system, t, q=q, v=v, vdot=gain, multipliers=multipliers)
+    leading = times.shape
+    flat_q, flat_v, *more = (x.reshape((times.size, x.shape[-1])) for x in given)
+    motion = np.concatenate(more, axis=-1)
     found = exact.by_steps(system.ndx, flat_q, flat_v, times.reshape(-1), motion)
     if not all(np.isfinite(part).all() for part in found):
         return None

@@ -8,7 +8,7 @@ a field changes it, or does not (`mbkit.ForceDerivatives`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Point
 from mbkit.systems.derivatives.numeric_changes import rates_of_numbers
 from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
 
 __all__ = ["forces_by_parameter", "forces_by_time"]
 
@@ -47,15 +50,15 @@ def forces_by_parameter(
     return _finite(exact.by_numbers(owner, rates, point.q, point.v, point.t))
 
 
-def forces_by_time(point: Point) -> Floats | None:
-    """Return the derivative of the generalized forces by the time, (N, nv, 1).
+def forces_by_time(system: System, q: Floats, v: Floats, t: Floats) -> Floats | None:
+    """Return the derivative of the generalized forces by the time, (N, nv, 1), of N states.
 
     None where a force reads it that is not written for dual numbers, or is not smooth.
     """
-    if not point.system.arrays.forces.reading_time:
-        return np.zeros((*point.v.shape, 1))
-    exact = point.system._exact_forces
-    found = None if exact is None else exact.by_time(point.q, point.v, point.t)
+    if not system.arrays.forces.reading_time:
+        return np.zeros((*v.shape, 1))
+    exact = system._exact_forces
+    found = None if exact is None else exact.by_time(q, v, t)
     return None if found is None else _finite(found)
 
 
