@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import InertiaError, MbkitError, UsageError, check_kind, check_switch
+from mbkit.identification.force_numbers import exact_slopes, force_values
 from mbkit.identification.inertias import (
     check_whole,
     of_bodies,
@@ -210,7 +211,7 @@ class _Problem:
 
     def forces(self, numbers: Any) -> FloatArray:
         """Return the forces in one row, for numbers of theirs."""
-        values = _force_values(self.system, self.unknown, numbers)
+        values = force_values(self.system, self.unknown, numbers)
         system = self.system.with_parameters(values) if values else self.system
         m = self.motion
         return system.generalized_forces(m.q, m.v, m.t).ravel()
@@ -335,9 +336,13 @@ class _Problem:
         return found
 
     def _slopes(self, numbers: Any) -> FloatArray:
-        """Return the derivative of the forces by their numbers, by central differences."""
+        """Return the derivative of the forces by their numbers: exact, or by differences."""
         if self.affine is not None:
             return self.affine
+        system = self.system.with_parameters(force_values(self.system, self.unknown, numbers))
+        exact = exact_slopes(system, self.motion, self.unknown)
+        if exact is not None:
+            return exact
         columns = []
         for k, step in enumerate(_STEP * np.maximum(np.abs(numbers), 1e-2)):
             ends = []
@@ -364,21 +369,10 @@ class _Problem:
         return found
 
 
-def _force_values(system: System, unknown: Unknown, numbers: Any) -> dict[str, Any]:
-    """Return the parameters of forces by name, with new numbers."""
-    values: dict[str, Any] = {}
-    for (path, entry), number in zip(unknown.forces, numbers, strict=True):
-        if entry is None:
-            values[path] = number
-        else:
-            values.setdefault(path, np.array(system.parameters[path]))[entry] = number
-    return values
-
-
 def _values(system: System, unknown: Unknown, x: FloatArray) -> dict[str, Any]:
     """Return the parameters of the system by name, with new inertias and numbers of forces."""
     n = len(unknown.inertial)
-    values = _force_values(system, unknown, x[n:])
+    values = force_values(system, unknown, x[n:])
     rows = np.array(system.inertial_parameters)
     rows[unknown.inertial] = x[:n]
     rows = rows.reshape(-1, 10)

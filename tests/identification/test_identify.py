@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.identification.force_numbers import exact_slopes
+from mbkit.identification.measured import Motion, Unknown
 from tests.constraints.loops import closed, random_loops
-from tests.forces.cases import KINDS
+from tests.forces.cases import KINDS, tree
+from tests.systems.complex_steps import ComplexEvaluation
 from tests.systems.test_regressor import arm, with_inertias
-from tests.trees import random_mechanism
+from tests.trees import random_mechanism, random_state
 
 
 def motion_of(rng, system, samples=60):
@@ -219,3 +222,28 @@ def test_what_is_refused():
     point.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), point.world, bob)
     with pytest.raises(mb.InertiaError, match="body 'bob'"):
         mb.identify(point.assemble(), data, consistent=True)
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_slopes_by_numbers_of_forces_are_exact():
+    """Numbers and entries of numbers, of forces in which they are not linear, by complex steps."""
+    rng = np.random.default_rng(31)
+    mech, single = tree(rng)
+    bodies = list(mech.bodies)
+    mech.add_force(mb.DryFriction("rub", single[0], friction=0.5, smoothing=0.3))
+    mech.add_force(mb.Drag("air", bodies[4], quadratic=0.3, wind=(0.1, 0.2, 0.3)))
+    system = mech.assemble()
+    states = [random_state(rng, system) for _ in range(3)]
+    rows = {name: np.array([getattr(x, name) for x in states]) for name in ("q", "v", "vdot")}
+    motion = Motion.of(system, rows | {"efforts": rows["v"]})
+    unknown = Unknown.of(system, ["forces.rub.smoothing", "forces.rub.friction", "forces.air.wind"])
+    found = exact_slopes(system, motion, unknown)
+    expected = []
+    for name in dict.fromkeys(each.path for each in unknown.forces):
+        exact = ComplexEvaluation(system, "generalized_forces", [name])
+        by = [exact.by({"q": x.q, "v": x.v}, name) for x in states]
+        expected.append(np.reshape(by, (found.shape[0], -1)))
+    expected = np.concatenate(expected, axis=1)
+    assert found.shape == expected.shape == (3 * system.nv, 5)
+    assert np.abs(found - expected).max() < 1e-13 * np.abs(expected).max()

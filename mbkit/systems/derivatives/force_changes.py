@@ -14,7 +14,6 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.evaluation_states import Point
 from mbkit.systems.derivatives.numeric_changes import rates_of_numbers
 from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
 
@@ -25,7 +24,13 @@ __all__ = ["forces_by_parameter", "forces_by_time"]
 
 
 def forces_by_parameter(
-    point: Point, name: str, start: float, moves: Sequence[Callable[[float], Any]]
+    system: System,
+    name: str,
+    start: float,
+    moves: Sequence[Callable[[float], Any]],
+    q: Floats,
+    v: Floats,
+    t: Floats,
 ) -> Floats | None:
     """Return the derivative of the generalized forces by a parameter of a force, (N, nv, k).
 
@@ -35,19 +40,19 @@ def forces_by_parameter(
     derivative is not finite.
     """
     owner, _, field = name.partition(".")[2].rpartition(".")
-    exact = point.system._exact_forces
+    exact = system._exact_forces
     if exact is None:
         return None
     if not exact.has_numbers(owner):
-        axes = shape_of_parameter(point.system, name)
-        found = exact.by_field(owner, field, axes, point.q, point.v, point.t)
+        axes = shape_of_parameter(system, name)
+        found = exact.by_field(owner, field, axes, q, v, t)
         return None if found is None else _finite(found)
-    forces = point.system.arrays.forces
+    forces = system.arrays.forces
     try:
         rates = rates_of_numbers(forces.forces[forces.names.index(owner)], field, start, moves)
     except UsageError:
         return None
-    return _finite(exact.by_numbers(owner, rates, point.q, point.v, point.t))
+    return _finite(exact.by_numbers(owner, rates, q, v, t))
 
 
 def forces_by_time(system: System, q: Floats, v: Floats, t: Floats) -> Floats | None:

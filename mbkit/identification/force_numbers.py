@@ -1,0 +1,45 @@
+"""Numbers of forces that are unknown: a system with others, and how its forces change by them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbkit.identification.measured import Motion, Unknown
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems import System
+from mbkit.systems.derivatives.force_changes import forces_by_parameter
+from mbkit.systems.derivatives.parameter_moves import moves_of
+
+__all__ = ["exact_slopes", "force_values"]
+
+
+def force_values(system: System, unknown: Unknown, numbers: Any) -> dict[str, Any]:
+    """Return the parameters of forces by name, with new numbers."""
+    values: dict[str, Any] = {}
+    for (path, entry), number in zip(unknown.forces, numbers, strict=True):
+        if entry is None:
+            values[path] = number
+        else:
+            values.setdefault(path, np.array(system.parameters[path]))[entry] = number
+    return values
+
+
+def exact_slopes(system: System, motion: Motion, unknown: Unknown) -> FloatArray | None:
+    """Return the derivative of the forces, in one row, by their unknown numbers, if it is exact."""
+    states = motion.q, motion.v, np.broadcast_to(motion.t, motion.q.shape[:1])
+    by_path: dict[str, Any] = {}
+    columns = []
+    for path, entry in unknown.forces:
+        if path not in by_path:
+            start, moves = moves_of(system, path)
+            if len(moves) != np.size(system.parameters[path]):  # a pose
+                return None
+            by_path[path] = forces_by_parameter(system, path, start, moves, *states)
+        found = by_path[path]
+        if found is None:
+            return None
+        whole = found.reshape((*found.shape[:2], *np.shape(system.parameters[path])))
+        columns.append(whole[(..., *(entry or ()))].ravel())
+    return np.array(columns).T
