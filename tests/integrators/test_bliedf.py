@@ -70,7 +70,7 @@ def test_nothing_is_corrected_on_a_vector_space() -> None:
     assert np.allclose(one.v, other.v, rtol=0, atol=1e-10)
 
 
-@pytest.mark.some(2)
+@pytest.mark.long
 @pytest.mark.parametrize("k", [2, 4])
 def test_multipliers_from_the_first_step(k: int) -> None:
     """They have the order in the worst of all steps of the stabilised form, the first included."""

@@ -171,7 +171,15 @@ def test_implicit_methods_take_all_speeds_and_steps(linkage, coordinates, integr
 
 @pytest.mark.some(2)
 @pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")  # of 20 ms
-@pytest.mark.parametrize("name", ["3-four-bar", "Bricard", "delta robot", "Stewart platform"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "3-four-bar",
+        "Bricard",
+        "delta robot",
+        pytest.param("Stewart platform", marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])
 def test_several_loops_take_all_steps(name, formulation):
     """Of planar and parallel mechanisms, in absolute coordinates too."""

@@ -117,6 +117,7 @@ INTEGRATORS = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize(

@@ -27,7 +27,9 @@ def closed(system, q, v):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "representation", [mb.BodyFixed(), mb.Spatial()], ids=lambda each: each.name
+    "representation",
+    [mb.BodyFixed(), pytest.param(mb.Spatial(), marks=pytest.mark.long)],
+    ids=lambda each: each.name,
 )
 def test_a_tree_with_forces(representation):
     rng = np.random.default_rng(3)

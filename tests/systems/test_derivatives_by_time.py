@@ -99,6 +99,7 @@ def push(t, q, v):
     return np.sin(3.0 * t + q) * v
 
 
+@pytest.mark.some(2)
 @every_kind
 @pytest.mark.parametrize("pushed", [True, False])
 def test_trees_against_differences(kind, pushed):

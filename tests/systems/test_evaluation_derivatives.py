@@ -223,6 +223,7 @@ SOME = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.some(4)
 @each_representation
 def test_trees(loaded, representation):
@@ -239,6 +240,7 @@ def test_parameters_of_trees(loaded, name):
     check(system, (state.q, state.v, state.tau, 0.45), (name,))
 
 
+@pytest.mark.long
 @pytest.mark.some(3)
 @pytest.mark.parametrize("axis", [(0.3, -0.5, 0.7), (0.2, 0.6, -1.3), (0.0, 0.0, -1.0)])
 def test_axes_whose_frames_matter(axis):

@@ -36,7 +36,7 @@ def assert_close(found, expected, tolerance, size):
 LEFT = {"pitch": 1e-13, "axis1": 2e-12, "axis2": 2e-12}
 
 
-@pytest.mark.parametrize("turned_round", [0.0, 1.0])
+@pytest.mark.parametrize("turned_round", [0.0, pytest.param(1.0, marks=pytest.mark.long)])
 def test_trees(turned_round):
     """Of which predecessors are nearer to the world, or successors."""
     rng = np.random.default_rng(8)
@@ -54,7 +54,7 @@ def test_trees(turned_round):
         assert_close(found[name], exact, left, np.abs(found[name]).max())
 
 
-@pytest.mark.parametrize("redundant", [False, True])
+@pytest.mark.parametrize("redundant", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_closed_mechanisms(redundant):
     """At any accelerations and multipliers; rows that depend on others have A mu besides."""
     rng = np.random.default_rng(4)

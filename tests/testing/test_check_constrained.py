@@ -43,7 +43,7 @@ def test_an_implicit_integrator_in_python_holds(check_integrator):
 
 def test_the_fixture_fails_with_the_report(check_integrator):
     with pytest.raises(pytest.fail.Exception, match="FAIL  order of q on the spatial four-bar"):
-        check_integrator(Wrong("order"), problems=[FOUR_BAR], most_steps=2048)
+        check_integrator(Wrong("order"), problems=[FOUR_BAR], most_steps=1024)
 
 
 @attrs.frozen

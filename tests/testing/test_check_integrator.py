@@ -93,7 +93,7 @@ def records_at_python(address):
     return np.frombuffer(raw, SPACE)[0:1].view(SPACE)[0]
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mistake", "law"),
@@ -111,6 +111,7 @@ def test_each_mistake_is_found_by_its_law(mistake, law):
     assert law in failed
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_an_order_that_is_claimed_and_not_there_is_found():
     """Too high in q and in v, on every problem; too low where nothing shows the one claimed."""

@@ -28,10 +28,17 @@ def make_result(columns=3, instants=50, **changes):
     return mb.Result(**fields | changes)
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures that are looked at only: to lay one out and draw it takes most of a second."""
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda self, path, **options: None)
+
+
 def labels(panel):
     return [text.get_text() for text in panel.get_legend().get_texts()]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_panels_show_the_columns_by_name(tmp_path):
     """Each curve is the column that its label names."""
     run = make_result()
@@ -46,6 +53,7 @@ def test_panels_show_the_columns_by_name(tmp_path):
     assert drift.get_xlabel() == "time t [s]"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_balance_is_drawn_where_energy_is_supplied_or_dissipated(tmp_path):
     """Not the drift, which is what motors do; and what is supplied and dissipated."""
     t = np.linspace(0.0, 2.0, 50)
@@ -59,6 +67,7 @@ def test_the_balance_is_drawn_where_energy_is_supplied_or_dissipated(tmp_path):
     assert balance.get_title().startswith("largest: 3.8e+00 of")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_may_be_wrong_stands_above(tmp_path):
     text = "The balance of energies misses up to 3 J. " * 5
     figure = mb.plot(make_result(warnings=(text, "A motion jumps.")), tmp_path / "run.png")
@@ -67,6 +76,7 @@ def test_what_may_be_wrong_stands_above(tmp_path):
     assert max(map(len, figure.get_suptitle().splitlines())) <= 110
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_units_have_panels_of_their_own(tmp_path):
     run = make_result(position_units=("rad", "m", "rad"))
     angles, lengths, *_ = mb.plot(run, tmp_path / "run.png").axes
@@ -74,6 +84,7 @@ def test_units_have_panels_of_their_own(tmp_path):
     assert (lengths.get_ylabel(), labels(lengths)) == ("positions q [m]", ["joint1"])
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_many_joints_keep_the_legend_short(tmp_path):
     positions = mb.plot(make_result(columns=30), tmp_path / "run.png").axes[0]
     assert len(positions.lines) == 30
@@ -88,6 +99,7 @@ def test_no_joints_and_one_instant(tmp_path):
     assert figure.axes[2].lines[0].get_marker() == "o"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_incomplete_runs_say_so(tmp_path):
     run = make_result(completed=False, message="Interrupted by the user after t = 2 s.")
     figure = mb.plot(run, tmp_path / "run.png")
@@ -144,6 +156,7 @@ def test_without_a_path_pyplot_has_the_figure():
     plt.close(figure)
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.long
 def test_outputs_have_a_panel_for_each_unit(tmp_path):
     """Here of a pendulum, whose outputs are recorded: metres, newtons and newton metres apart."""
@@ -185,6 +198,7 @@ def test_residuals_are_drawn_where_there_are_constraints(tmp_path):
     assert all(axes.get_ylabel() != "residuals" for axes in figure.axes)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_panels_by_name(tmp_path):
     """A joint is its positions and velocities; a component what is called so; an output itself."""
     run = make_result(position_units=("rad", "m", "rad"), outputs={"load": np.ones((50, 2))})
@@ -220,6 +234,7 @@ def test_several_runs_have_a_panel_for_each_column(tmp_path):
     assert {line.get_color() for line in balance.lines} == {"#0072B2", "#D55E00"}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_runs_of_different_mechanisms_share_panels_by_name(tmp_path):
     """What one of them has not is drawn without it, and a wrong name is one that none has."""
     two = {"large": make_result(columns=3), "small": make_result(columns=1)}
@@ -240,6 +255,7 @@ def test_many_columns_and_runs_are_said_to_be_more(tmp_path):
     assert (len(names), names[0], names[-1]) == (8, "run 1", "run 20")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_ensembles_are_drawn_by_sample(tmp_path):
     mech = mb.Mechanism("drum")
     mech.add_joint(
