@@ -229,16 +229,29 @@ def geometric_regressor(
 
 def _traced_ends(trace: Trace, joint: JointEnds) -> JointEnds:
     """Return the ends of a joint with its places as they are on the tape."""
-    path = f"joints.{joint.name}."
-    for each in trace.free:
-        if each.path.startswith(path) and each.path.rpartition(".")[2] not in _PLACES:
-            raise UsageError(
-                f"{trace.what}: {each.path!r} cannot stay free in 'geometric_regressor', whose "
-                f"columns are in the axes of the joint; take its place, {path}S_pred."
-            )
+    check_axes(trace, joint.name, "geometric_regressor")
     near, far = (
-        attrs.evolve(end, place=trace.parameter(path + name)) if path + name in known else end
-        for known in ({each.path for each in trace.free},)
+        attrs.evolve(end, place=traced_place(trace, joint.name, name))
         for end, name in zip((joint.near, joint.far), _PLACES, strict=True)
     )
     return attrs.evolve(joint, near=near, far=far)
+
+
+def check_axes(trace: Trace, joint: str, evaluation: str) -> None:
+    """Raise UsageError if the axes of a joint stay free in an evaluation that is told in them."""
+    path = f"joints.{joint}."
+    for each in trace.free:
+        if each.path.startswith(path) and each.path.rpartition(".")[2] not in _PLACES:
+            raise UsageError(
+                f"{trace.what}: {each.path!r} cannot stay free in {evaluation!r}, which is told in "
+                f"the axes of the joint; take its place, {path}S_pred."
+            )
+
+
+def traced_place(trace: Trace, joint: str, name: str) -> Any:
+    """Return S_pred or S_succ of a joint as it is on the tape, (4, 4)."""
+    path = f"joints.{joint}.{name}"
+    if path in {each.path for each in trace.free}:
+        return trace.parameter(path)
+    place = trace.system.joint_places[joint]
+    return place.near if name == "S_pred" else place.far

@@ -54,8 +54,10 @@ def casadi_function(
         "jacobian_derivatives", "mass_matrix_derivatives" and "inverse_mass_matrix_derivatives";
         ``prescribed`` joints of "hybrid_dynamics"; ``actuated`` ones, and what to ``minimise``, of
         "closed_inverse_dynamics"; ``independent`` ones of rates of closed mechanisms; those that
-        are ``fixed`` in "consistent_velocity"; ``of`` and ``by`` of "derivatives": another
-        evaluation, and inputs or free parameters by which it is differentiated.
+        are ``fixed`` in "consistent_velocity"; ``joint``, ``on``, ``at`` (a name),
+        ``expressed_in``, ``with_effort``, ``minimum_norm`` of "reaction"; ``of`` and ``by`` of
+        "derivatives": another evaluation, and inputs or free parameters by which it is
+        differentiated.
 
     Returns
     -------
@@ -71,15 +73,15 @@ def casadi_function(
     UsageError
         If there is no such evaluation, or it cannot be a function, since it searches or is no
         array: with what is instead; if options do not belong to it, or are missing; if actuators
-        cannot give every motion; if a joint, a
-        prescribed motion or a force cannot be traced, or a parameter cannot stay free (what curves
-        are given at, whole poses in forces, several axes of one member of a composite joint, or an
-        axis beside a member in Python, the screw of a joint that only slides, the pitch of a
-        helical planar joint, the turn of a joint that does not move): by name.
+        cannot give every motion; if a joint, a prescribed motion or a force cannot be traced, or a
+        parameter cannot stay free (what curves are given at, whole poses in forces, several axes of
+        one member of a composite joint, or an axis beside a member in Python, the screw of a joint
+        that only slides, the pitch of a helical planar joint, the turn of a joint that does not
+        move): by name.
     NameUnknownError
         If there is no such body, joint, input or parameter.
     ConstraintError
-        If the motion does not follow from independent joints.
+        If the motion does not follow from independent joints, or a reaction is not unique.
 
     Notes
     -----

@@ -7,7 +7,14 @@ from typing import Any
 
 import attrs
 
-from mbkit.bridges import body_terms, closed_dynamics, closed_kinematics, dynamics_terms, terms
+from mbkit.bridges import (
+    body_terms,
+    closed_dynamics,
+    closed_kinematics,
+    dynamics_terms,
+    joint_reactions,
+    terms,
+)
 from mbkit.errors import UsageError, check_kind
 from mbkit.systems import System
 
@@ -118,6 +125,10 @@ EVALUATIONS: dict[str, Asked | Derived] = {
         ("q", "v", "tau", "vdot"), dynamics_terms.hybrid_dynamics, ("prescribed",)
     ),
     "driving_efforts": Asked(("q", "v", "tau"), dynamics_terms.driving_efforts),
+    "reaction": Asked(
+        ("q", "v", "tau"), joint_reactions.reaction, ("joint",),
+        ("on", "at", "expressed_in", "with_effort", "minimum_norm"),
+    ),
     # terms of the equations of motion
     "mass_matrix": Asked(("q",), terms.mass_matrix),
     "inverse_mass_matrix": Asked(("q",), dynamics_terms.inverse_mass_matrix),

@@ -255,9 +255,9 @@ class Assembly:
 
     def loosened(self, places: Sequence[tuple[str, str]]) -> tuple[System, tuple[str, ...]]:
         """Return the system with free joints at places of joints, and their names."""
-        parts, names = loosened(self.division.parts, places)
+        parts, names = loosened(self.parts, places)
         topology = build_topology(graph_of(parts), self.topology.loop_joints)
-        division = attrs.evolve(self.division, parts=parts)
+        division = CutBodies().divide(parts)
         other = attrs.evolve(self, division=division, topology=topology, length=self._length())
         return other.system(), names
 

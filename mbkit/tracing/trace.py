@@ -43,10 +43,15 @@ if TYPE_CHECKING:
 class Trace:
     """A system whose kernels run on traced numbers.
 
+    On a tape of its own; or on that of a trace `beside` it, of a system whose joints and velocities
+    come first in this one, and in its state.
+
     Attributes
     ----------
     system : System
         The system.
+    is_smooth : bool
+        Whether functions with a series next to zero have both, as CasADi needs them.
     tape : BranchingTape
         Where all operations are written down.
     q, v : ndarray of Traced, shape (nq,), (nv,)
@@ -56,10 +61,16 @@ class Trace:
     free, parameters : tuple of Free, list of ndarray of Traced
         What stays free, and the numbers of each.
     constants : dict of float to Traced
-        Numbers of the system for which something exact may stand, if not `smooth`.
+        Numbers of the system for which something exact may stand, if not `is_smooth`.
     workspace, mirror, copies : Workspace, Mirror, KernelCopies
         The memory of the system, what stands for it, and the kernels that work on that.
     """
+
+    tape: BranchingTape
+    q: Any
+    v: Any
+    t: Traced
+    parameters: list[Any]
 
     def __init__(
         self,
@@ -69,19 +80,19 @@ class Trace:
         *,
         smooth: bool,
         q: Any = None,
+        beside: Trace | None = None,
     ) -> None:
         self.what, self.system, self.free = what, system, tuple(free)
-        self._smooth = smooth
+        self.is_smooth = smooth
         self.constants: dict[float, Traced] = {}
-        self.tape = BranchingTape()
-        self.q = self.tape.inputs("q", (_any_configuration(system) if q is None else q).tolist())
-        self.v = self.inputs("v", system.nv)
-        self.t = self.tape.input("t", 0.7)
-        self.parameters = [
-            self.tape.inputs(f"p{i}", [x or least for x in each.values])
-            for i, each in enumerate(free)
-            for least in (0.1 if self._is_measured(each) else 0.0,)
-        ]
+        if beside is None:
+            self._begin(_any_configuration(system) if q is None else q)
+        else:  # on its tape; what the system has in addition stands still in its reference
+            self.tape, self.t, self.parameters = beside.tape, beside.t, beside.parameters
+            self.constants = beside.constants
+            rest = system.reference_configuration()[len(beside.q) :]
+            self.q = np.concatenate([beside.q, rest.astype(object)])
+            self.v = np.append(beside.v, np.zeros(system.nv - len(beside.v)).astype(object))
         self.workspace = Workspace(system.arrays, system.evaluator)
         self.mirror = Mirror()
         self._kept: list[Any] = []
@@ -99,6 +110,18 @@ class Trace:
         if system.arrays.closure:
             enter_constraints(self, joints)
 
+    def _begin(self, q: Any) -> None:
+        """Make the tape and its inputs."""
+        self.tape = BranchingTape()
+        self.q = self.tape.inputs("q", q.tolist())
+        self.v = self.inputs("v", self.system.nv)
+        self.t = self.tape.input("t", 0.7)
+        self.parameters = [
+            self.tape.inputs(f"p{i}", [x or least for x in each.values])
+            for i, each in enumerate(self.free)
+            for least in (0.1 if self._is_measured(each) else 0.0,)
+        ]
+
     def inputs(self, name: str, size: int) -> Any:
         """Return traced velocities, accelerations or forces, (size,)."""
         return self.tape.inputs(name, np.linspace(0.4, 1.1, size).tolist())
@@ -114,7 +137,7 @@ class Trace:
     def parameter(self, path: str) -> Any:
         """Return a parameter of the system, those entries that stay free traced."""
         found = np.array(self.system.parameters[path], dtype=np.float64)
-        made = found.astype(object) if self._smooth else self._leaves(found, 0.0)
+        made = found.astype(object) if self.is_smooth else self._leaves(found, 0.0)
         for each, traced in zip(self.free, self.parameters, strict=True):
             for entry, x in zip(each.entries, traced, strict=True):
                 if each.path == path:
@@ -122,8 +145,8 @@ class Trace:
         return made
 
     def sign(self, x: Number) -> Number:
-        """Return -1 for negative numbers, else 1; that of its value, if not `smooth`."""
-        if self._smooth:
+        """Return -1 for negative numbers, else 1; that of its value, if not `is_smooth`."""
+        if self.is_smooth:
             return self.tape.where(("<", x, 0.0), -1.0, 1.0)
         return -1.0 if value_of(x) < 0.0 else 1.0
 
@@ -151,10 +174,10 @@ class Trace:
                 part = array if name is None else array[name]
                 if part.dtype != np.float64:
                     continue
-                if values is not None or not self._smooth:
+                if values is not None or not self.is_smooth:
                     made = part if values is None else values[start : start + part.size]
                     made = made.reshape(part.shape)
-                    if not self._smooth:
+                    if not self.is_smooth:
                         made = self._leaves(
                             made, 0.0 if name is None else np.abs(part).max(initial=0.0)
                         )
@@ -208,7 +231,7 @@ class Trace:
             for k, n in Counter(product).items():
                 monomial = multiply(monomial, power(symbols[k], float(n)))
             for j, factor in zip(places, factors.tolist(), strict=True):
-                if not self._smooth:
+                if not self.is_smooth:
                     factor = self._leaf(factor if fixed[j] else rounded_fit(factor), 0.0)
                 values[j] = add(values[j], multiply(factor, monomial))
         return values
