@@ -25,6 +25,7 @@ from mbkit.joints.defaults.differences import extrapolated
 from mbkit.joints.prescribed import JointMotion
 from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 from mbkit.systems.calls.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
+from mbkit.systems.derivatives.force_changes import forces_by_time
 from mbkit.systems.memory.prescribed_motions import motion_at
 
 if TYPE_CHECKING:
@@ -265,6 +266,10 @@ def force_rate(
     start = np.broadcast_to(start, (*leading, system.nq))
     rates = np.broadcast_to(rates, (*leading, *rates.shape[-2:]))
     system.generalized_forces(start, rates[..., 0, :], times, on_error=on_error)  # raises by itself
+    if order == 1:
+        exact = _exact_rate(system, start, rates, np.broadcast_to(times, leading))
+        if exact is not None:
+            return exact
 
     def speed(e: Any) -> Floats:
         terms = (e**n / math.factorial(n) * rates[..., n, :] for n in range(order + 1))
@@ -288,6 +293,22 @@ def force_rate(
         return system.generalized_forces(there, speed(e), times + e[..., 0], on_error="nan")
 
     return derivative_along(force, leading, order)
+
+
+def _exact_rate(system: System, q: Floats, rates: Floats, t: Floats) -> Floats | None:
+    """Return the rate of the forces of samples (...) by their derivatives, if these are exact."""
+    forces, exact = system.arrays.forces, system._exact_forces
+    if forces.num_called and not (exact is not None and exact.has_states):
+        return None
+    v, vdot = rates[..., 0, :], rates[..., 1, :]
+    flat_q, flat_v = (x.reshape((t.size, x.shape[-1])) for x in (q, v))
+    by_time = forces_by_time(system, flat_q, flat_v, t.reshape(-1))
+    if by_time is None:
+        return None
+    by_q, by_v = system.force_derivatives(q, v, t, on_error="nan")
+    along = system.rates(q, v, on_error="nan")
+    found: Floats = (by_q @ along[..., None] + by_v @ vdot[..., None])[..., 0]
+    return found + by_time.reshape(v.shape)
 
 
 def derivative_along(

@@ -1566,10 +1566,11 @@ class System:
         Notes
         -----
         Exact but for rounding without forces; joints in Python as in `body_derivatives`. The rate
-        of the forces along the motion, time included, is by differences of eighth order: central
-        ones at steps halved three times and extrapolated, of five first steps from 0.2 s to 0.4 ms
-        the one whose last two extrapolations agree best, for each velocity by itself. Of smooth
-        forces 1e-12 of the force by second is left. The cost is 41 sums of the forces.
+        of the forces along the motion, time included, is that of `force_derivatives` and of
+        `derivatives` by the time where these are exact. Else it is by differences of eighth order:
+        central ones at steps halved three times and extrapolated, of five first steps from 0.2 s to
+        0.4 ms the one whose last two extrapolations agree best, for each velocity by itself. Of
+        smooth forces 1e-12 of the force by second is left, and the cost is 41 sums of the forces.
         Source: Mueller 2018, section 6.3; `mbkit.kernels.higher_orders.inverse_dynamics`.
 
         Examples
@@ -1619,8 +1620,8 @@ class System:
 
         Notes
         -----
-        As `inverse_dynamics_rate`. Of smooth forces the differences leave 1e-10 of the force by
-        second squared.
+        As `inverse_dynamics_rate`, forces always by differences: of smooth ones they leave 1e-10 of
+        the force by second squared.
 
         Examples
         --------

@@ -269,3 +269,21 @@ def test_time_in_rules_for_jax(case):
     for found, t in zip(slopes["t"], times, strict=True):
         expected = exact.by({"q": state.q, "v": state.v}, "t", float(t))[..., 0]
         assert_exact(-found, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_rate_along_a_motion(case):
+    """What forces add to the rate of inverse dynamics: q, v and the time move together."""
+    system, state = case
+    rates = state.q, state.v, state.vdot, np.zeros(system.nv)
+    found = system.inverse_dynamics_rate(*rates, t=TIME)
+    found = found - system.without_forces().inverse_dynamics_rate(*rates)
+    moves = {
+        "q": system.position_rates(state.q, state.v)[None],
+        "v": state.vdot[None],
+        "t": np.ones(1),
+    }
+    exact = ComplexEvaluation(system, "generalized_forces")
+    (expected,) = exact({"q": state.q, "v": state.v}, moves, TIME)[1]
+    assert_exact(-found, expected)
