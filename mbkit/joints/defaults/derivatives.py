@@ -228,7 +228,9 @@ def traced_motion(shadow: Any, q: Any, v: Any, steps: tuple[Any, Any]) -> tuple[
     if len(X) == len(v):
         columns = [twist_of_pose(far, {y: 1.0}) for y in Y]
     else:
-        columns = [differentiate(momentary, {v_k: 1.0}) for v_k in v]
+        # rates are linear in v, which may be numbers here
+        units = [_numbers(shadow.rates(moved, e), (len(X),)) for e in np.eye(len(v))]
+        columns = [twist_of_pose(far, dict(zip(Y, unit, strict=True))) for unit in units]
     bias = differentiate(momentary, dict(zip(X, W, strict=True)))
     return T, [number for column in columns for number in column], bias
 
