@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["ForceDerivatives", "checked_derivatives"]
 
 
+def _by_field(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ForceError(
+            f"ForceDerivatives: parameters must be a mapping of fields of the force to arrays, got "
+            f"{value!r}; write for example parameters={{'stiffness': by_stiffness}}."
+        )
+    return MappingProxyType(dict(value))
+
+
 @final
 @attrs.frozen(eq=False)
 class ForceDerivatives:
@@ -48,6 +57,11 @@ class ForceDerivatives:
         the field: (*out, *field), and (*out, 6) of a pose S, along S exp(x). By fields that are
         not here differences are taken.
 
+    Raises
+    ------
+    ForceError
+        If `parameters` is no mapping.
+
     Examples
     --------
     Of out = -k q - d v^3 along one joint:
@@ -63,7 +77,7 @@ class ForceDerivatives:
     v: ArrayLike | None = None
     poses: ArrayLike | None = None
     twists: ArrayLike | None = None
-    parameters: Mapping[str, ArrayLike] = attrs.field(factory=dict, converter=MappingProxyType)
+    parameters: Mapping[str, ArrayLike] = attrs.field(factory=dict, converter=_by_field)
 
 
 def checked_derivatives(

@@ -205,7 +205,7 @@ def _exact_rate(
     times, entries = np.reshape(t, -1), system.ndx + system.nv
     by_state = exact.by_steps(entries, flat_q, flat_v, times, flat).acceleration
     by_time = exact.by_time(flat_q, flat_v, times, flat).acceleration[..., 0]
-    moves = np.concatenate([along, vdot], axis=-1).reshape((len(times), -1, 1))
+    moves = np.concatenate([along, vdot], axis=-1).reshape((-1, entries, 1))
     found = (by_state @ moves)[..., 0] + by_time
     return found.reshape((*leading, m)) if np.isfinite(found).all() else None
 

@@ -26,7 +26,8 @@ def prescribed_jerks(system: System, t: Floats) -> Floats:
     times, places = np.unique(t, return_inverse=True)
     for joint, motion in system.motions.items():
         rows = [naming_joint(motion, motion.jerk, float(time)) for time in times]
-        found[:, system.velocity_slice(joint)] = np.reshape(rows, (len(times), -1))[places]
+        own = found[:, system.velocity_slice(joint)]
+        own[:] = np.reshape(rows, (len(times), own.shape[1]))[places]
     here = system.prescribed_rows(t, None, None)[2]
     size = np.maximum(1.0, np.abs(here))
 
