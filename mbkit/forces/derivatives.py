@@ -34,27 +34,27 @@ def _by_field(value: Any) -> Mapping[str, Any]:
 class ForceDerivatives:
     """Partial derivatives of what a force writes into `out`, by its arguments: `Force.derivatives`.
 
-    Each is an array whose first axes are those of `out`, (nv,) or (n, 6), and whose last ones are
-    those of the argument. What is left out is zero.
+    Each is an array whose first axes, "...", are those of `out`, (nv,) or (n, 6), and whose last
+    ones are those of the argument. What is left out is zero.
 
     Attributes
     ----------
-    t : array_like, shape (*out), optional
+    t : array_like, shape (...), optional
         By the time.
-    q : array_like, shape (*out, nq), optional
+    q : array_like, shape (..., nq), optional
         By the positions, as numbers: of a quaternion there are four.
-    v : array_like, shape (*out, nv), optional
+    v : array_like, shape (..., nv), optional
         By the velocities.
-    poses : array_like, shape (*out, n, 6), optional
+    poses : array_like, shape (..., n, 6), optional
         By the poses of the n bodies. Column j of a body is the rate of `out` while the body moves
         with the j-th unit twist in the force's `representation`, and all other arguments, `twists`
         too, stay what they are. In `Hybrid`, the default, these are turns about the axes of the
         world in the origin of the body's frame, and moves of that origin along them.
-    twists : array_like, shape (*out, n, 6), optional
+    twists : array_like, shape (..., n, 6), optional
         By the twists of the bodies.
     parameters : mapping of str to array_like, optional
         By fields of the force that `System.parameters` lists as "forces.NAME.FIELD", by the name of
-        the field: (*out, *field), and (*out, 6) of a pose S, along S exp(x). By fields that are
+        the field: (..., field), and (..., 6) of a pose S, along S exp(x). By fields that are
         not here differences are taken.
 
     Raises
