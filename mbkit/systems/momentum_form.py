@@ -210,13 +210,11 @@ class MomentumForm:
         >>> form.canonical_forward_dynamics([0.0], [6.0], [5.0])
         (array([3.]), array([-15.]))
         """
-        if tau is None:
-            tau = self.system.evaluator.zero
-        found = self._dynamics(q, p, tau, on_error)
+        given = self.system.evaluator.zero if tau is None else tau
         several_times = t.__class__ is not float
         if not (several_times or self._has_forces):
-            return found
-        v, pdot = found
+            return self._dynamics(q, p, given, on_error)
+        v, pdot = found = self._dynamics(q, p, given, on_error)
         if several_times:
             leading = common_axes({"t": times_of(t, on_error).shape, "q, p": v.shape[:-1]})
             v, pdot = (np.broadcast_to(x, (*leading, x.shape[-1])).copy() for x in found)

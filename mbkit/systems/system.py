@@ -3764,6 +3764,9 @@ class System:
         >>> d_q.round(9), d_v.round(9)
         (array([[9.81]]), array([[0.]]))
         """
+        time: Any = t
+        if wrenches is None and self._bare and time.__class__ is float:
+            return self._inverse_dynamics_derivatives(q, v, vdot, on_error)
         return dynamics_derivatives.inverse_dynamics_derivatives(
             self, q, v, vdot, wrenches, t=t, on_error=on_error
         )
@@ -3901,6 +3904,10 @@ class System:
         >>> d_q.round(9), d_tau.round(9)
         (array([[-9.81]]), array([[1.]]))
         """
+        time: Any = t
+        if wrenches is None and self._bare_tree and time.__class__ is float:
+            given = self.evaluator.zero if tau is None else tau
+            return self._forward_dynamics_derivatives(q, v, given, on_error)
         return dynamics_derivatives.forward_dynamics_derivatives(
             self, q, v, tau, wrenches, t=t, on_error=on_error
         )
@@ -4240,6 +4247,11 @@ class System:
     def _bare(self) -> bool:
         """Whether no force acts and no joint is prescribed, so that kernels alone answer."""
         return not (self.forces or self.motions)
+
+    @functools.cached_property
+    def _bare_tree(self) -> bool:
+        """Whether it has no constraints either."""
+        return self._bare and not self.arrays.closure
 
     @functools.cached_property
     def _inverse_dynamics_derivatives(self) -> Callable[..., tuple[Floats, Floats]]:

@@ -70,7 +70,7 @@ class Arguments:
             "rate": (self.ndx,),
             "M": (nv, nv),
             "regressor": (nv, 10 * (rows - 1)),
-            "derivatives": (nv * (self.ndx + nv),),
+            "derivatives": (self.ndx + nv, nv),  # by q, (nv, ndx), after it by v, as they lie
             "derivatives of accelerations": (nv, self.ndx + 2 * nv + 1),
             "second derivatives": (nv * (self.ndx**2 + nv * nv + self.ndx * nv),),
             "mass matrix derivatives": (nv * nv * self.ndx,),

@@ -197,14 +197,14 @@ def force_derivatives(
 def bind_inverse(system: System) -> Callable[..., tuple[Floats, Floats]]:
     """Return ``call(q, v, vdot, on_error)``, which returns the derivatives by q and v."""
     compute = system.evaluator.bind(INVERSE_DYNAMICS_DERIVATIVES)
-    nv, ndx = system.nv, system.ndx
-    end = nv * ndx
+    by_q, by_v = slice(system.ndx), slice(system.ndx, None)
+    square = system.ndx == system.nv
 
     def call(q: Any, v: Any, vdot: Any, on_error: str) -> tuple[Floats, Floats]:
         both = compute(q, v, vdot, None, on_error)
-        if both.ndim != 1:
-            return _by_state(system, both)
-        return both[:end].reshape(nv, ndx), both[end:].reshape(nv, nv)
+        if square and both.ndim == 2:
+            return both[by_q], both[by_v]
+        return _by_state(system, both)
 
     return call
 
@@ -227,12 +227,9 @@ def bind_forward(system: System) -> Callable[..., tuple[Floats, Floats, Floats]]
 
 def _by_state(system: System, both: Floats) -> tuple[Floats, Floats]:
     """Return the parts (..., nv, ndx) and (..., nv, nv) of what a kernel wrote."""
-    nv = system.nv
-    leading, end = both.shape[:-1], nv * system.ndx
-    return (
-        both[..., :end].reshape((*leading, nv, system.ndx)),
-        both[..., end:].reshape((*leading, nv, nv)),
-    )
+    ndx = system.ndx
+    by_q = both[..., :ndx, :].reshape((*both.shape[:-2], system.nv, ndx))
+    return by_q, both[..., ndx:, :]
 
 
 def in_body_axes(system: System, q: ArrayLike, wrenches: Wrenches, on_error: str) -> Floats:

@@ -132,14 +132,14 @@ class ExactForces:
         return time
 
     def add(self, both: Floats, q: Floats, v: Floats, t: Floats) -> Any:
-        """Add derivatives to those of the other forces, (..., nv (ndx + nv)).
+        """Add derivatives to those of the other forces, (..., ndx + nv, nv).
 
         q (..., nq), v (..., nv) and t (..., 1) broadcast. Returns the samples of which there are
         none, as one of the forces fails or its derivative is not finite, (...).
         """
         from mbkit.kernels.derivatives.exact_forces import along_all
 
-        leading, nv = both.shape[:-1], self._nv
+        leading, nv = both.shape[:-2], self._nv
         given = [_rows(x, leading) for x in (q, v, t)]
         found = np.empty((math.prod(leading), self._entries, nv))
         with self._lock:  # one workspace is enough for all threads
@@ -147,7 +147,8 @@ class ExactForces:
             self._raise_mistakes()
         rows, ndx = np.swapaxes(found, 1, 2), self._entries - nv
         parts = (rows[..., :ndx], rows[..., ndx:])
-        both += np.concatenate([x.reshape((*leading, -1)) for x in parts], axis=-1)
+        flat = [x.reshape((*leading, -1)) for x in parts]
+        both += np.concatenate(flat, axis=-1).reshape(both.shape)
         return ~np.isfinite(found).all(axis=(1, 2)).reshape(leading)
 
     # ----------------------------------------------------------- by numbers, and by the time
