@@ -8,16 +8,21 @@ import pytest
 import mbkit as mb
 from mbkit.joints.defaults.differences import derivative
 from mbkit.kernels.compile import UNCOMPILED
-from tests.at_each import at_each
 from tests.constraints.loops import closed, random_loops
-from tests.every_representation import each_representation, in_turn
-from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
-from tests.reference.test_nonholonomic_joints import Skate, SkateByHand
-from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
+from tests.every_representation import each_representation
 from tests.systems.complex_steps import ComplexEvaluation
-from tests.systems.test_derivatives import assert_close, behind
+from tests.systems.every_joint import (
+    at_hard_place,
+    behind,
+    each_hard_place,
+    each_joint_of_one_s_own,
+    each_kind_in_all_frames,
+    moved_behind,
+    with_kind_in_the_middle,
+)
+from tests.systems.test_derivatives import assert_close
 from tests.systems.test_mass_factor import ancestors
-from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
+from tests.trees import random_inertia, random_mechanism, random_pose, random_state
 
 #: Rounding; joints whose S depends on q are differentiated, to as many digits.
 EXACT = 1e-12
@@ -64,21 +69,9 @@ def check(system, q, v):
     assert_close(own, rate, tolerance, M)
 
 
-@pytest.mark.some(2)
-@pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
-@pytest.mark.parametrize(
-    ("kind", "frames"),
-    in_turn(
-        {kind: kind for kind in MAKERS},
-        {frames: frames for frames in ("joint", "com", "world", "user")},
-    ),
-)
+@each_kind_in_all_frames
 def test_every_joint_either_way_round_in_all_frames(kind, frames, turned):
-    """The joint in the middle of a branched tree, and beyond itself."""
-    rng = np.random.default_rng(60)
-    mech = random_mechanism(rng, 5, (kind, "revolute", kind), turned_round=turned)
-    system = mech.assemble(mb.RelativeCoordinates(body_frames=frames))
-    state = random_state(rng, system)
+    system, state = with_kind_in_the_middle(np.random.default_rng(60), kind, frames, turned)
     check(system, state.q, state.v)
 
 
@@ -90,41 +83,17 @@ def test_trees_of_all_joints(seed):
     check(system, state.q, state.v)
 
 
-@pytest.mark.some(3)
-@at_each("angle", {angle: angle for angle in (0.0, 1e-8, np.pi - 1e-8, np.pi)})
-@pytest.mark.parametrize("kind", MAKERS)
+@each_hard_place
 def test_hard_places(kind, angle):
-    """At the reference configuration, next to it, and half a turn from it."""
     rng = np.random.default_rng(61)
-    system = random_mechanism(rng, 3, (kind, "revolute")).assemble()
-    direction = rng.normal(size=system.ndx)
-    step = angle * direction / np.linalg.norm(direction)
-    check(
-        system,
-        system.retract(system.reference_configuration(), step),
-        rng.normal(size=system.nv),
-    )
+    system, q = at_hard_place(rng, kind, angle)
+    check(system, q, rng.normal(size=system.nv))
 
 
-@pytest.mark.some(2)
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize(
-    "joint",
-    [
-        CardanJoint("cardan"), EllipseJoint("ellipse", 1.0, 0.6), BallJoint("own ball"),
-        BallTwin("twin", (0.4, -0.3, 0.8)),
-        ProductTwin("product", ScrewTwin("a", [1, 2, 0, 0, 0.3, 1]), EllipseJoint("b", 0.5, 0.7)),
-        Skate("skate"), SkateByHand("by hand"),
-        mb.AbsoluteJoint("mixed", mb.UnitQuaternion(), mb.RodriguesPosition()),
-        mb.AbsoluteJoint("spatial", mb.RotationVector(), mb.DualRodrigues(), "right"),
-        mb.AbsoluteJoint("body-fixed", mb.EulerAngles("zxz"), mb.ExtendedRodrigues()),
-    ],
-    ids=lambda joint: joint.name,
-)  # fmt: skip
+@each_joint_of_one_s_own
 def test_joints_of_one_s_own_nonholonomic_and_absolute_ones(joint, turned):
     rng = np.random.default_rng(62)
-    system = behind(joint, rng, turned)
-    q = system.retract(system.reference_configuration(), 0.6 * rng.normal(size=system.ndx))
+    system, q = moved_behind(joint, rng, turned)
     check(system, q, rng.normal(size=system.nv))
 
 

@@ -8,13 +8,17 @@ import pytest
 import mbkit as mb
 from mbkit.joints.defaults.differences import derivative
 from mbkit.lie import SE3
-from tests.at_each import at_each
 from tests.constraints.loops import closed, random_loops
-from tests.every_representation import each_representation, in_turn
+from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
-from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
-from tests.reference.test_nonholonomic_joints import Skate, SkateByHand
-from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
+from tests.systems.every_joint import (
+    at_hard_place,
+    each_hard_place,
+    each_joint_of_one_s_own,
+    each_kind_in_all_frames,
+    moved_behind,
+    with_kind_in_the_middle,
+)
 from tests.systems.test_mass_factor import ancestors
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
 
@@ -63,21 +67,9 @@ def check_forward(system, q, v, tau, given, wrenches=None):
 # ------------------------------------------------------------------ inverse dynamics, all joints
 
 
-@pytest.mark.some(2)
-@pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
-@pytest.mark.parametrize(
-    ("kind", "frames"),
-    in_turn(
-        {kind: kind for kind in MAKERS},
-        {frames: frames for frames in ("joint", "com", "world", "user")},
-    ),
-)
+@each_kind_in_all_frames
 def test_every_joint_either_way_round_in_all_frames(kind, frames, turned):
-    """The joint in the middle of a branched tree, and beyond itself."""
-    rng = np.random.default_rng(40)
-    mech = random_mechanism(rng, 5, (kind, "revolute", kind), turned_round=turned)
-    system = mech.assemble(mb.RelativeCoordinates(body_frames=frames))
-    state = random_state(rng, system)
+    system, state = with_kind_in_the_middle(np.random.default_rng(40), kind, frames, turned)
     check(system, state.q, state.v, state.vdot)
 
 
@@ -89,51 +81,18 @@ def test_trees_of_all_joints(seed):
     check(system, state.q, state.v, state.vdot)
 
 
-@pytest.mark.some(3)
-@at_each("angle", {angle: angle for angle in (0.0, 1e-8, np.pi - 1e-8, np.pi)})
-@pytest.mark.parametrize("kind", MAKERS)
+@each_hard_place
 def test_hard_places(kind, angle):
-    """At the reference configuration, next to it, and half a turn from it."""
     rng = np.random.default_rng(41)
-    system = random_mechanism(rng, 3, (kind, "revolute")).assemble()
-    direction = rng.normal(size=system.ndx)
-    step = angle * direction / np.linalg.norm(direction)
-    q = system.retract(system.reference_configuration(), step)
+    system, q = at_hard_place(rng, kind, angle)
     check(system, q, rng.normal(size=system.nv), rng.normal(size=system.nv))
 
 
-def behind(joint, rng, turned):
-    """Return a system with a joint between a hinge and a ball, so that all around it moves."""
-    mech = mb.Mechanism("tree", gravity=rng.normal(size=3))
-    bodies = [mech.add_body(mb.Body(f"b{i}", random_inertia(rng))) for i in range(3)]
-    mech.add_joint(mb.RevoluteJoint("hinge", axis=rng.normal(size=3)), mech.world, bodies[0])
-    ends = bodies[1::-1] if turned else bodies[:2]
-    mech.add_joint(joint, *ends, frames=(random_pose(rng), random_pose(rng)))
-    mech.add_joint(mb.SphericalJoint("ball"), bodies[1], bodies[2], reference=random_pose(rng))
-    return mech.assemble()
-
-
-@pytest.mark.some(2)
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize(
-    "joint",
-    [
-        CardanJoint("cardan"), EllipseJoint("ellipse", 1.0, 0.6), BallJoint("own ball"),
-        BallTwin("twin", (0.4, -0.3, 0.8)),
-        ProductTwin("product", ScrewTwin("a", [1, 2, 0, 0, 0.3, 1]), EllipseJoint("b", 0.5, 0.7)),
-        Skate("skate"), SkateByHand("by hand"),
-        mb.AbsoluteJoint("mixed", mb.UnitQuaternion(), mb.RodriguesPosition()),
-        mb.AbsoluteJoint("spatial", mb.RotationVector(), mb.DualRodrigues(), "right"),
-        mb.AbsoluteJoint("hybrid", mb.EulerAngles(), mb.RotationVectorPosition(), "right"),
-        mb.AbsoluteJoint("body-fixed", mb.EulerAngles("zxz"), mb.ExtendedRodrigues()),
-    ],
-    ids=lambda joint: joint.name,
-)  # fmt: skip
+@each_joint_of_one_s_own
 def test_joints_of_one_s_own_nonholonomic_and_absolute_ones(joint, turned):
     """A skate has more steps than velocities: d_q has as many columns."""
     rng = np.random.default_rng(42)
-    system = behind(joint, rng, turned)
-    q = system.retract(system.reference_configuration(), 0.6 * rng.normal(size=system.ndx))
+    system, q = moved_behind(joint, rng, turned)
     v, vdot = rng.normal(size=system.nv), rng.normal(size=system.nv)
     found = system.inverse_dynamics_derivatives(q, v, vdot)[0]
     assert found.shape == (system.nv, system.ndx)

@@ -16,7 +16,7 @@ from tests.joints.absolute_joints import LOCALS, SIDES
 from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
 from tests.reference.test_nonholonomic_joints import Skate, SkateByHand
 from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
-from tests.systems.test_derivatives import behind
+from tests.systems.every_joint import behind
 from tests.trees import MAKERS, random_mechanism, random_state
 
 #: What eighth-order differences leave, of the largest entry.

@@ -11,7 +11,7 @@ from tests.constraints.loops import closed, random_loops
 from tests.forces.cases import every_force, tree
 from tests.reference.test_nonholonomic_joints import Skate
 from tests.reference.user_joints import CardanJoint, EllipseJoint
-from tests.systems.test_derivatives import behind
+from tests.systems.every_joint import behind
 from tests.systems.test_higher_orders import along, assert_close, rates_of
 from tests.trees import MAKERS, random_mechanism, random_state
 

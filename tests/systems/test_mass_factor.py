@@ -251,6 +251,8 @@ def test_a_motion_without_inertia_is_found_in_any_frames():
             system = mech.assemble(mb.RelativeCoordinates(body_frames=frames))
             with pytest.raises(mb.SingularMassMatrixError, match=r"'turn' can move without"):
                 factorise(system, rng.normal(size=2))
+            with pytest.raises(mb.SingularMassMatrixError, match=r"'turn' can move without"):
+                system.forward_dynamics(rng.normal(size=2), np.zeros(2))
 
 
 def chain(scale):

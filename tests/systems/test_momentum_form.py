@@ -11,7 +11,8 @@ from mbkit.systems.momentum_form import momenta_in_world, velocities_in_world
 from tests.every_representation import REPRESENTATIONS
 from tests.reference.test_nonholonomic_joints import Skate
 from tests.reference.user_joints import BallJoint, CardanJoint
-from tests.systems.test_derivatives import assert_close, behind
+from tests.systems.every_joint import behind
+from tests.systems.test_derivatives import assert_close
 from tests.trees import MAKERS, random_mechanism, random_state
 
 EXPLICIT = {

@@ -8,10 +8,10 @@ import pytest
 
 import mbkit as mb
 from tests.constraints.loops import closed, random_loops
-from tests.every_representation import in_turn
 from tests.reference.test_nonholonomic_joints import Skate
 from tests.reference.user_joints import CardanJoint, EllipseJoint
-from tests.systems.test_derivatives import assert_close, behind
+from tests.systems.every_joint import behind, each_kind_in_all_frames, with_kind_in_the_middle
+from tests.systems.test_derivatives import assert_close
 from tests.systems.test_mass_factor import ancestors
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
 
@@ -39,20 +39,9 @@ def with_inertias(mech, rng):
     return other
 
 
-@pytest.mark.some(2)
-@pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
-@pytest.mark.parametrize(
-    ("kind", "frames"),
-    in_turn(
-        {kind: kind for kind in MAKERS},
-        {frames: frames for frames in ("joint", "com", "world", "user")},
-    ),
-)
+@each_kind_in_all_frames
 def test_every_joint_either_way_round_in_all_frames(kind, frames, turned):
-    rng = np.random.default_rng(80)
-    mech = random_mechanism(rng, 5, (kind, "revolute", kind), turned_round=turned)
-    system = mech.assemble(mb.RelativeCoordinates(body_frames=frames))
-    check(system, random_state(rng, system))
+    check(*with_kind_in_the_middle(np.random.default_rng(80), kind, frames, turned))
 
 
 def test_it_does_not_depend_on_the_inertias():

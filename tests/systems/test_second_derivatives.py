@@ -19,7 +19,7 @@ from tests.forces.cases import every_force, tree
 from tests.reference.test_nonholonomic_joints import Skate
 from tests.reference.user_joints import CardanJoint
 from tests.systems import second_forty_digits
-from tests.systems.test_derivatives import behind
+from tests.systems.every_joint import behind
 from tests.systems.test_mass_factor import ancestors
 from tests.trees import MAKERS, random_mechanism, random_state
 
