@@ -16,6 +16,7 @@ from tests.trees import MAKERS, random_mechanism, random_state
 
 ROWS = (
     "t", "q", "v", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy",
+    "multipliers", "residuals",
 )  # fmt: skip
 
 #: Groups of eight or four runs, and one that is not full, but has the two that are taken together.
@@ -67,7 +68,7 @@ def check_alone(runs, system, options, given):
         own = {name: rows[k] for name, rows in given.items()}
         try:
             alone = mb.simulate(system, **options, **own, progress=False)
-        except (mb.NotFiniteError, mb.ConvergenceError) as error:
+        except (mb.ConstraintError, mb.ConvergenceError, mb.NotFiniteError) as error:
             alone, reason = error.result, f"{type(error).__name__}: {error}"
         else:
             reason = None

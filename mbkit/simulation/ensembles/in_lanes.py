@@ -19,7 +19,8 @@ from mbkit.simulation.ensembles.in_threads import Block, Plan, runs_alone
 from mbkit.simulation.ensembles.members import Members
 from mbkit.simulation.preparation import Prepared
 from mbkit.simulation.stepping.chunks import next_chunk
-from mbkit.systems.calls.evaluations import FORWARD_DYNAMICS
+from mbkit.systems import System
+from mbkit.systems.calls.evaluations import CONSTRAINED_DYNAMICS, FORWARD_DYNAMICS
 from mbkit.systems.calls.lanes import is_written
 from mbkit.systems.memory.lanes import (
     EVALUATION,
@@ -28,12 +29,24 @@ from mbkit.systems.memory.lanes import (
     LanesWorkspace,
     forces_have_lanes,
 )
+from mbkit.systems.memory.lanes_closure import (
+    LanesClosure,
+    LanesClosureModel,
+    is_in_lanes,
+    solves_in_lanes,
+)
 
 __all__ = ["Group", "Lanes", "Registers", "lanes_of"]
 
 #: Fewest runs for which steps are compiled for lanes, which takes some ten seconds once per
 #: installation.
 LEAST_RUNS = 16
+
+#: The same of closed mechanisms, for which more functions are compiled, in a minute.
+LEAST_CLOSED_RUNS = 64
+
+#: Projection onto the constraints, as the form of a function by address.
+_PROJECTION = "stpp"
 
 #: Of a group that is not full, the part from which on it is taken together all the same.
 PART = 0.25
@@ -50,11 +63,15 @@ class Lanes:
     step : int
         Address of a step.
     forward_dynamics : int
-        Address of what moves the tree.
+        Address of the equations of motion.
     width : int
         How many runs are in a group.
     adaptive : bool
         Whether each run chooses its steps.
+    closure : LanesClosureModel, optional
+        The constraints, with functions for lanes that find multipliers.
+    project : int
+        Address of what brings the end of a step back to the constraints, 0 where nothing does.
     """
 
     model: LanesModel
@@ -62,6 +79,8 @@ class Lanes:
     forward_dynamics: int
     width: int
     adaptive: bool
+    closure: LanesClosureModel | None = None
+    project: int = 0
 
     @property
     def least(self) -> int:
@@ -77,27 +96,24 @@ class Lanes:
 def lanes_of(first: Prepared, members: Members) -> Lanes | None:
     """Return how the runs of an ensemble go side by side; None where each goes by itself.
 
-    They do where a tree moves by constant efforts and forces that are compiled for lanes, and runs
-    differ in nothing but states and efforts. Where each run chooses its steps, and so has a time of
-    its own, no force may read that.
+    They do where a mechanism moves by constant efforts and forces that are compiled for lanes, and
+    runs differ in nothing but states and efforts. Where each run chooses its steps, and so has a
+    time of its own, no force may read that, and no loop may be there. Loops need multipliers that
+    are found in lanes.
     """
     from mbkit.kernels.compile import UNCOMPILED
 
-    if UNCOMPILED or members.count < LEAST_RUNS or members.parameters or not runs_alone(first):
-        return None
     system, space = first.system, first.workspace.record[0]
-    others = ("force", "rates", "watch", "drive", "closure")
-    if any(space[name] for name in others) or system.equations is not FORWARD_DYNAMICS:
+    least = LEAST_CLOSED_RUNS if space["closure"] else LEAST_RUNS
+    if UNCOMPILED or members.count < least or members.parameters or not runs_alone(first):
         return None
-    function = system.evaluator.made(system.evaluator.function(FORWARD_DYNAMICS)).function
+    if any(space[name] for name in ("force", "rates", "watch", "drive")):
+        return None
     step = first.course.in_lanes
-    if step is None or not is_written(FORWARD_DYNAMICS, function):
-        return None
-    forces = system.arrays.forces
-    called = forces.order[forces.num_fields : forces.num_called]
-    if not forces_have_lanes(forces, called, with_time=not step.adaptive):
+    if step is None or not _moves_in_lanes(system, adaptive=step.adaptive):
         return None
     from mbkit.kernels import lanes
+    from mbkit.kernels.constraints.solve.projection import project
     from mbkit.kernels.time_loops.in_lanes import STEP
 
     form = STEP
@@ -106,9 +122,30 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
 
     kind = lanes.Lanes(lanes.native_width())
     model = LanesModel(system.arrays, kind, functions=MOTION_AND_STEPS)
+    function = system.evaluator.made(system.evaluator.function(system.equations)).function
     dynamics = lanes.address_in_lanes(function, EVALUATION, kind)
     address = lanes.address_in_lanes(step.function, form, kind)
-    return Lanes(model, address, dynamics, kind.width, step.adaptive)
+    if not space["closure"]:
+        return Lanes(model, address, dynamics, kind.width, step.adaptive)
+    closure = LanesClosureModel(system.arrays.closure, kind, system.representation)
+    _ = closure.functions  # compiled here: threads find them made
+    projection = lanes.address_in_lanes(project.function, _PROJECTION, kind)
+    projection = projection if space["project"] else 0
+    return Lanes(model, address, dynamics, kind.width, step.adaptive, closure, projection)
+
+
+def _moves_in_lanes(system: System, *, adaptive: bool) -> bool:
+    """Return whether all that moves a system is written for lanes."""
+    if system.equations not in (FORWARD_DYNAMICS, CONSTRAINED_DYNAMICS):
+        return False
+    closure, forces = system.arrays.closure, system.arrays.forces
+    if closure and (adaptive or not (is_in_lanes(closure) and solves_in_lanes(closure))):
+        return False
+    function = system.evaluator.made(system.evaluator.function(system.equations)).function
+    called = forces.order[forces.num_fields : forces.num_called]
+    return is_written(system.equations, function) and forces_have_lanes(
+        forces, called, with_time=not adaptive
+    )
 
 
 class Registers:
@@ -132,7 +169,12 @@ class Registers:
 
         self.own = first.course.in_lanes
         self.workspace = LanesWorkspace(first.system.arrays, lanes.model)
-        self.workspace.let_move(lanes.forward_dynamics)
+        if lanes.closure is not None:
+            assert first.workspace.closure is not None  # it has constraints
+            closure = LanesClosure(lanes.closure, first.workspace.closure)
+            closure.let_solve(lanes.closure.functions)
+            self.workspace.close(closure)
+        self.workspace.let_move(lanes.forward_dynamics, lanes.project)
         self.numbers = self.workspace.numbers(self.own.num_numbers)
         self.together = Together(
             self.workspace.address, lanes.step, self.own.method.address,

@@ -290,15 +290,18 @@ class LanesWorkspace:
         self.closure: LanesClosure | None = None
         self.trial: Any = None
 
-    def let_move(self, forward_dynamics: int) -> None:
-        """Put in what time loops ask for: the equations of a tree under constant efforts `tau`."""
+    def let_move(self, forward_dynamics: int, project: int = 0) -> None:
+        """Put in what time loops ask for: the equations under constant efforts `tau`.
+
+        `project` is the address of what brings the end of a step back to the constraints.
+        """
         from mbkit.kernels.compile import array_address
 
         nv = int(self._model.bodies[0]["num_velocities"])
         space: Any = self.record[0]
         self.tau, self.time = self.numbers(nv), np.zeros(1)
         space["tau"], space["time"] = array_address(self.tau), array_address(self.time)
-        space["forward_dynamics"] = forward_dynamics
+        space["forward_dynamics"], space["project"] = forward_dynamics, project
         if self._model.arrays.forces.forces:
             self.let_act(self._model.forces_of_runs)
 
@@ -329,9 +332,9 @@ class LanesWorkspace:
         from mbkit.kernels.compile import array_address
 
         self.closure = closure
-        self._time = np.zeros(1)
+        self.time = np.zeros(1)
         space: Any = self.record[0]
-        space["closure"], space["time"] = closure.address, array_address(self._time)
+        space["closure"], space["time"] = closure.address, array_address(self.time)
         arrays = self._model.arrays
         mark_carriers(self._carries, arrays, arrays.closure.sites["row"])
 

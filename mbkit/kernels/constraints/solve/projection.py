@@ -18,7 +18,7 @@ from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.evaluate import rows_of_motion, set_time
 from mbkit.kernels.constraints.solve.dynamics import correct, linearise
 from mbkit.kernels.constraints.workspace import closure_of, constraints, kept_rows, rows_of
-from mbkit.kernels.elementary import grain, sqrt
+from mbkit.kernels.elementary import all_lanes, grain, select, sqrt
 from mbkit.kernels.layout import KINEMATICS, SPACE
 from mbkit.kernels.prescribed_motion import drive
 from mbkit.kernels.status import NOT_CLOSED, OK, failure
@@ -44,9 +44,9 @@ def largest_residual(closure, which):
         constraint = every[c]
         for r in range(constraint.num_position_rows):
             size = abs(residual[constraint.first_position_row + r])
-            counts = 1 if kept[constraint.first_row + r] != 0 else 0
-            if counts == which and not size <= most:
-                most = size
+            counts = select(kept[constraint.first_row + r] != 0, 1, 0)
+            larger = select(size <= most, most, size)  # a size that is no number, too
+            most = select(counts == which, larger, most)
     return most
 
 
@@ -64,8 +64,8 @@ def set_position_target(closure, target):
 
 
 @helper
-def correct_positions(space, q):
-    """q becomes q exp(dq)."""
+def correct_positions(space, q, stays):
+    """q becomes q exp(dq), but for those of several side by side that stay where they are."""
     closure = closure_of(space)
     model = bodies(space)
     totals = model[0]
@@ -83,7 +83,8 @@ def correct_positions(space, q):
     if status == OK:
         status = retract_rows(model, scratch_of(space), q, step, next_q)
     if status == OK:
-        assign(q, next_q)
+        for k in range(q.shape[0]):
+            q[k] = select(stays, q[k], next_q[k])
     return status
 
 
@@ -104,7 +105,7 @@ def correct_velocities(space, v):
 def finish(space, q, v):
     """One more correction of q, which is exact to rounding, then of v, by the same factor."""
     closure = closure_of(space)
-    status = correct_positions(space, q)
+    status = correct_positions(space, q, False)
     if status == OK:
         status = rows_of_motion(space, KINEMATICS, q, v, floats_at(closure.change, v.shape[0]))
     return correct_velocities(space, v) if status == OK else status
@@ -112,7 +113,11 @@ def finish(space, q, v):
 
 @helper
 def close(space, t, q, v):
-    """Close the loops at (q, v), at the time t, in place."""
+    """Close the loops at (q, v), at the time t, in place.
+
+    Where several are side by side, those whose loops are closed wait for the others, with the
+    factor that their q has.
+    """
     closure = closure_of(space)
     model = bodies(space)
     q = as_array(q, model[0].num_positions)
@@ -135,17 +140,18 @@ def close(space, t, q, v):
             return status
         error = largest_residual(closure, 1) / closure.length
         helps = error < 0.5 * before
-        if error <= near or (error <= rounded and not helps):
+        is_closed = (error <= near) | ((error <= rounded) & (error >= 0.5 * before))
+        if all_lanes(is_closed):
             # what no motion closes: rows that depend on others but for less than they count by
-            if not largest_residual(closure, 0) / closure.length <= left:
+            if not all_lanes(largest_residual(closure, 0) / closure.length <= left):
                 return failure(NOT_CLOSED, 0)
             return finish(space, q, v)
-        if not helps:
+        if not all_lanes(is_closed | helps):
             return failure(NOT_CLOSED, 0)
-        status = correct_positions(space, q)
+        status = correct_positions(space, q, is_closed)
         if status != OK:
             return status
-        before = error
+        before = select(is_closed, before, error)
     return failure(NOT_CLOSED, 0)
 
 

@@ -1,0 +1,113 @@
+"""Ensembles of closed mechanisms whose steps are taken in lanes: each run is the run alone."""
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from benchmarks.constraints import four_bars
+from examples.closed_loops import delta_robot
+from mbkit.kernels.lanes import native_width
+from mbkit.simulation.ensembles import in_lanes
+from tests.constraints.loops import consistent, mobile_loops
+from tests.every_representation import REPRESENTATIONS
+from tests.simulation import test_ensembles_in_lanes as of_trees
+from tests.simulation.test_ensembles_in_lanes import COUNT, check_alone
+
+pytestmark = [
+    pytest.mark.compiled,
+    pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning"),
+    pytest.mark.filterwarnings("ignore::mbkit.LargeStepWarning"),
+    pytest.mark.filterwarnings("ignore::mbkit.LockedMechanismWarning"),
+    pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning"),
+    pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning"),
+]
+
+taken = of_trees.taken
+
+
+@pytest.fixture(autouse=True)
+def few_runs_are_enough(monkeypatch):
+    """What is compiled for closed mechanisms is so for as few runs as here."""
+    monkeypatch.setattr(in_lanes, "LEAST_CLOSED_RUNS", 1)
+
+
+def loops(representation):
+    """Loops that are closed by joints of several kinds, of a tree of any joints, with forces."""
+    kinds = ("revolute", "universal", "spherical", "cylindrical")
+    system, q = mobile_loops(np.random.default_rng(3), 9, kinds, representation)
+    body = system.body_names[-1]
+    forces = [
+        mb.Drag("drag", body, linear=0.4, quadratic=0.3),
+        mb.UniformField("wind", acceleration=(0.3, -2.0, 0.1)),
+    ]
+    return system.with_forces(forces), q
+
+
+def assembled(mech, coordinates=None, solver=None):
+    """A mechanism where it was put together."""
+    system = mech.assemble() if coordinates is None else mech.assemble(coordinates)
+    system = system if solver is None else system.with_constraint_solver(solver)
+    return system, system.reference_configuration()
+
+
+def coupled():
+    """Two balls that roll on a plane, a rod between them, and a gear on one of them."""
+    mech = mb.Mechanism("coupled")
+    box = mb.SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))
+    for name, parent, joint in (
+        ("a", "world", mb.FreeJoint("of a")), ("b", "world", mb.FreeJoint("of b")),
+        ("c", "a", mb.RevoluteJoint("i")), ("d", "a", mb.PrismaticJoint("j")),
+    ):  # fmt: skip
+        mech.add_body(mb.Body(name, box))
+        mech.add_joint(joint, parent, name)
+    points = {"point_a": (0.1, 0.2, 0.3), "point_b": (0.3, -0.1, 0.2)}
+    length = float(np.linalg.norm(np.subtract(*points.values())))
+    mech.add_constraint(mb.Distance("rod", "a", "b", length=length, **points))
+    mech.add_constraint(mb.GearRatio("gears", "i", "j", ratio=-0.3))
+    mech.add_constraint(mb.PointOnPlane("table", "world", "b", normal=(0.0, 0.0, 1.0)))
+    return assembled(mech)
+
+
+CASES = {
+    **{each.name: lambda each=each: loops(each) for each in REPRESENTATIONS},
+    "absolute": lambda: assembled(delta_robot.build(), mb.AbsoluteCoordinates()),
+    "redundant": lambda: assembled(four_bars(2)),
+    "redundant, Schur": lambda: assembled(four_bars(2), solver=mb.SchurComplement()),
+    "constraints": coupled,
+}
+
+METHODS = {
+    "projected": {"save_every": 4},
+    "pulled": {"stabilisation": mb.Baumgarte(frequency=50.0), "save_every": 3},
+    "drifting": {"stabilisation": None, "save_at": [0.0, 0.008, 0.02]},
+    "products of exponentials": {"integrator": mb.CommutatorFree()},
+    "multistep": {"integrator": mb.MultistepMuntheKaas(4), "save_every": 2},
+}
+
+
+def starts(system, q):
+    """States along a motion, at speeds of which some take more corrections than others beside."""
+    rng = np.random.default_rng(8)
+    v = consistent(system, q, rng.normal(size=system.nv))
+    run = mb.simulate(system, (0.0, (COUNT - 1) * 2e-3), 2e-3, q=q, v=v, progress=False)
+    speeds = rng.permutation(np.geomspace(0.1, 10.0, COUNT))[:, None]
+    return {"q": run.q, "v": run.v * speeds, "tau": rng.normal(size=(COUNT, system.nv))}
+
+
+@pytest.mark.some(4)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", CASES)
+def test_runs_of_closed_mechanisms_side_by_side_are_the_runs_alone(taken, name, method):
+    """Bit by bit, with multipliers; a run that tears its loops open fails alone."""
+    system, q = CASES[name]()
+    given = starts(system, q)
+    given["v"][9] *= 1e4
+    options = {"t_span": (0.0, 0.02), "h": 2e-3, **METHODS[method]}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    width = native_width()
+    given_up = {number // width * width for (number,) in runs.failures}
+    assert sorted(taken) == [(k, k not in given_up) for k in range(0, COUNT, width)]
+    assert len(given_up) < len(taken)
+    assert np.isfinite(runs.multipliers[~runs.failed]).all()
+    assert np.abs(runs.multipliers[~runs.failed]).max() > 0.0
+    check_alone(runs, system, options, given)
