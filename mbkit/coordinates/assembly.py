@@ -59,16 +59,14 @@ class Assembly:
     further: frozenset[str] = frozenset()
     # strategy for the multipliers of constraints; by default chosen by size and rank
     constraint_solver: ConstraintSolver | None = None
-    # the rows of the system that was made last, none before
-    _rows: list[SystemArrays] = attrs.field(factory=list, init=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Views of dictionaries cannot be pickled, and rows have addresses of this process.
+        # views of dictionaries cannot be pickled
         parts = {
             name: dict(value) if isinstance(value, Mapping) else value
             for name, value in attrs.asdict(self.parts, recurse=False).items()
         }
-        fields = attrs.asdict(self, recurse=False, filter=lambda field, _: field.init)
+        fields = attrs.asdict(self, recurse=False)
         del fields["division"]
         return _unpickled, (self.division.rule, parts, fields)
 
@@ -209,8 +207,8 @@ class Assembly:
         )
         return system
 
-    def changed(self, values: Mapping[str, ArrayLike]) -> System:
-        """Return the system with other numbers.
+    def changed(self, values: Mapping[str, ArrayLike], arrays: SystemArrays) -> System:
+        """Return the system with other numbers; `arrays` are those of the system as it is.
 
         The spanning tree is kept; the rows of the kernels are computed anew, or those alone of
         bodies with another mass or moment where nothing else depends on these.
@@ -219,7 +217,7 @@ class Assembly:
         bodies = {
             path.split(".", 1)[1].rpartition(".")[0] for path in values if path[:7] == "bodies."
         }
-        rows = self._rows_before(other.division.parts, values, bodies)
+        rows = self._rows_with(arrays, other.division.parts, values, bodies)
         if bodies and (rows is None or _has_tips(rows, other.division.parts, bodies)):
             other.division.rule.check(other.division, self.topology)
         return other.system(rows)
@@ -238,20 +236,24 @@ class Assembly:
         bodies = {**parts.bodies, **given}
         return self._divided(attrs.evolve(parts, bodies=bodies)).system()
 
-    def _rows_before(
-        self, parts: Parts, values: Mapping[str, ArrayLike], bodies: Collection[str]
+    def _rows_with(
+        self,
+        rows: SystemArrays,
+        parts: Parts,
+        values: Mapping[str, ArrayLike],
+        bodies: Collection[str],
     ) -> SystemArrays | None:
         """Return the rows with other numbers; None where they are to be computed anew."""
         plain = isinstance(self.division.rule, CutBodies) and not self.division.rule.cuts
         plain &= all(isinstance(self.parts.bodies[name], RigidBody) for name in bodies)
         numbers = ("mass", "moment_about_com")
-        if not (self._rows and plain and self.body_frames == "joint"):
+        if not (plain and self.body_frames == "joint"):
             return None
         for path in values:
             own = path.startswith("bodies.") and path.rpartition(".")[2] in numbers
             if not (own or path == "gravity" or path.startswith("forces.")):
                 return None
-        return with_other_inertias(self._rows[0], parts, self.topology, bodies, self.representation)
+        return with_other_inertias(rows, parts, self.topology, bodies, self.representation)
 
     def loosened(self, places: Sequence[tuple[str, str]]) -> tuple[System, tuple[str, ...]]:
         """Return the system with free joints at places of joints, and their names."""
@@ -343,7 +345,6 @@ class Assembly:
             rows = assemble_rows(
                 parts, self.topology, slices, self.body_frames, self.representation
             )  # fmt: skip
-        self._rows[:] = [rows]
         check_positions(parts, loops)
         forces = force_arrays(
             tuple(parts.forces.values()),

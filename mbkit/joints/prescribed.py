@@ -31,9 +31,14 @@ _Function = Callable[[float], Any]
 
 
 @final
-@attrs.frozen(eq=False)
+@attrs.define(eq=False, on_setattr=attrs.setters.frozen)
 class JointMotion:
-    """The positions of a joint as a function of time, with its velocities and accelerations."""
+    """The positions of a joint as a function of time, with its velocities and accelerations.
+
+    It keeps what was traced: a program for each way through the branches of the position that a
+    time has taken, which no other time need trace again. Given rates are compared with differences
+    at the first time.
+    """
 
     joint: Joint  # whose motion it is
     position: _Function  # ``position(t) -> (nq,)``, or a number where nq is one
@@ -43,7 +48,9 @@ class JointMotion:
     written: Any = None  # what a model file holds for it; None: it is a function of Python
     _programs: list[Any] = attrs.field(factory=list, init=False, repr=False)
     _jerks: list[Any] = attrs.field(factory=list, init=False, repr=False)
-    _looked_at: list[float] = attrs.field(factory=list, init=False, repr=False)
+    _looked_at: bool = attrs.field(
+        default=False, init=False, repr=False, on_setattr=attrs.setters.NO_OP
+    )
 
     def at(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return position (nq,), velocity (nv,) and acceleration (nv,) at a time.
@@ -184,7 +191,7 @@ class JointMotion:
 
     def _look_at_given(self, t: float) -> None:
         """Compare given rates with differences, at some times where the functions are defined."""
-        self._looked_at.append(t)
+        self._looked_at = True
         rate, acceleration, nv = self.rate, self.acceleration, self.joint.num_velocities
         assert rate is not None
         assert acceleration is not None

@@ -146,16 +146,12 @@ class PassageSteps:
     begin: Sequence[int]
     end: Sequence[int]
     terminal: bool
-    _jumps: dict[int, Jump] = attrs.field(factory=dict, init=False)
 
     def jump(self, k: int, names: Sequence[str]) -> Jump:
         """Return what the event at the end of a part does."""
-        if k not in self._jumps:
-            part, (_, event) = self.parts[k], self.jumps[k]
-            place = Place(*part.end, part.whole.problem.h)
-            time = time_of(part, event, names)
-            self._jumps[k] = Jump(time, jump_of(part.whole, event, place, names))
-        return self._jumps[k]
+        part, (_, event) = self.parts[k], self.jumps[k]
+        place = Place(*part.end, part.whole.problem.h)
+        return Jump(time_of(part, event, names), jump_of(part.whole, event, place, names))
 
     def forward(self, x: Floats, inputs: Inputs, found: Found) -> Floats:
         """See `Piece`."""

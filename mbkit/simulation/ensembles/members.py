@@ -50,9 +50,13 @@ def of_sample(error: BaseException, place: tuple[int, ...]) -> BaseException:
     return error
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False, on_setattr=attrs.setters.frozen)
 class Members:
-    """What the runs of an ensemble are given."""
+    """What the runs of an ensemble are given.
+
+    Systems with other parameters are kept from the check of all runs until these have ended
+    (`forget`), up to `KEPT` of them.
+    """
 
     system: System  # with all forces; its parameters are those that no sample changes
     axes: tuple[int, ...]  # of the samples; () for one run alone

@@ -25,9 +25,12 @@ from mbkit.systems.calls.by_name import entries_of
 __all__ = ["Varied", "check_count", "distribution", "row_of", "varied_of"]
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False, on_setattr=attrs.setters.frozen)
 class Varied:
     """A mechanism of which numbers vary.
+
+    It keeps the system of the last point: in a grid most points have the parameters of the point
+    before, and a system costs more than a short run.
 
     `held` are the joints that the start names, under "q" and "v": in a closed mechanism they are
     where they were put at each point, and the others close the loops.
@@ -42,9 +45,10 @@ class Varied:
     vary: tuple[str, ...]
     held: Mapping[str, tuple[str, ...]]
     outputs: tuple[str, ...] = ()
-    # the numbers of parameters that were used last, and the system with these: in a grid most
-    # points have those of the point before, and a system costs more than a short run
-    _last: list[tuple[dict[str, float], System]] = attrs.field(factory=list, init=False)
+    # the numbers of parameters that were used last, and the system with these
+    _last: tuple[dict[str, float], System] | None = attrs.field(
+        default=None, init=False, on_setattr=attrs.setters.NO_OP
+    )
 
     @property
     def setting(self) -> dict[str, Any]:
@@ -80,11 +84,11 @@ class Varied:
         return system, q, v
 
     def _with_parameters(self, numbers: dict[str, float]) -> System:
-        for known, system in self._last:
-            if known == numbers:
-                return system
+        last = self._last  # read once and written at once: several threads do this
+        if last is not None and last[0] == numbers:
+            return last[1]
         system = self.system.with_parameters(with_entries(self.system.parameters, numbers))
-        self._last[:] = [(numbers, system)]  # at once: several threads do this
+        self._last = numbers, system
         return system
 
     def _closed(

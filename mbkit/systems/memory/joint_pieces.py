@@ -39,9 +39,12 @@ class _Piece(NamedTuple):
     joint: Joint | None = None
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False, on_setattr=attrs.setters.frozen)
 class JointPieces:
-    """The pieces of all joints of a system; see `mbkit.kernels.higher_orders.layout`."""
+    """The pieces of all joints of a system; see `mbkit.kernels.higher_orders.layout`.
+
+    Kernels get the address of a PLAN, so that each that was made is kept here.
+    """
 
     table: Any  # one row more than there are pieces: an empty array has no address of its own
     first: Any  # (rows + 1,): the first piece of each row of the model
