@@ -206,7 +206,7 @@ class DistanceWarning(UserWarning):
 
 
 class EnergyBalanceWarning(UserWarning):
-    """A run misses more of the balance of energies than what moves explains."""
+    """The error of the energy balance of a run is large beside the energy that moves."""
 
 
 class JumpWarning(UserWarning):

@@ -121,7 +121,7 @@ def main() -> None:
         exact = AFTER_30_MS[name]
         print(f"{name:28}{found:18.13f}{exact:18.13f}{found - exact:12.1e}")
     drift = np.abs(run.energy_balance).max() / run.kinetic_energy.max()
-    print(f"The balance of energies holds to {drift:.1e} of the peak of the kinetic energy.")
+    print(f"The energy balance holds to {drift:.1e} of the peak of the kinetic energy.")
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def main() -> None:
     check("work of the motor [J]", run.supplied_energy, 2.0 * turned, 1e-6)
     lost = 20.0 * np.trapezoid(run.velocity("guide") ** 2, run.t)
     print(f"  lost in the damper {run.dissipated_energy[-1]:.4f} J, by the trapezium {lost:.4f} J")
-    check("balance of energies [J]", run.energy_balance, 0.0, 1e-6)
+    check("energy balance [J]", run.energy_balance, 0.0, 1e-6)
 
     run.save("run.csv")
     run.plot("run.png")

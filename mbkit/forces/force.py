@@ -38,7 +38,7 @@ class Force(FinalBuiltIns):
        of the world, moments about the origin of the body's frame.
     6. ``potential_energy(t, q, poses) -> float``: [J]. Default none.
     7. ``power``: "dissipated", "supplied" or "conservative": where the power of the force goes in
-       the balance of energies. Default "conservative" where there is a potential energy, else
+       the energy balance. Default "conservative" where there is a potential energy, else
        "supplied".
     8. ``powers(t, q, v, poses, twists) -> (dissipated, supplied)``: both parts [W], in place of
        `power`, for a force that has several: W.V = -dU/dt - dissipated + supplied. Whoever changes
@@ -53,7 +53,7 @@ class Force(FinalBuiltIns):
     - A force depends on its arguments only, and keeps no memory: integrators evaluate it several
       times a step, and not in the order of time alone.
     - A conservative force is minus the gradient of its potential energy. Where that depends on
-      time, `powers` gives its rate at rest as supplied; the balance of energies is wrong otherwise.
+      time, `powers` gives its rate at rest as supplied; the energy balance is wrong otherwise.
     - It is as smooth as the integrator's order asks for.
     - ``mbkit.testing.check_force`` finds derivatives that are not those of `evaluate`.
 

@@ -38,7 +38,7 @@ class ForceFunction(Force):
     joints, bodies : tuple of str, or str
         What it acts on; all joints if both are left out.
     power : {"supplied", "dissipated"}
-        Where its power goes in the balance of energies.
+        Where its power goes in the energy balance.
 
     Raises
     ------

@@ -228,7 +228,7 @@ def freedoms_around(motions: SmallMotions, held: list[int], fixed: Iterable[str]
 
 
 def unbalanced(state: State, held: list[int]) -> tuple[FloatArray, float, FloatArray]:
-    """Return ``b - f - tau - A^T multipliers``, what is left of the forces, its size, multipliers.
+    """Return the residual force ``b - f - tau - A^T multipliers``, its size, and the multipliers.
 
     The multipliers are those of least norm of all that leave least in the entries that are not
     held. The size is the largest of the terms and the weight, in newton: moments in parts of the

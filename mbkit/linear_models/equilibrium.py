@@ -45,7 +45,7 @@ class Equilibrium:
     multipliers : ndarray, shape (num_velocity_constraints,)
         Of the constraints; of least norm where they are redundant. [N]
     residual : float
-        The largest force that is left, in parts of the largest.
+        The largest residual force, in parts of the largest force.
     stiffness : ndarray, shape (m, m)
         Change of the forces by the independent coordinates that are free, with its sign turned; its
         rows and columns are those of `independent`.
@@ -129,6 +129,6 @@ class Equilibrium:
             *(f"  {name} = {value:.6g}" for name, value in [*self.positions.items()][:_TOLD]),
             *([f"  and {len(self.q) - _TOLD} more positions"] if len(self.q) > _TOLD else []),
             *(f"  '{name}' is held by {value:.6g}" for name, value in self.efforts.items()),
-            f"  left of the forces: {self.residual:.1e} of the largest",
+            f"  residual force: {self.residual:.1e} of the largest force",
         ]
         return "\n".join(lines)

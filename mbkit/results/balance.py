@@ -1,4 +1,4 @@
-"""The balance of energies of a run, looked at: where it misses more than what moves explains."""
+"""The error of the energy balance of a run: where it exceeds what the moving energy explains."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DAMPING = ("GeneralizedAlpha", "BLieDF")
 
 @attrs.define(eq=False)
 class EnergyWatch:
-    """Follows the balance of energies through the rows of a run, block by block.
+    """Follows the energy balance through the rows of a run, block by block.
 
     What moves is the larger of the kinetic energy, and of how much potential, dissipated and
     supplied energy change.
@@ -82,7 +82,7 @@ class EnergyWatch:
         self._potential = float(sizes[-1])
 
     def _note_when(self, t: Any, too_much: Any) -> None:
-        """Keep since when the balance misses too much, and when it did so first."""
+        """Keep since when the error of the balance is too large, and when it first was."""
         if self.first is None and too_much.any():
             self.first = float(t[np.argmax(too_much)])
         kept = np.flatnonzero(~too_much)
@@ -123,7 +123,7 @@ class EnergyWatch:
         remedy = reason or (_OF_MOTION if driven else _remedy(options))
         said = f"{100.0 * share:.3g} %" if share < 10.0 else f"{share:.3g} times"
         return (
-            f"The balance of energies misses up to {self.missing:.3g} J, {when}: at "
+            f"The energy balance has an error of up to {self.missing:.3g} J, {when}: at "
             f"t = {self.at:.6g} s {said} of the {what}. {remedy}"
         )
 

@@ -76,7 +76,7 @@ class Result:
     message : str
         Why it ended.
     warnings : tuple of str
-        What may be wrong with the numbers, such as a balance of energies that is not kept.
+        What may be wrong with the numbers, such as an energy balance that is not kept.
     events : EventLog
         The events that were looked for, and the states before and after them.
     constraint_names : tuple of str
@@ -209,7 +209,7 @@ class Result:
 
     @property
     def energy_balance(self) -> Floats:
-        """What the balance of energies misses, shape (k,): the error of the integrator. [J].
+        """The error of the energy balance, shape (k,): the error of the integrator. [J].
 
         Kinetic plus potential plus dissipated minus supplied energy, minus that at the first
         instant.

@@ -27,7 +27,7 @@ _SHOWN = 5  # runs of an ensemble that are told of by name
 
 
 def balance(run: Result | Ensemble) -> tuple[float, float]:
-    """Return what the balance of energies misses at most [J], and as a part of the peak kinetic.
+    """Return the largest error of the energy balance [J], and as a part of the peak kinetic.
 
     Not numbers where energies were not saved; the part is infinite where nothing moves: where the
     peak kinetic energy is below what rounding leaves of the sum of energies.
@@ -54,7 +54,7 @@ def balance(run: Result | Ensemble) -> tuple[float, float]:
 
 
 def balance_text(run: Result | Ensemble) -> str:
-    """Return in words what the balance misses; "" where energies are not there, or too many."""
+    """Return the error of the energy balance in words; "" without energies, or with too many."""
     if run.t.size > MOST:
         return ""
     worst, part = balance(run)
@@ -63,7 +63,7 @@ def balance_text(run: Result | Ensemble) -> str:
     is_forced = bool(
         np.nan_to_num(run.dissipated_energy).any() | np.nan_to_num(run.supplied_energy).any()
     )
-    what = "balance misses" if is_forced else "change by"
+    what = "balance off by" if is_forced else "change by"
     share = f", {part:.1e} of the peak kinetic energy" if math.isfinite(part) else ""
     return f"{what} at most {worst:.3g} J{share}"
 

@@ -132,8 +132,8 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
     Events may stop the run or reset its state, as long as the same ones happen for inputs nearby.
     Their times move by the implicit function theorem, and the states after them accordingly. A
     saved state is one at a time that does not move, but for the last one of a run that an event
-    ends: that is the state at the event, whose time is the last of ``found.events``. What numbers
-    of events and resets do is found by differences of eighth order.
+    ends: that is the state at the event, whose time is the last of ``found.events``. The
+    derivatives by parameters of events and resets are finite differences of eighth order.
 
     Cost: that of the run, of the derivatives of accelerations at each of its stages, and
     O(steps nv^2 k) for k numbers in `by`. For one number as a function of many inputs `gradient` is

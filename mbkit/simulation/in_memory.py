@@ -116,7 +116,7 @@ def _found(run: Prepared, energies_of_rows: tuple[Any, ...], options: dict[str, 
 def balance_finding(
     run: Prepared, energies_of_rows: tuple[Any, ...], further: Any, options: dict[str, Any]
 ) -> str:
-    """Return what is wrong with the balance of energies, of rows and of states besides; or ""."""
+    """Return what is wrong with the energy balance, of rows and of states besides; or ""."""
     assert run.start is not None
     rows = in_order(energies_of_rows, further)
     watch = EnergyWatch()

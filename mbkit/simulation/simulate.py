@@ -154,7 +154,7 @@ def simulate(
     Warns
     -----
     EnergyBalanceWarning
-        After the run, if its balance of energies misses more than a hundredth of the peak kinetic
+        After the run, if the error of its energy balance exceeds a hundredth of the peak kinetic
         energy; see docs/integrators.md. It stands in the result's ``warnings``.
     StiffnessWarning
         Once, if steps of adaptive size are kept small by the stability of an explicit method, and

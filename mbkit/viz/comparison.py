@@ -82,7 +82,7 @@ def _column(panel: Panel, name: str) -> _Column:
     if panel.kind == "energies":
         return _Column(panel.kind, "total energy [J]", is_logarithmic=False)
     if panel.kind == "balance":
-        return _Column(panel.kind, "missing in the balance of energies, size [J]", True)
+        return _Column(panel.kind, "error of the energy balance, size [J]", True)
     if panel.kind == "residuals":
         return _Column(panel.kind, f"residual of the {name}", is_logarithmic=True)
     what, bracket, unit = panel.label.rpartition(" [")

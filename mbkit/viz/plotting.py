@@ -41,8 +41,8 @@ def plot(
     """Draw a run over time, or compare several.
 
     Of one run, each unit has a panel, with a curve a joint: positions and velocities, outputs,
-    energies, what their balance misses (the drift where nothing dissipates or supplies energy), and
-    of mechanisms with constraints their residuals. Of several runs each column has a panel, with a
+    energies, the error of their balance (the drift where nothing dissipates or supplies energy),
+    and of mechanisms with constraints their residuals. Of several runs each column has a panel, with a
     curve a run. What may be wrong with the numbers stands above, events are dotted lines, and a
     result of one instant is drawn as points.
 

@@ -877,12 +877,14 @@ def test_steps_that_are_too_large_are_a_line(tmp_path):
         done = mbkit("simulate", tmp_path / "stiff.toml", "-o", output, *start)
         assert done.exit_code == 0
         (line,) = (each for each in done.stderr.splitlines() if "Warning" in each)
-        assert line.startswith("Warning: The balance of energies misses up to 0.26 J, from t = 0.4")
+        assert line.startswith(
+            "Warning: The energy balance has an error of up to 0.26 J, from t = 0.4"
+        )
         assert "Use a smaller --h, or another integrator in a study" in line
         assert "mbkit.GeneralizedAlpha" not in line
     again = mbkit("simulate", "--resume", tmp_path / "run")
     assert "was completed already" in again.stdout
-    assert "Warning: The balance of energies misses" in again.stderr
+    assert "Warning: The energy balance has an error of" in again.stderr
     fine = mbkit("simulate", tmp_path / "stiff.toml", "-o", tmp_path / "fine.nc", "--h", 1e-3)
     assert "Warning" not in fine.stderr
 

@@ -1,4 +1,4 @@
-"""What every force keeps to: its twin, its power, its potential, Newton's third law."""
+"""Laws of every force: its compiled twin, its power, its potential, Newton's third law."""
 
 from __future__ import annotations
 

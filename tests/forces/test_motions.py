@@ -1,4 +1,4 @@
-"""Closed forms, and the balance of energies."""
+"""Closed forms, and the energy balance."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_impacts_begin_anew(k: int) -> None:
 
 
 def test_work_has_the_order_of_the_formula() -> None:
-    """The balance of energies of an arm with a damper and driven forces."""
+    """The energy balance of an arm with a damper and driven forces."""
     arm = STANDARD_PROBLEMS[3]
     misses = [
         float(np.abs(arm.run(mb.BLieDF(4), count).energy_balance[-1])) for count in (200, 400, 800)

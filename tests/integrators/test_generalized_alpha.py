@@ -254,7 +254,7 @@ def test_impacts_begin_anew():
 
 @pytest.mark.parametrize("integrator", [mb.GeneralizedAlpha(), mb.BLieDF(3)], ids=repr)
 def test_tau_on_a_driven_joint_does_its_work(integrator):
-    """What its drive adds comes on top: the balance of energies closes."""
+    """What its drive adds comes on top: the energy balance closes."""
     mech = mb.Mechanism("driven", gravity=(0, 0, -9.81))
     rod = mb.SpatialInertia.from_com(1.0, (0, 0, -0.5), 0.1 * np.eye(3))
     upper, lower = (mech.add_body(mb.Body(name, rod)) for name in ("upper", "lower"))

@@ -151,7 +151,7 @@ def test_nothing_that_moves() -> None:
 
 
 def test_a_constant_effort_has_a_potential() -> None:
-    """What it supplies is f times the angle, and with it the balance of energies has no drift."""
+    """What it supplies is f times the angle, and with it the energy balance has no drift."""
     motor = mb.JointEffort("motor", "hinge", effort=2.0)
     system = _pendulum(forces=[motor])
     options: dict[str, Any] = {"integrator": mb.RATTLie(), "progress": False}

@@ -90,7 +90,7 @@ def test_repr_says_what_happened(changed):
     assert "&lt;b&gt;bold&lt;/b&gt;" in page
     assert "<b>" not in page
     forced = changed(**energies, supplied_energy=[0, 0, 0, 0.25, 1])
-    assert "balance misses at most 0.25 J, 6.2e-02 of the peak" in repr(forced)
+    assert "balance off by at most 0.25 J, 6.2e-02 of the peak" in repr(forced)
     still = {"kinetic_energy": [0, 1e-65, 0, 0, 0], "potential_energy": [7, 7, 7 + 2e-15, 7, 7]}
     assert "change by at most 1.78e-15 J\n" in repr(changed(**still))
     creeping = {"kinetic_energy": [0, 4e-12, 0, 0, 0], "potential_energy": [7, 7 - 3e-12, 7, 7, 7]}

@@ -1,4 +1,4 @@
-"""Runs whose steps are too large say so: by the balance of energies."""
+"""Runs whose steps are too large say so: by the energy balance."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ def simulated(system, end, h, **options):
 
 def told(system, end, h, **options):
     """Return a run that says in its result and by a warning that the balance is not kept."""
-    with pytest.warns(mb.EnergyBalanceWarning, match="The balance of energies misses") as caught:
+    with pytest.warns(
+        mb.EnergyBalanceWarning, match="The energy balance has an error of"
+    ) as caught:
         run = simulated(system, end, h, **options)
     assert run.completed
     assert [str(each.message) for each in caught] == list(run.warnings)
@@ -315,7 +317,7 @@ def test_the_result_says_it_in_its_text_and_in_its_file(tmp_path):
     run = told(hard(), 1.0, 1e-2, **SPRING)
     assert repr(run).endswith(f"\n  warning     {run.warnings[0]}>")
     for part in (
-        "misses up to 0.26 J, from t = 0.48 s on: at t = 1 s 2.09 % of the peak kinetic energy",
+        "an error of up to 0.26 J, from t = 0.48 s on: at t = 1 s 2.09 % of the peak kinetic energy",
         "Steps of h = 0.01 s are too large for RungeKuttaMuntheKaas",
         "Use a smaller h, rtol for adaptive steps, or mbkit.GeneralizedAlpha()",
     ):
@@ -336,7 +338,7 @@ def test_a_run_directory_says_the_same_whatever_is_saved(tmp_path, options):
     with pytest.warns(mb.EnergyBalanceWarning):
         slim = simulated(hard(), 1.0, 1e-2, **SPRING, **options, save=["q"],
                          output=tmp_path / "slim")  # fmt: skip
-    assert "misses up to 0.2" in slim.warnings[0]
+    assert "has an error of up to 0.2" in slim.warnings[0]
     assert np.isnan(slim.kinetic_energy).all()
 
 
@@ -366,7 +368,7 @@ def test_a_run_that_went_on_says_what_one_in_one_piece_says(tmp_path, options):
     Fails.at = 0.7
     with pytest.raises(Stopped) as caught:
         simulated(system(), 1.0, 1e-2, **SPRING, **options, output=tmp_path / "run")
-    assert "The balance of energies misses" in caught.value.result.warnings[0]
+    assert "The energy balance has an error of" in caught.value.result.warnings[0]
     Fails.at = 2.0
     with pytest.warns(mb.EnergyBalanceWarning):
         run = mb.resume(tmp_path / "run", system=system(), other_versions=True)

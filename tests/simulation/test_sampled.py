@@ -76,7 +76,7 @@ def test_motions_are_those_of_matrix_exponentials(name, delay):
     every = round(0.06 / h)
     found = np.column_stack([run.q[::every, 0], run.v[::every, 0]])
     np.testing.assert_allclose(found, exact(0.3, 10, 0.06, delay), atol=tolerance)
-    assert run.warnings == ()  # what the controller supplies is in the balance of energies
+    assert run.warnings == ()  # what the controller supplies is in the energy balance
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def test_the_balance_is_drawn_where_energy_is_supplied_or_dissipated(tmp_path):
 
 @pytest.mark.usefixtures("undrawn")
 def test_what_may_be_wrong_stands_above(tmp_path):
-    text = "The balance of energies misses up to 3 J. " * 5
+    text = "The energy balance has an error of up to 3 J. " * 5
     figure = mb.plot(make_result(warnings=(text, "A motion jumps.")), tmp_path / "run.png")
     assert figure.get_suptitle().split() == f"{text} A motion jumps.".split()
     assert figure.get_suptitle().endswith("\nA motion jumps.")
@@ -222,7 +222,7 @@ def test_several_runs_have_a_panel_for_each_column(tmp_path):
     figure = mb.plot([fine, coarse], tmp_path / "runs.png")
     assert [axes.get_title() for axes in figure.axes] == [
         "axle [rad]", "velocity of axle [rad/s]", "total energy [J]",
-        "missing in the balance of energies, size [J]",
+        "error of the energy balance, size [J]",
     ]  # fmt: skip
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "h = 0.01 s", "h = 0.1 s",

@@ -23,7 +23,7 @@ from mbkit.results.balance import EnergyWatch, in_order
 from mbkit.results.event_log import FIELDS
 from mbkit.results.labelled import CONSTRAINT_VARIABLES, LABELS, VARIABLES
 
-#: What the balance of energies is followed by, in the order in which it is.
+#: What the energy balance is followed by, in the order in which it is.
 _BALANCE = ("t", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")
 _EVENT_FIELDS = ("event", "t", *FIELDS)
 _EVENTS = tuple(f"event_{field}" for field in _EVENT_FIELDS)
@@ -38,7 +38,7 @@ def consolidate(
     With its checksum, which goes into the manifest before the file takes its name, so that a result
     which is there is known to be that of the run whenever the process is killed. If the run is
     completed the parts are deleted: the file has everything. `message` says why it ended, `unknown`
-    why its balance of energies is not known, `work` what `work_of` returns. ResultFileError if a
+    why its energy balance is not known, `work` what `work_of` returns. ResultFileError if a
     part is not as it was written, or the file cannot be written; the parts are left as they are.
     """
     numbers, counts, events = [], [], []
@@ -184,7 +184,7 @@ class _Findings:
     def texts(self, unknown: str | None = None) -> list[str]:
         """Return what there is to say.
 
-        unknown: why the balance of energies is not known, empty where it is; None: where nobody is
+        unknown: why the energy balance is not known, empty where it is; None: where nobody is
         there to say so, that of users' integrators is not looked at.
         """
         is_known = unknown == "" or (unknown is None and "fields" in self._manifest["integrator"])

@@ -27,7 +27,7 @@ from mbkit.simulation.preparation import Prepared
 
 __all__ = ["finish"]
 
-#: Of what the balance of energies may miss, from where on it is looked at closely.
+#: Of what the energy balance may miss, from where on it is looked at closely.
 CLOSE = 0.5
 
 #: Rows, of several runs, whose energies are looked at together: some MB, which stay in the cache.
@@ -179,7 +179,7 @@ def _of_samples(block: Block, plan: Plan, there: Any, gathered: Gathered, run_of
 
 
 def _may_miss(energy: Any, further: Any) -> Any:
-    """Return which runs (runs,) have a balance of energies that a close look may find fault with.
+    """Return which runs (runs,) have an energy balance that a close look may find fault with.
 
     As `EnergyWatch`, at once for all of them, and with more suspicion.
     """
@@ -195,7 +195,7 @@ def _may_miss(energy: Any, further: Any) -> Any:
 def _note_balance(
     number: int, t: Any, own: tuple[Any, Any], plan: Plan, gathered: Gathered, run_of: RunOf
 ) -> None:
-    """Look at the balance of energies of a run, of its rows and of the samples."""
+    """Look at the energy balance of a run, of its rows and of the samples."""
     run, (energy, further) = run_of(number), own
     seen = plan.sampled[: further.shape[1]] <= gathered.steps[number]
     times = run.problem.t0 + plan.sampled[: further.shape[1]] * run.problem.h

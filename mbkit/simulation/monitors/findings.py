@@ -64,7 +64,7 @@ def _moves_constraints(run: Prepared) -> bool:
 
 
 UNKNOWN = (
-    "The balance of energies is not known: the integrator does not add up what forces dissipate "
+    "The energy balance is not known: the integrator does not add up what forces dissipate "
     "and supply, Problem.work."
 )
 
