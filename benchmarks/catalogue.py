@@ -1,4 +1,4 @@
-"""Which methods are measured, by the names they have in tables and plots."""
+"""The measured methods, by their names in tables and plots."""
 
 from __future__ import annotations
 

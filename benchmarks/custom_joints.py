@@ -1,4 +1,4 @@
-"""What a joint of somebody's own costs, in the forward dynamics of 30 bodies."""
+"""Cost of a custom joint, in the forward dynamics of 30 bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What forces add to the time loop."""
+"""Cost of forces in the time loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often and how fast inverse kinematics reaches poses of random configurations."""
+"""Success rate and time of inverse kinematics for poses of random configurations."""
 
 from __future__ import annotations
 

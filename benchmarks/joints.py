@@ -1,4 +1,4 @@
-"""What joints and their coordinates cost, in forward dynamics of chains of 30 bodies."""
+"""Cost of joints and of their coordinates, in forward dynamics of chains of 30 bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each representation costs: operations by body, counted as they are done, beside the time.
+"""Cost of each representation: executed operations by body, counted, beside the time.
 
 Counting runs the kernels as Python on numbers that count, in a process of its own:
 

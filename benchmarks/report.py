@@ -1,4 +1,4 @@
-"""What was measured, beside what was wanted, as a table."""
+"""A table of measured values beside their targets."""
 
 from __future__ import annotations
 

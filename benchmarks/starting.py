@@ -1,4 +1,4 @@
-"""What it takes to start: the import, and the command line with and without compiled kernels."""
+"""Time of a start: the import, and the command line with and without compiled kernels."""
 
 from __future__ import annotations
 

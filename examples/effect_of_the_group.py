@@ -1,4 +1,4 @@
-"""What the group of a step does to constraints that nothing holds: SE(3) against SO(3) x R^3.
+"""Effect of the group of a step on constraints that are not enforced: SE(3) against SO(3) x R^3.
 
 A heavy top in absolute coordinates, its frame in the centre of mass, a ball joint to the ground at
 its tip. Accelerations satisfy the constraint; positions and velocities are not brought back to it

@@ -1,4 +1,4 @@
-"""How far the mechanisms of the examples end up from independent solutions."""
+"""Errors of the mechanisms of the examples against independent solutions."""
 
 from __future__ import annotations
 

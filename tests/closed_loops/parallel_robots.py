@@ -1,4 +1,4 @@
-"""Where the bodies of three parallel robots are, in closed form from the place of the tool.
+"""Poses of the bodies of three parallel robots, in closed form from the place of the tool.
 
 In the precision of mpmath, and without angles: with two axes e and m on its cross, e fixed in the
 body before and m normal to e and to the rod's direction u, a rod has the axes (m x u, m, u).

@@ -1,4 +1,4 @@
-"""What holds for every closed mechanism: it stays closed, keeps its energy, and has one motion."""
+"""Laws of every closed mechanism: it stays closed, keeps its energy, and has one motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a loop is cut changes coordinates and rows, and nothing of the motion."""
+"""The choice of the cut of a loop changes coordinates and rows, and nothing of the motion."""
 
 import numpy as np
 import pytest

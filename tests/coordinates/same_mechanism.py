@@ -1,4 +1,4 @@
-"""What two systems of one mechanism must have in common, in corresponding states."""
+"""Comparison of two systems of one mechanism in corresponding states."""
 
 from __future__ import annotations
 

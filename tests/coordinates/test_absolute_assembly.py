@@ -1,4 +1,4 @@
-"""What absolute coordinates are made of: names, parts of bodies, refusals."""
+"""Assembly in absolute coordinates: names, parts of bodies, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is given to a simulation, or left out, means the same in both kinds of coordinates."""
+"""Arguments of a simulation, given or left out, mean the same in both kinds of coordinates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an event is made of, and what is refused before anything is computed."""
+"""Parts of an event, and refusals before anything is computed."""
 
 import numpy as np
 import pytest

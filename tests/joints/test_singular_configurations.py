@@ -1,4 +1,4 @@
-"""How far a joint is from a singular configuration, and that a simulation says so in time."""
+"""Distance of a joint from a singular configuration, and the warning of a simulation in time."""
 
 import itertools
 import math

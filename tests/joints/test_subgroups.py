@@ -1,4 +1,4 @@
-"""Which joint generates which motion subgroup of SE(3): Mueller 2018, tables 1 and 2.
+"""Motion subgroups of SE(3) that the joints generate: Mueller 2018, tables 1 and 2.
 
 A subgroup is closed under composition and inverse, and its algebra, the span of S, under the
 bracket; a twist is in the group's algebra wherever the joint stands.

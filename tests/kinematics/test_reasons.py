@@ -1,4 +1,4 @@
-"""What inverse kinematics says where it stops short: limits, distances, rounding; whole turns."""
+"""Reasons why inverse kinematics stops short: limits, distances, rounding; whole turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a system computes in changes no configuration, rate or measure."""
+"""The representation of a system changes no configuration, rate or measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What results of linear analysis say, hand on, and refuse."""
+"""Results of linear analysis: printed text, export to other programs, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What mechanisms are as plain data, and TOML of it."""
+"""Mechanisms as plain data, and as TOML."""
 
 import functools
 import tomllib

@@ -1,4 +1,4 @@
-"""What mbkit says of the conventions of Pinocchio and MuJoCo is what these programs do."""
+"""Conventions of Pinocchio and MuJoCo, as mbkit describes them, are those of these programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every file of the project keeps to: sizes, and nothing of one machine."""
+"""Rules for every file of the project: sizes, and nothing of one machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends a simulation early: exceptions, Ctrl-C, numbers that are not finite."""
+"""Early ends of a simulation: exceptions, Ctrl-C, numbers that are not finite."""
 
 from __future__ import annotations
 

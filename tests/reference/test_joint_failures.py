@@ -1,4 +1,4 @@
-"""What goes wrong in a user's joint comes out as it is, or as an error; never as a number."""
+"""Failures in a user's joint come out as they are, or as an error; never as a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is interrupted: batches, runs, run directories."""
+"""Interruptions of batches, runs and run directories."""
 
 from __future__ import annotations
 

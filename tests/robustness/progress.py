@@ -1,4 +1,4 @@
-"""How far a long run is, told on the screen now and then."""
+"""Progress of a long run, told on the screen now and then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was told in the words of numpy, numba or Python is told by mbkit's own errors."""
+"""Errors of numpy, numba and Python come out as mbkit's own errors."""
 
 import contextlib
 

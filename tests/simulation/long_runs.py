@@ -1,4 +1,4 @@
-"""What tests of long runs share: a system, a run, ways to end it and to compare results."""
+"""Shared tools for tests of long runs: a system, a run, ways to end it and to compare results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the steps of a run have cost, as its result counts it."""
+"""The cost of the steps of a run, as its result counts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run goes on with: everything that would change a bit is refused, by its name."""
+"""Identity of a resumed run: everything that would change a bit is refused, by its name."""
 
 import functools
 import importlib

@@ -1,4 +1,4 @@
-"""What implicit methods say of steps that they could not solve, and the record that they keep."""
+"""Steps that implicit methods could not solve: messages, and the record of them."""
 
 from __future__ import annotations
 

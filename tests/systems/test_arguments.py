@@ -1,4 +1,4 @@
-"""What a system's methods say to arguments that cannot be."""
+"""Errors of a system's methods for impossible arguments."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""What Python tells of the first start of an installation."""
+"""Messages about compilation at the first start of an installation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done before the first evaluation grows as the bodies do: lines that run are counted."""
+"""Work before the first evaluation grows as the bodies do: lines that run are counted."""
 
 from __future__ import annotations
 

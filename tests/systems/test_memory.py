@@ -1,4 +1,4 @@
-"""What does not fit into memory is refused by name, before anything is computed."""
+"""Requests that do not fit into memory are refused by name, before anything is computed."""
 
 from __future__ import annotations
 

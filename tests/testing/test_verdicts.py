@@ -1,4 +1,4 @@
-"""What measured errors say of an order: right methods of all orders do not fail, wrong ones do."""
+"""Verdicts on measured orders: right methods of all orders do not fail, wrong ones do."""
 
 import re
 import subprocess

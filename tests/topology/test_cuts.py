@@ -1,4 +1,4 @@
-"""Which joints are cut, against all spanning trees, and against networkx."""
+"""The choice of cut joints, against all spanning trees, and against networkx."""
 
 from __future__ import annotations
 

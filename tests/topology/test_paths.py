@@ -1,4 +1,4 @@
-"""What can be asked of a spanning tree, against networkx on random trees."""
+"""Queries of a spanning tree, against networkx on random trees."""
 
 from __future__ import annotations
 

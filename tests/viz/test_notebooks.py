@@ -1,4 +1,4 @@
-"""What notebooks show of mechanisms, topologies, systems and diagnoses: whole pages of HTML."""
+"""Notebook pages of mechanisms, topologies, systems and diagnoses: whole pages of HTML."""
 
 from __future__ import annotations
 

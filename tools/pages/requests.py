@@ -1,4 +1,4 @@
-"""What built pages ask for in a browser: Chromium opens some, and each request is noted.
+"""Requests of built pages in a browser: Chromium opens some, and each request is noted.
 
 `tools.pages.check` reads what pages have; what their scripts fetch shows only when they run.
 """

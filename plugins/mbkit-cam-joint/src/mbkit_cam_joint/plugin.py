@@ -1,4 +1,4 @@
-"""What mbkit finds when the distribution is installed."""
+"""Hooks that mbkit finds when the distribution is installed."""
 
 from __future__ import annotations
 
