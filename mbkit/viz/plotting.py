@@ -42,9 +42,9 @@ def plot(
 
     Of one run, each unit has a panel, with a curve a joint: positions and velocities, outputs,
     energies, the error of their balance (the drift where nothing dissipates or supplies energy),
-    and of mechanisms with constraints their residuals. Of several runs each column has a panel, with a
-    curve a run. What may be wrong with the numbers stands above, events are dotted lines, and a
-    result of one instant is drawn as points.
+    and of mechanisms with constraints their residuals. Of several runs each column has a panel,
+    with a curve a run. Warnings about the numbers stand above, events are dotted lines, and
+    a result of one instant is drawn as points.
 
     Parameters
     ----------

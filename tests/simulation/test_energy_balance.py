@@ -317,7 +317,7 @@ def test_the_result_says_it_in_its_text_and_in_its_file(tmp_path):
     run = told(hard(), 1.0, 1e-2, **SPRING)
     assert repr(run).endswith(f"\n  warning     {run.warnings[0]}>")
     for part in (
-        "an error of up to 0.26 J, from t = 0.48 s on: at t = 1 s 2.09 % of the peak kinetic energy",
+        "error of up to 0.26 J, from t = 0.48 s on: at t = 1 s 2.09 % of the peak kinetic energy",
         "Steps of h = 0.01 s are too large for RungeKuttaMuntheKaas",
         "Use a smaller h, rtol for adaptive steps, or mbkit.GeneralizedAlpha()",
     ):
