@@ -27,19 +27,22 @@ def constraints_of(run: Prepared) -> Callable[[Rows], tuple[Any, Any, BaseExcept
     return functools.partial(multipliers_and_residuals, run)
 
 
-def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, BaseException | None]:
+def multipliers_and_residuals(
+    run: Prepared, rows: Rows, tau: Any = None
+) -> tuple[Any, Any, BaseException | None]:
     """Return multipliers (k, m), residuals (k, 3), not a number where one fails, and the failure.
 
     They are those of the state alone, by the equations of the run, with the pull of
     `mbkit.Baumgarte` where it has one; forces are evaluated anew, a callable tau is called once for
     each row, and of a sampled one what acted is taken. Multipliers that the integrator has found
-    itself are taken as they are.
+    itself are taken as they are. Rows may be those of several runs of one system, whose efforts are
+    `tau` (k, nv).
     """
     system, t = run.system, rows.t
     residuals = np.full((t.size, 3), np.nan)
     multipliers = np.full((t.size, system.num_velocity_constraints), np.nan)
     try:
-        tau = efforts_of(run, rows)
+        tau = efforts_of(run, rows) if tau is None else tau
         given = rows.q, rows.v, tau, None
         vdot, multipliers, kept = solved_by(
             system, STORED_DYNAMICS, given, t=t, pull=_pull(run), on_error="nan"

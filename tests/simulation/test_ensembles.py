@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from benchmarks.constraints import four_bars
 from mbkit.simulation.progress import ProgressDisplay
 from tests.trees import random_state
 
@@ -96,6 +97,25 @@ def test_each_run_is_the_run_alone(integrator, further):
     copy = pickle.loads(pickle.dumps(runs))  # noqa: S301
     np.testing.assert_array_equal(copy[1, 2].q, runs.q[1, 2])
     assert copy[1, 2].model == runs[1, 2].model
+
+
+@pytest.mark.compiled  # time loops of Python are tested alone
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")
+@pytest.mark.parametrize(
+    "integrator", [mb.RungeKuttaMuntheKaas(), mb.GeneralizedAlpha(), mb.BLieDF()]
+)
+def test_multipliers_of_several_runs_are_those_of_each(integrator):
+    """Found for the rows of all at once, under efforts that differ; some rows are redundant."""
+    system = four_bars(2).assemble()
+    q = system.reference_configuration()
+    v = system.consistent_velocity({"ground0": 1.0}, q)
+    given = {"v": np.array([[0.0], [1.0], [-2.0]]) * v, "tau": np.array([[0.0], [3.0], [5.0]])}
+    given["tau"] = given["tau"] * np.eye(system.nv)[0]
+    options = {"t_span": (0.0, 0.1), "h": 0.01, "integrator": integrator, "save_every": 3}
+    runs = mb.simulate(system, **options, q=q, **given, progress=False)
+    assert len(np.unique(runs.multipliers[:, -1].round(6), axis=0)) == 3
+    check_alone(runs, system, options, {"q": q, **given})
 
 
 def test_parameters_of_all_kinds():

@@ -21,7 +21,11 @@ from mbkit.simulation.monitors.monitor import Monitor
 from mbkit.simulation.monitors.near_singularities import Lookout
 from mbkit.simulation.monitors.open_loops import OpenLoops
 from mbkit.simulation.monitors.singular_start import SingularStart
-from mbkit.simulation.multipliers import constraints_of
+from mbkit.simulation.multipliers import (
+    constraints_of,
+    efforts_of,
+    multipliers_and_residuals,
+)
 from mbkit.simulation.outputs import evaluated
 from mbkit.simulation.preparation import Prepared
 
@@ -106,6 +110,8 @@ def _put_constraints(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf
     if gathered.members.system.num_velocity_constraints == 0:
         gathered.rows["residuals"][numbers, :width] = 0.0
         return
+    if not gathered.members.parameters and _put_at_once(rows, numbers, gathered, run_of):
+        return
     for k, number in enumerate(numbers.tolist()):
         own = slice(0, int(gathered.lengths[number]))
         find = constraints_of(run_of(number))
@@ -114,6 +120,25 @@ def _put_constraints(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf
         gathered.rows["multipliers"][number, own] = multipliers
         gathered.rows["residuals"][number, own] = residuals
         _note(number, error, gathered)
+
+
+def _put_at_once(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> bool:
+    """Put those of runs of one system in their places together; False where something fails."""
+    lengths = gathered.lengths[numbers].tolist()
+    of_runs = [Rows(*(part[k, :count] for part in rows)) for k, count in enumerate(lengths)]
+    runs = numbers.tolist()
+    tau = [efforts_of(run_of(number), own) for number, own in zip(runs, of_runs, strict=True)]
+    flat = Rows(*(np.concatenate(parts) for parts in zip(*of_runs, strict=True)))
+    *found, error = multipliers_and_residuals(run_of(runs[0]), flat, np.concatenate(tau))
+    if isinstance(error, KeyboardInterrupt):
+        gathered.interrupted = True
+    if error is not None:
+        return False
+    ends = np.cumsum(lengths)[:-1]
+    for name, values in zip(("multipliers", "residuals"), found, strict=True):
+        for number, own in zip(runs, np.split(values, ends), strict=True):
+            gathered.rows[name][number, : len(own)] = own
+    return True
 
 
 def _put_outputs(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
