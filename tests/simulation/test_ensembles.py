@@ -204,7 +204,7 @@ def test_what_single_runs_warn_of_is_told_once_and_kept_by_sample():
     v[1:3] *= 50.0
     options = {"t_span": (0.0, 0.8), "h": 0.02, "save_every": 5}
     with pytest.warns(
-        mb.EnergyBalanceWarning, match=r"In 2 runs of 4, the first .*\(1,\): The b"
+        mb.EnergyBalanceWarning, match=r"In 2 runs of 4, the first .*\(1,\): The e"
     ) as told:
         runs = mb.simulate(system, **options, q=q, v=v, progress=False)
     assert len(told) == 1
