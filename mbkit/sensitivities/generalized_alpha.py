@@ -302,7 +302,7 @@ class AlphaSteps(LinearSteps):
 
     def _back(self, end: Floats, seeds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the adjoint (4, nv) where steps begin, less its seed, of v, residuals and w."""
-        from mbkit.kernels.sensitivities.generalized_alpha_steps import (
+        from mbkit.kernels.sensitivities.generalized_alpha_adjoint import (
             Adjoint,
             Linear,
             Weights,

@@ -56,14 +56,14 @@ class SchurComplement(ConstraintSolver):
 
     def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
         """Return the compiled functions; see `ConstraintSolver`."""
-        from mbkit.kernels.constraints.solve import strategy
+        from mbkit.kernels.constraints.solve import schur_complement as schur
 
         nested = SolverKernels(
-            strategy.prepare_nested, strategy.resolve_nested, strategy.reduce_nested,
-            tolerance=self.tolerance**2, gather=strategy.gather_nested,
+            schur.prepare_nested, schur.resolve_nested, schur.reduce_nested,
+            tolerance=self.tolerance**2, gather=schur.gather_nested,
         )  # fmt: skip
         return SolverKernels(
-            strategy.prepare_schur, strategy.resolve_schur, strategy.reduce_schur,
+            schur.prepare_schur, schur.resolve_schur, schur.reduce_schur,
             tolerance=self.tolerance**2, nested=nested,
         )  # fmt: skip
 

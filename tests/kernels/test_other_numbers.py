@@ -19,6 +19,8 @@ import pytest
 import mbkit as mb
 from tests.kernels.other_numbers import FRAMES, REPRESENTATIONS, trees
 
+pytestmark = pytest.mark.long  # the other process takes five seconds
+
 ROOT = pathlib.Path(__file__).parents[2]
 
 
@@ -45,7 +47,6 @@ def deviation(a, b):
         return float(np.abs(a - b).max() / np.abs(b).max())
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("what", ["forward", "inverse", "mass"])
 @pytest.mark.parametrize("frames", FRAMES)
 def test_four_representations_agree_to_35_digits(found, frames, what):
@@ -55,7 +56,6 @@ def test_four_representations_agree_to_35_digits(found, frames, what):
         assert deviation(exact(found, frames, name)[what], reference) < 1e-35
 
 
-@pytest.mark.some(2)
 @pytest.mark.parametrize("name", REPRESENTATIONS)
 @pytest.mark.parametrize("frames", FRAMES)
 def test_inverse_of_forward_dynamics_to_35_digits(found, frames, name):

@@ -79,12 +79,11 @@ def same_as_frozen(base, found, start, move, *, h=1e-3, rtol=1e-9, frozen=frozen
         assert np.abs(along - other).max() < rtol * np.abs(other).max(), list(start)
 
 
-@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "frozen"),
     [
-        (METHOD, frozen),
+        pytest.param(METHOD, frozen, marks=pytest.mark.long),
         (mb.GeneralizedAlpha(0.8, start="plain", tolerance=1e-14, rtol=1e-4), alpha_steps),
     ],
     ids=["explicit", "generalized-alpha"],

@@ -13,7 +13,7 @@ from mbkit.kernels.compile import UNCOMPILED, FunctionAddress, address_kernel
 from mbkit.kernels.constraints.solve import nested, nested_solution, response
 from mbkit.kernels.evaluation_form import EVALUATION, vector
 from mbkit.kernels.recursions import motion
-from mbkit.kernels.recursions.articulated_body import articulated_body, forward, hybrid
+from mbkit.kernels.recursions.articulated_body import articulated_body, forward, partly_prescribed
 from mbkit.kernels.recursions.composite_body import composite_body
 from mbkit.kernels.recursions.newton_euler import newton_euler
 from mbkit.kernels.recursions.recursion import Recursion
@@ -33,7 +33,7 @@ def forward_dynamics(space, option, q, v, tau, vdot):
 
 def hybrid_dynamics(space, option, q, v, known, found):
     """What is not prescribed; known holds tau, vdot, prescribed (3 nv), found tau, vdot (2 nv)."""
-    problem = hybrid(space, known, found)
+    problem = partly_prescribed(space, known, found)
     return articulated_body(space, option, q, v, problem, True, RECURSION)
 
 

@@ -67,7 +67,7 @@ def forward(space, tau, vdot):
 
 
 @helper
-def hybrid(space, known, found):
+def partly_prescribed(space, known, found):
     """known holds tau, vdot and 1.0 where vdot is prescribed (3 nv); found tau and vdot (2 nv)."""
     nv = bodies(space)[0].num_velocities
     known = as_array(known, 3 * nv)

@@ -41,7 +41,7 @@ _REDUCE = "sp"
 def solves_in_lanes(arrays: ClosureArrays) -> bool:
     """Return whether multipliers are found in lanes: those of all loops, by mbkit's functions."""
     from mbkit.kernels.constraints.solve.dense import prepare_dense
-    from mbkit.kernels.constraints.solve.strategy import prepare_schur
+    from mbkit.kernels.constraints.solve.schur_complement import prepare_schur
 
     return arrays.solver_kernels().prepare in (prepare_schur, prepare_dense)
 
