@@ -167,6 +167,12 @@ def push(branches, height, a, n, column):
 
 
 @helper
+def row_of(entries, k, width):
+    """Row k of a matrix that lies in `entries`: to part rows of (rows, width) costs a call."""
+    return entries[k * width : (k + 1) * width]
+
+
+@helper
 def _put(blocks, column, entry, count, row):
     """Entries of a block in their columns of the row."""
     for k in range(count):

@@ -28,12 +28,13 @@ and Christoffel symbols for rigid-body systems).
 
 from typing import Any, NamedTuple
 
-from mbkit.kernels.compile import address_kernel, floats_at, helper, records_at
+from mbkit.kernels.compile import address_kernel, as_array, floats_at, helper, records_at
 from mbkit.kernels.derivatives.branches import (
     branches_in,
     branches_size,
     height_of,
     push,
+    row_of,
     set_end,
     set_row,
     set_wrench,
@@ -50,7 +51,7 @@ from mbkit.kernels.derivatives.rate_of_inertia import (
     set_inertia_and_rate,
     transposed_rate_times,
 )
-from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, positions, velocities
 from mbkit.kernels.layout import SPACE, STAGE_SIZE
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import rigid_times
@@ -150,15 +151,16 @@ def push_joint(tree, i):
 
 @helper
 def rows_of_joint(tree, i, first, C):
-    """C_ij of joint i, whose directions begin at `first`, and F_i for those towards the world."""
+    """The rows of joint i, whose directions begin at `first`, and F_i for those towards the world."""
     row = tree.model[i]
     body = tree.scratch[i]
     span = span_of(tree.spans, row, i, first)
+    nv = tree.model[0].num_velocities
     for c in range(row.num_velocities):
         S = body.S[c]
         U = rigid_times(body, angular(S), linear(S))
         b = scale(0.5, transposed_rate_times(body, angular(S), linear(S)))
-        set_row(tree.branches, span, S, U, b, C[row.first_velocity + c])
+        set_row(tree.branches, span, S, U, b, row_of(C, row.first_velocity + c, nv))
     if row.parent != 0:
         for k in range(row.ndx):
             j = velocity_of_direction(row, k)
@@ -184,9 +186,8 @@ def coriolis_matrix(space, _option, q, v, _x, out):
         status = outward(space, q, v)
     if status != OK:
         return status
-    every = as_matrix(out, 1, nv * nv)[0]
-    every[:] = 0.0
-    C = every.reshape((nv, nv))
+    C = as_array(out, nv * nv)
+    C[:] = 0.0
     tree = tree_of(space, model)
     end = model[0].ndx
     pushed = 0  # this body and those between it and the world are on the stack

@@ -29,13 +29,14 @@ algebra), whose B it is; derived here for joints whose S depends on q, or is tur
 
 from typing import Any, NamedTuple
 
-from mbkit.kernels.compile import address_kernel, floats_at, helper, records_at
+from mbkit.kernels.compile import address_kernel, as_array, floats_at, helper, records_at
 from mbkit.kernels.derivatives.branches import (
     MATRICES,
     branches_in,
     branches_size,
     height_of,
     push,
+    row_of,
     set_end,
     set_row,
     set_wrench,
@@ -58,7 +59,7 @@ from mbkit.kernels.derivatives.rate_of_inertia import (
     set_inertia_and_rate,
     transposed_rate_times,
 )
-from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
+from mbkit.kernels.evaluation_form import EVALUATION, positions, velocities
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import rigid_times
@@ -226,11 +227,13 @@ class Tree(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The derivatives (nv, columns), and the mass matrix, or no row of it."""
+    """The derivatives and the mass matrix, or none of it, row by row; how long rows are."""
 
     d_q: Any
     d_v: Any
     mass: Any
+    steps_wide: Any
+    wide: Any
 
 
 @helper
@@ -279,22 +282,23 @@ def rows_of_joint(tree, i, first, result):
         S = body.S[c]
         U = rigid_times(body, angular(S), linear(S))
         b = transposed_rate_times(body, angular(S), linear(S))
-        set_row(tree.steps, span, S, U, b, result.d_q[velocity])
-        set_row(tree.velocities, span, S, U, b, result.d_v[velocity])
+        set_row(tree.steps, span, S, U, b, row_of(result.d_q, velocity, result.steps_wide))
+        set_row(tree.velocities, span, S, U, b, row_of(result.d_v, velocity, result.wide))
         if result.mass.shape[0] > 0:
-            set_row(tree.mass, span, S, U, _ZERO, result.mass[velocity])
+            set_row(tree.mass, span, S, U, _ZERO, row_of(result.mass, velocity, result.wide))
     if depends_on_q(row):
-        add_change_of_subspace(row, body, tree.changes, tree.column_of, result.d_q)
+        add_change_of_subspace(row, body, tree, result)
 
 
 @helper
-def add_change_of_subspace(row, body, cold, column_of, d_q):
+def add_change_of_subspace(row, body, tree, result):
     """d tau += dS . F for the joint itself."""
     t = angular(body.F)
     f = linear(body.F)
-    for k in range(row.first_step, row.first_step + row.ndx):
-        for c in range(row.num_velocities):
-            d_q[row.first_velocity + c, column_of[k]] += pairing(cold[k].S[c], t, f)
+    for c in range(row.num_velocities):
+        d_q = row_of(result.d_q, row.first_velocity + c, result.steps_wide)
+        for k in range(row.first_step, row.first_step + row.ndx):
+            d_q[tree.column_of[k]] += pairing(tree.changes[k].S[c], t, f)
 
 
 @helper
@@ -350,13 +354,11 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     steps_wide = num_columns(space, ndx)
     wide = num_columns(space, nv)
     more = nv if num_columns(space, 0) > 0 else 0  # rows of the mass matrix
-    every = as_matrix(out, 1, nv * (steps_wide + wide) + more * wide)[0]
-    end = nv * (steps_wide + wide)
-    d_q = every[: nv * steps_wide].reshape((nv, steps_wide))
-    d_v = every[nv * steps_wide : end].reshape((nv, wide))
-    mass = every[end:].reshape((more, wide))
+    every = as_array(out, nv * (steps_wide + wide) + more * wide)
     every[:] = 0.0
-    result = Result(d_q, d_v, mass)
+    by_v = nv * steps_wide
+    end = by_v + nv * wide
+    result = Result(every[:by_v], every[by_v:end], every[end:], steps_wide, wide)
     tree = tree_of(space, model)
     end = ndx
     pushed = 0  # this body and those between it and the world are on the stacks
