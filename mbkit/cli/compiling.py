@@ -43,7 +43,7 @@ def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed"
         "recursions.energy:energies",
         "joints.screw_product:motion",
         "calls.batches",
-        "calls.direct_calls:direct",
+        "calls.direct_calls",
     )
     return [PACKAGE + name for name in names]
 

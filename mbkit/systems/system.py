@@ -2008,7 +2008,7 @@ class System:
         >>> C @ v, system.bias_force(q, v)
         (array([  6., -18.]), array([  6., -18.]))
         """
-        return self._coriolis_matrix(q, v, self.evaluator.zero, out, on_error)
+        return self._coriolis_matrix(q, v, None, out, on_error)
 
     def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise") -> Floats:
         """Return the time derivative of `mass_matrix`, M-dot, where the system moves with v.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.systems.calls.direct import REFUSED
+from mbkit.systems.calls.direct import REFUSED, new_arrays
 from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS, MASS_MATRIX, POSES
 from tests.trees import random_mechanism, random_state
 
@@ -116,3 +116,24 @@ def test_a_failed_call_names_it_as_before(system, state):
         system.inverse_dynamics(state.q, state.v[:-1], state.vdot)
     with pytest.raises(mb.ShapeError, match="out"):
         system.mass_matrix(state.q, out=np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (4, 3), (0, 0), (2, 5, 3)])
+def test_new_arrays_are_those_of_numpy(shape):
+    """Of the type, flags and bytes that numpy.empty gives, each with memory of its own."""
+    new = new_arrays(shape)
+    first, second, numpys = new(), new(), np.empty(shape)
+    for each in (first, second):
+        assert type(each) is np.ndarray
+        assert (each.shape, each.strides, each.dtype) == (shape, numpys.strides, numpys.dtype)
+        assert each.base is None
+        assert repr(each.flags) == repr(numpys.flags)
+    first[...] = 1.0
+    second[...] = 2.0
+    np.testing.assert_array_equal(first, np.ones(shape))
+    assert sys.getrefcount(first) == sys.getrefcount(numpys)
+
+
+def test_memory_that_is_not_there_is_reported():
+    with pytest.raises(MemoryError):
+        new_arrays((2**45,))()  # more than there are addresses

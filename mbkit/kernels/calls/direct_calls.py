@@ -124,6 +124,34 @@ def direct(own, arguments, count):
     return call_address(call.integer, (status,))
 
 
+#: An array to be made: the function of numpy that makes it (PyArray_New), and what it is told.
+NEW = np.dtype(
+    [
+        ("make", np.int64),
+        ("array_type", np.int64),
+        ("num_axes", np.int64),
+        ("number", np.int64),  # of float64 among numpy's types
+        ("shape", np.int64, AXES),
+    ]
+)
+
+#: Where a record has it.
+_SHAPE_OF_NEW = 4 * 8
+
+
+@address_kernel("ii")
+def new_array(own, _none):
+    """Return a new array; `own` is the array of a NEW record, at whose end its shape is.
+
+    0 where there is no memory, of which numpy has told Python.
+    """
+    address = integers_at(own, _DATA + 1)[_DATA]
+    new = records_at(address, 1, NEW)[0]
+    shape = address + _SHAPE_OF_NEW
+    # no strides, no memory of ours, no size of an item, no flags, no object
+    return call_address(new.make, (new.array_type, new.num_axes, shape, new.number, 0, 0, 0, 0, 0))
+
+
 @functools.cache
 def interpreted(axes):
     """Return the same for arrays of so many axes each, in Python, where nothing is compiled."""

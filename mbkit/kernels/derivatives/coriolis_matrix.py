@@ -151,7 +151,7 @@ def push_joint(tree, i):
 
 @helper
 def rows_of_joint(tree, i, first, C):
-    """The rows of joint i, whose directions begin at `first`, and F_i for those towards the world."""
+    """The rows of joint i, whose directions begin at `first`; F_i for those towards the world."""
     row = tree.model[i]
     body = tree.scratch[i]
     span = span_of(tree.spans, row, i, first)
