@@ -14,8 +14,8 @@ from mbkit.bridges.constrained import (
     constrained_acceleration,
     independent_rows,
     least_efforts,
-    least_multipliers,
     minimum_norm,
+    minimum_norm_multipliers,
 )
 from mbkit.bridges.terms import (
     bias_less_forces,
@@ -29,7 +29,7 @@ from mbkit.tracing.trace import Trace
 
 
 def solve_dynamics(trace: Trace, tau: Any) -> dict[str, Any]:
-    """Return vdot, and the least multipliers."""
+    """Return vdot, and the minimum-norm multipliers."""
     check_constraints(trace)
     mask = trace.system.known(None, None, trace.system.prescribed_joints)[2 * trace.system.nv :]
     with following(trace) as held:
@@ -67,7 +67,7 @@ def inverse_dynamics_of_actuators(
     sizes = check_driven(system, trace.what, passive)[passive]
     A, needed = constraint_jacobian(trace), inverse_dynamics(trace, vdot) - tau
     if actuation.roots is None:
-        multipliers = least_multipliers(A[:, passive] / sizes, needed[passive] / sizes)
+        multipliers = minimum_norm_multipliers(A[:, passive] / sizes, needed[passive] / sizes)
     else:
         rows = independent_rows(system, trace.what, range(system.nv))
         roots, R = actuation.roots / actuation.roots.max(initial=0.0), A[rows]

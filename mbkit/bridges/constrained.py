@@ -87,7 +87,7 @@ def constrained_acceleration(M: Any, A: Any, efforts: Any, bias: Any) -> tuple[A
 
 
 def minimum_norm(A: Any, rows: Sequence[int], multipliers: Any) -> Any:
-    """Return the least multipliers of all rows of A that do what those of independent rows do.
+    """Return the minimum-norm multipliers of all rows of A that do what independent rows do.
 
     A^T x = R^T multipliers with R these rows, and x = A R^T z in the range of A.
     """
@@ -117,8 +117,11 @@ def least_squares(A: Any, b: Any) -> Any:
     return x
 
 
-def least_multipliers(A: Any, needed: Any) -> Any:
-    """Return the least multipliers with A^T multipliers = needed, A of independent columns."""
+def minimum_norm_multipliers(A: Any, needed: Any) -> Any:
+    """Return the minimum-norm multipliers with A^T multipliers = needed.
+
+    A has independent columns.
+    """
     return A @ solved(factorised(A.T @ A), needed)
 
 

@@ -86,7 +86,7 @@ def _check(trace: Trace, joint: str, *options: Any) -> None:
 
 
 def _motion(trace: Trace, tau: Any) -> dict[str, Any]:
-    """Return vdot and, of closed mechanisms, the least multipliers."""
+    """Return vdot and, of closed mechanisms, the minimum-norm multipliers."""
     if trace.system.arrays.closure:
         return closed_dynamics.solve_dynamics(trace, tau)
     return {"vdot": dynamics_terms.forward_dynamics(trace, tau)}

@@ -87,7 +87,7 @@ def check_cuts(cuts: object) -> None:
             BodyCut(cut)
 
 
-def half_name(body: str) -> str:
+def split_name(body: str) -> str:
     """Return the name of the second part of a split body."""
     return f"{body} (cut)"
 
@@ -151,7 +151,7 @@ def cut_bodies(parts: Parts, cuts: Mapping[str, Cut]) -> Parts:
     for name, given in cuts.items():
         cut = given if isinstance(given, BodyCut) else BodyCut(given)
         _check(parts, name, cut)
-        body, second, weld = bodies[name], half_name(name), weld_name(name)
+        body, second, weld = bodies[name], split_name(name), weld_name(name)
         for kind, taken, known in (("body", second, bodies), ("joint", weld, joints)):
             if taken in known:
                 raise DuplicateNameError(
@@ -226,8 +226,8 @@ def _check(parts: Parts, name: str, cut: BodyCut) -> None:
         )
     if parts.bodies[name].inertia.mass == 0.0:
         raise InertiaError(
-            f"Body {name!r} cannot be cut: it has no mass that its halves could share; cut another "
-            "body of the loop, or give it mass."
+            f"Body {name!r} cannot be cut: it has no mass that its two parts could share; cut "
+            "another body of the loop, or give it mass."
         )
 
 
@@ -250,7 +250,7 @@ def _check_loops(parts: Parts, cuts: Collection[str]) -> None:
     welds = [weld_name(name) for name in cuts]
     groups = graph_of(parts, welds).groups(without=welds)
     for name in cuts:
-        if any((name in group) != (half_name(name) in group) for group in groups):
+        if any((name in group) != (split_name(name) in group) for group in groups):
             raise TopologyError(
                 f"Body {name!r} cannot be cut so: no loop leads from joints of one half to those "
                 "of the other; cut it between two joints of one loop."

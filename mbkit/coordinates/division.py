@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, final
 
 import attrs
 
-from mbkit.coordinates.cut_bodies import Cut, cut_bodies, half_name
+from mbkit.coordinates.cut_bodies import Cut, cut_bodies, split_name
 from mbkit.forces import Force, UniformField
 from mbkit.model import check_inertias
 from mbkit.spatial.arrays import FloatArray
@@ -73,7 +73,7 @@ class CutBodies:
 
     def divide(self, whole: Parts) -> Division:
         """Return the bodies and joints of the system: the second parts beside the first."""
-        split_bodies = {half_name(name): SplitBody(name, name) for name in self.cuts}
+        split_bodies = {split_name(name): SplitBody(name, name) for name in self.cuts}
         cut = cut_bodies(whole, self.cuts)
         parts = attrs.evolve(cut, forces=on_split_bodies(cut.forces, split_bodies))
         return Division(self, whole, parts, MappingProxyType(split_bodies))

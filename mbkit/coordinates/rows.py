@@ -43,7 +43,7 @@ class Slices(NamedTuple):
 
     @property
     def totals(self) -> tuple[int, int, int]:
-        """Numbers of positions, of velocities and of entries of a step."""
+        """Numbers of positions, of velocities, and the tangent dimension."""
         nq, nv, ndx = (max((each.stop for each in own.values()), default=0) for own in self)
         return nq, nv, ndx
 

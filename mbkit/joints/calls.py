@@ -35,16 +35,16 @@ def call(
 
     if UNCOMPILED:
         with np.errstate(all="ignore"):  # as compiled code
-            state, written = _run(function, inputs, sizes, np.float64)
-        return int(state), written
+            status, written = _run(function, inputs, sizes, np.float64)
+        return int(status), written
     memory = np.concatenate([*inputs, np.empty(sum(sizes))])
     first, ends = int(memory.ctypes.data), [0]
     for size in (*map(len, inputs), *sizes):
         ends.append(ends[-1] + size)
     places = [first + 8 * start for start in ends[:-1]]
-    state = _at(function.address, len(places))(0, *places)
+    status = _at(function.address, len(places))(0, *places)
     pairs = zip(ends[len(inputs) :], ends[len(inputs) + 1 :], strict=False)
-    return state, [memory[start:end] for start, end in pairs]
+    return status, [memory[start:end] for start, end in pairs]
 
 
 @functools.cache

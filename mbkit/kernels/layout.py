@@ -306,7 +306,7 @@ SUPPLIED = 1
 NUM_POWERS = 2
 
 #: The first number of every slot says whether its Python function came to its end.
-SLOT_STATE = 0
+SLOT_STATUS = 0
 DONE = 0.0
 PENDING = 1.0
 
@@ -328,7 +328,7 @@ PYTHON_DIFFERENCE = 4
 PYTHON_DEXP_INV = 5
 PYTHON_WRENCHES = 6
 PYTHON_RATES = 7
-PYTHON_NUM_STEPS = 8
+PYTHON_NDX = 8
 PYTHON_CONFIGURATION_FROM_POSE = 9
 PYTHON_SIZE = 10
 

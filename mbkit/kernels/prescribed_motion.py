@@ -23,7 +23,7 @@ from mbkit.kernels.layout import (
     DRIVE_SIZE,
     DRIVE_TIME,
     PENDING,
-    SLOT_STATE,
+    SLOT_STATUS,
     SPACE,
 )
 from mbkit.kernels.status import MOTION_FAILED, OK, failure
@@ -54,9 +54,9 @@ def motion(slot, t, q, v):
     nq = int(head[DRIVE_NUM_POSITIONS])
     nv = int(head[DRIVE_NUM_VELOCITIES])
     head[DRIVE_TIME] = t
-    head[SLOT_STATE] = PENDING
+    head[SLOT_STATUS] = PENDING
     call_address(int(head[DRIVE_CALLBACK]), (slot,))
-    if head[SLOT_STATE] != DONE:
+    if head[SLOT_STATUS] != DONE:
         return failure(MOTION_FAILED, 0)
     memory = floats_at(slot, DRIVE_SIZE + 2 * nq + 2 * nv)[DRIVE_SIZE:]
     for j in range(nq):

@@ -37,16 +37,16 @@ def run_in_memory(run: Prepared, *, progress: bool) -> Result:
     rows.multipliers[:written] = np.nan
     began = time.perf_counter()
     with ProgressDisplay(*run.options["t_span"], enabled=progress) as display:
-        taken, written, state = run_chunks(problem, course, run.steps, rows, written, display)
+        taken, written, status = run_chunks(problem, course, run.steps, rows, written, display)
     wall_time = time.perf_counter() - began
     error: BaseException | None = None
-    if state == INTERRUPTED:
+    if status == INTERRUPTED:
         error = KeyboardInterrupt()
-    elif state not in (0, TERMINAL):
-        error = explain(run, state, taken)
+    elif status not in (0, TERMINAL):
+        error = explain(run, status, taken)
     t = problem.t0 + taken * problem.h
-    is_cut = state not in (0, TERMINAL) and (written == 0 or rows.t[written - 1] < t)
-    if is_cut or (state != TERMINAL and course.saves_end(taken)):
+    is_cut = status not in (0, TERMINAL) and (written == 0 or rows.t[written - 1] < t)
+    if is_cut or (status != TERMINAL and course.saves_end(taken)):
         rows.t[written], rows.q[written], rows.v[written] = t, problem.q, problem.v
         rows.work[written], rows.multipliers[written] = problem.work, problem.multipliers
         written += 1

@@ -73,10 +73,10 @@ def minimum_degree(
     """Return an order of elimination, and for each node those that are coupled with it after it.
 
     `coupled` has pairs of nodes. Of the nodes with fewest neighbours left, the lowest number goes
-    first; neighbours are in the order of their elimination. Separators are hubs; early nodes may go
-    before them, and any other waits until none of these is coupled with it. Nodes with a lower
-    entry in `turns` go first, whatever their neighbours. A node in `after` waits for those it is
-    coupled with there, and then goes before all others.
+    first; neighbours are in the order of their elimination. Separators are bodies with many
+    neighbours; early nodes may go before them, and any other waits until none of these is coupled
+    with it. Nodes with a lower entry in `turns` go first, whatever their neighbours. A node in
+    `after` waits for those it is coupled with there, and then goes before all others.
 
     Examples
     --------

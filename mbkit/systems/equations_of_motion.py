@@ -32,7 +32,7 @@ class EquationsOfMotion(Protocol):
     Attributes
     ----------
     nq, nv, ndx : int
-        Numbers of positions, of velocities, and of entries of a step: nv, or more if a joint is
+        Numbers of positions, of velocities, and the tangent dimension: nv, or more if a joint is
         nonholonomic.
     num_position_constraints, num_velocity_constraints : int
         Rows of `constraint_residual` and of `constraint_jacobian`: there may be more rows of
@@ -75,7 +75,7 @@ class EquationsOfMotion(Protocol):
 
     @property
     def ndx(self) -> int:
-        """Number of entries of a step on the group of configurations."""
+        """Dimension of the tangent space of the group of configurations."""
 
     @property
     def num_position_constraints(self) -> int:

@@ -233,10 +233,10 @@ class MassFactor:
         from mbkit.kernels.recursions import mass_factor
 
         width = x.shape[1] if x.ndim == 2 else 1
-        state = getattr(mass_factor, operation)(
+        status = getattr(mass_factor, operation)(
             self._factor, self._parent, x.reshape(len(x), width)
         )
-        assert state == 0, "shapes were checked"
+        assert status == 0, "shapes were checked"
         return x
 
     def _columns(self, b: ArrayLike) -> Floats:
@@ -267,9 +267,9 @@ def factorise(system: System, q: ArrayLike) -> MassFactor:
     evaluator = system.evaluator
     workspace = evaluator.take()
     try:
-        state = mass_factor.factorise(workspace.address, q, M, factor, order, parent)
-        if state != 0:
-            raise failure(evaluator, state, workspace, {"q": q})
+        status = mass_factor.factorise(workspace.address, q, M, factor, order, parent)
+        if status != 0:
+            raise failure(evaluator, status, workspace, {"q": q})
     finally:
         evaluator.give_back(workspace)
     return MassFactor(factor, order, parent)

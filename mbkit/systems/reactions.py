@@ -73,7 +73,7 @@ def reaction(
     origin, point, axes = cut.frame(C)[..., :3, 3], cut.point(at, C), cut.axes(expressed_in, C)
     W = cut.of_bodies((at_q, at_v, at_vdot), time, wrenches, origin, on_error)
     W = W + cut.of_constraints(at_q, forces, time, origin, on_error)
-    W = W + cut.of_loans((at_q, at_v, at_vdot), on_error)
+    W = W + cut.of_inertia_transfers((at_q, at_v, at_vdot), on_error)
     if not with_effort:
         W = W - cut.effort(W, at_q, C, origin, on_error)
     W = _seen(W, origin, point, axes)
@@ -274,7 +274,7 @@ class JointCut:
                 W = W + missing * loads.total(np.arange(len(beyond)) == row(name), about)
         return self.sign * W
 
-    def of_loans(self, motion: tuple[Floats, Floats, Floats], on_error: str) -> Any:
+    def of_inertia_transfers(self, motion: tuple[Floats, Floats, Floats], on_error: str) -> Any:
         """Return the wrench of inertia transfers by the joint, (..., 6), which it does not bear.
 
         It is the rate of the transferred angular momentum: see `InertiaTransfer`.

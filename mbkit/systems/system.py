@@ -112,7 +112,7 @@ class System:
     representation : Representation
         Representation of twists, wrenches, Jacobians and accelerations of bodies.
     nq, nv, ndx : int
-        Numbers of positions, of velocities, and of entries of a step on the configuration group:
+        Numbers of positions, of velocities, and the tangent dimension of the configuration group:
         nv, or more if a joint is nonholonomic.
     body_names : tuple of str
         The world first, then the bodies in the order in which they were added, as in the rows of

@@ -71,12 +71,12 @@ def _call(joint: Joint, operation: str, function: Any, arrays: tuple[Any, ...]) 
     from mbkit.kernels.compile import UNCOMPILED
 
     if UNCOMPILED:
-        state = function.function(0, *arrays)
+        status = function.function(0, *arrays)
     else:
         pointer = ctypes.POINTER(ctypes.c_double)
         form = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, *[pointer] * len(arrays))
-        state = form(function.address)(0, *(array.ctypes.data_as(pointer) for array in arrays))
-    if state != 0:
+        status = form(function.address)(0, *(array.ctypes.data_as(pointer) for array in arrays))
+    if status != 0:
         raise JointError(
-            f"Joint '{joint.name}': the compiled form of {operation} reports failure {state}."
+            f"Joint '{joint.name}': the compiled form of {operation} reports failure {status}."
         )

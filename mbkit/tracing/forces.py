@@ -108,7 +108,7 @@ def _calling(trace: Trace, slots: dict[int, Any], operation: str) -> Callable[[i
             parts[4][0] = force.potential_energy(t, given[0], poses)
         else:
             parts[4][:2] = force.powers(t, *given)
-        memory[layout.SLOT_STATE] = layout.DONE
+        memory[layout.SLOT_STATUS] = layout.DONE
         return 0
 
     return call

@@ -16,7 +16,7 @@ from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.defaults.derivatives import defines, traced_motion
 from mbkit.kernels.constraints import layout
-from mbkit.kernels.layout import DONE, SLOT_STATE
+from mbkit.kernels.layout import DONE, SLOT_STATUS
 from mbkit.systems.memory.callbacks import callback_address
 from mbkit.tracing.branches import substituted
 from mbkit.tracing.memory import as_objects
@@ -235,7 +235,7 @@ def _evaluate(trace: Trace, slot: Any, derivatives: Any, steps: tuple[Any, ...])
     *given, said = np.split(memory[layout.OWN_VECTORS :], counts)
     given[2].reshape(-1, 4, 4)[:, 3] = [0.0, 0.0, 0.0, 1.0]
     said[:] = derivatives.traced(trace.copies, (memory[layout.OWN_TIME], *given), steps)
-    memory[SLOT_STATE] = DONE
+    memory[SLOT_STATUS] = DONE
 
 
 def _with_branches(trace: Trace, function: Any, steps: dict[Traced, float]) -> Callable[..., int]:

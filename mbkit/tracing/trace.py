@@ -301,13 +301,13 @@ class Trace:
         made = self.copies.convert(function.function)
         given = self.q, rest if v is None else v, rest if x is None else x
         try:
-            state = made(self.space, option, *given, out)
+            status = made(self.space, option, *given, out)
         except CannotTraceError as error:
             raise UsageError(
                 f"{self.what}: system '{self.system.name}' cannot be traced: {reason(error)}."
             ) from error
-        if state != 0:
-            raise UsageError(f"{self.what}: kernel {function.function.__name__} reports {state}.")
+        if status != 0:
+            raise UsageError(f"{self.what}: kernel {function.function.__name__} reports {status}.")
         return out
 
     def call_series(

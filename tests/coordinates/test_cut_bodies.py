@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.coordinates.cut_bodies import cut_bodies, half_name, weld_name
+from mbkit.coordinates.cut_bodies import cut_bodies, split_name, weld_name
 from mbkit.model.graph import graph_of
 from mbkit.parts.parts import Parts
 from mbkit.topology import build_topology
@@ -70,7 +70,7 @@ def test_the_weld_holds_both_halves_in_one_place():
     parts = cut_bodies(Parts.of(ring(np.random.default_rng(7))), {"body 1": "C"})
     weld = parts.joints[weld_name("body 1")]
     assert isinstance(weld.joint, mb.FixedJoint)
-    assert (weld.predecessor, weld.successor) == ("body 1", half_name("body 1"))
+    assert (weld.predecessor, weld.successor) == ("body 1", split_name("body 1"))
     np.testing.assert_array_equal(weld.S_pred @ np.linalg.inv(weld.S_succ), np.eye(4))
 
 

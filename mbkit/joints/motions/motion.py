@@ -64,8 +64,8 @@ class Motion(abc.ABC):
         """Return what a compiled form writes, for arguments with their lengths."""
         kernels, parameters = self.compiled
         given = [entries(value, count, name) for name, (value, count) in arguments.items()]
-        state, written = call(getattr(kernels, operation), [parameters, *given], sizes)
-        if state != 0:
+        status, written = call(getattr(kernels, operation), [parameters, *given], sizes)
+        if status != 0:
             for name, value in zip(arguments, given, strict=True):
                 for first in self.quaternions if name.startswith("q") else ():
                     unit_rotation(value[first : first + 4], self.what, ConfigurationError)

@@ -150,7 +150,7 @@ def origin_of(space, i):
 class Side(NamedTuple):
     """A row between the bodies, the sign of its side, the point of the body there and its velocity.
 
-    The sign is 1 for bodies between b and where the ways from a and b meet, else -1.
+    The sign is 1 for bodies between b and where the support paths of a and b meet, else -1.
     """
 
     row: Any
@@ -169,7 +169,7 @@ class Column(NamedTuple):
 
 @helper
 def next_side(model, spring, pair):
-    """The body that the ways from two bodies, which differ, go through next; and both after it."""
+    """The next body on the support path of one of two bodies, which differ; and both after it."""
     a, b = pair
     if b > a:
         return Side(b, 1.0, spring.r_b, spring.v_b), (a, model[b].parent)

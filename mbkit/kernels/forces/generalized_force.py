@@ -10,7 +10,7 @@ from mbkit.kernels.layout import (
     FORCE_TIME,
     FORCE_VECTORS,
     PENDING,
-    SLOT_STATE,
+    SLOT_STATUS,
 )
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 
@@ -25,9 +25,9 @@ def python_force(slot, t, q, v, tau):
     vectors = floats_at(slot, FORCE_VECTORS + nq + 2 * nv)[FORCE_VECTORS:]
     assign(vectors[:nq], as_array(q, nq))
     assign(vectors[nq : nq + nv], as_array(v, nv))
-    head[SLOT_STATE] = PENDING
+    head[SLOT_STATUS] = PENDING
     call_address(int(head[FORCE_CALLBACK]), (slot,))
-    if head[SLOT_STATE] != DONE:
+    if head[SLOT_STATUS] != DONE:
         return CALLBACK_FAILED
     assign(as_array(tau, nv), vectors[nq + nv :])
     return OK

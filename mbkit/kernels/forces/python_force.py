@@ -23,7 +23,7 @@ from mbkit.kernels.layout import (
     OWN_TIME,
     OWN_VECTORS,
     PENDING,
-    SLOT_STATE,
+    SLOT_STATUS,
     SPATIAL,
 )
 from mbkit.kernels.lie.matrices import matrix_times, transposed_times
@@ -85,7 +85,7 @@ def copy_in(space, k, t, q, v, with_velocities):
     answer = memory[OWN_VECTORS + nq + nv + 22 * nb :]
     for j in range(answers):
         answer[j] = 0.0
-    memory[SLOT_STATE] = PENDING
+    memory[SLOT_STATUS] = PENDING
     return memory
 
 
@@ -137,7 +137,7 @@ def evaluate(space, k, t, q, v, tau, powers):
     """
     memory = copy_in(space, k, t, q, v, True)
     call_address(int(memory[OWN_EVALUATE]), (force_rows(space)[k].slot,))
-    if memory[SLOT_STATE] != DONE:
+    if memory[SLOT_STATUS] != DONE:
         return CALLBACK_FAILED
     answer = answer_of(space, k, memory)
     if memory[OWN_ON_BODIES] != 0.0:
@@ -146,9 +146,9 @@ def evaluate(space, k, t, q, v, tau, powers):
         power = add_efforts(space, k, answer, v, tau)
     kind = int(memory[OWN_POWER])
     if kind == NUM_POWERS:
-        memory[SLOT_STATE] = PENDING
+        memory[SLOT_STATUS] = PENDING
         call_address(int(memory[OWN_POWERS]), (force_rows(space)[k].slot,))
-        if memory[SLOT_STATE] != DONE:
+        if memory[SLOT_STATUS] != DONE:
             return CALLBACK_FAILED
         for j in range(NUM_POWERS):
             powers[j] += answer[j]
@@ -163,7 +163,7 @@ def potential(space, k, t, q, out):
     """Call `Force.potential_energy`."""
     memory = copy_in(space, k, t, q, q, False)
     call_address(int(memory[OWN_POTENTIAL]), (force_rows(space)[k].slot,))
-    if memory[SLOT_STATE] != DONE:
+    if memory[SLOT_STATUS] != DONE:
         return CALLBACK_FAILED
     out[0] += answer_of(space, k, memory)[0]
     return OK

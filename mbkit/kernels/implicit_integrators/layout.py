@@ -119,7 +119,7 @@ NOISE = 7  # how large corrections were that a new matrix made no smaller; 0: no
 ROWS_AT_END = 8  # 1: which rows count was seen at the end of the step, not where it begins
 MADE_HEAD = 9
 
-#: The most entries of a step that a joint has.
+#: The largest tangent dimension of a joint.
 MOST_STEPS = 6
 
 #: Unknowns that are eliminated together: velocities of a row of the tree, or multipliers and eta of

@@ -12,8 +12,8 @@ from mbkit.kernels.layout import (
     PYTHON_DEXP_INV,
     PYTHON_DIFFERENCE,
     PYTHON_MOTION,
+    PYTHON_NDX,
     PYTHON_NUM_POSITIONS,
-    PYTHON_NUM_STEPS,
     PYTHON_NUM_VELOCITIES,
     PYTHON_RATES,
     PYTHON_RETRACT,
@@ -25,7 +25,7 @@ from mbkit.kernels.layout import (
     SLOT_P,
     SLOT_R,
     SLOT_S,
-    SLOT_STATE,
+    SLOT_STATUS,
 )
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 
@@ -37,7 +37,7 @@ NO_ROTATION = 1
 def slot_width(parameters):
     """Numbers that each of the slot's two inputs takes."""
     # of steps there are at least as many as of velocities
-    return int(max(parameters[PYTHON_NUM_POSITIONS], parameters[PYTHON_NUM_STEPS], SLOT_LEAST))
+    return int(max(parameters[PYTHON_NUM_POSITIONS], parameters[PYTHON_NDX], SLOT_LEAST))
 
 
 @helper
@@ -55,9 +55,9 @@ def call_back(slot, parameters, operation, first, second):
         memory[SLOT_FIRST + j] = x[j]
     for j in range(num_y):
         memory[SLOT_FIRST + width + j] = y[j]
-    memory[SLOT_STATE] = PENDING
+    memory[SLOT_STATUS] = PENDING
     call_address(int(parameters[operation]), (slot,))
-    return OK if memory[SLOT_STATE] == DONE else CALLBACK_FAILED
+    return OK if memory[SLOT_STATUS] == DONE else CALLBACK_FAILED
 
 
 @helper
@@ -113,10 +113,10 @@ def motion(slot, parameters, q, v, R, p, S, bias):
     return status
 
 
-_RETRACT = PYTHON_RETRACT, PYTHON_NUM_POSITIONS, PYTHON_NUM_STEPS, PYTHON_NUM_POSITIONS
-_DIFFERENCE = PYTHON_DIFFERENCE, PYTHON_NUM_POSITIONS, PYTHON_NUM_POSITIONS, PYTHON_NUM_STEPS
-_DEXP_INV = PYTHON_DEXP_INV, PYTHON_NUM_STEPS, PYTHON_NUM_STEPS, PYTHON_NUM_STEPS
-_RATES = PYTHON_RATES, PYTHON_NUM_POSITIONS, PYTHON_NUM_VELOCITIES, PYTHON_NUM_STEPS
+_RETRACT = PYTHON_RETRACT, PYTHON_NUM_POSITIONS, PYTHON_NDX, PYTHON_NUM_POSITIONS
+_DIFFERENCE = PYTHON_DIFFERENCE, PYTHON_NUM_POSITIONS, PYTHON_NUM_POSITIONS, PYTHON_NDX
+_DEXP_INV = PYTHON_DEXP_INV, PYTHON_NDX, PYTHON_NDX, PYTHON_NDX
+_RATES = PYTHON_RATES, PYTHON_NUM_POSITIONS, PYTHON_NUM_VELOCITIES, PYTHON_NDX
 
 
 @address_kernel("ipppp")

@@ -23,7 +23,7 @@ from mbkit.kernels.layout import (
     FALLING,
     PENDING,
     RISING,
-    SLOT_STATE,
+    SLOT_STATUS,
     SPACE,
     WATCH_CALLBACK,
     WATCH_COUNT,
@@ -84,9 +84,9 @@ def watch(slot, t, q, v):
         assign(vectors[:nq], as_array(q, nq))
         assign(vectors[nq:], as_array(v, nv))
         head[WATCH_TIME] = t
-        head[SLOT_STATE] = PENDING
+        head[SLOT_STATUS] = PENDING
         call_address(int(head[WATCH_CALLBACK]), (slot,))
-        if head[SLOT_STATE] != DONE:
+        if head[SLOT_STATUS] != DONE:
             return failure(EVENT_FAILED, count)  # the callback
     happened = False
     for k in range(count):

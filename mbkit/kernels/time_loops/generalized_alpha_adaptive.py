@@ -1,4 +1,4 @@
-"""The time loop of the generalized-alpha method with steps of its own size between grid points.
+"""The time loop of the generalized-alpha method with an adaptive step size between grid points.
 
 a_n stands for the acceleration at t_n + (am - af) h, and in index 3 v_n is off its constraints by
 l, which is O(h^2): where the step changes, a is brought to the new one by the rate of vdot over the

@@ -47,7 +47,7 @@ def run_chunks(
     # What is reached is replaced as a whole: Ctrl-C may come between any two statements, when the
     # state has moved on and the counts have not, and must find what belongs together.
     reached = (0, written, _copies(problem))
-    state, chunk = 0, 1
+    status, chunk = 0, 1
     interrupts = Interrupts()
     try:
         with interrupts:
@@ -56,9 +56,9 @@ def run_chunks(
                 began = time.perf_counter()
                 rest = Rows(*(part[written:] for part in rows))
                 size = min(chunk, steps - taken)
-                state, done, saved = advance(taken, size, rest)
+                status, done, saved = advance(taken, size, rest)
                 reached = (taken + done, written + saved, _copies(problem))
-                if state != 0 or interrupts.noted:
+                if status != 0 or interrupts.noted:
                     break
                 spent = time.perf_counter() - began
                 chunk = next_chunk(chunk, size, spent)
@@ -67,4 +67,4 @@ def run_chunks(
         for name, value in reached[2].items():
             problem.state[name][:] = value
         return *reached[:2], INTERRUPTED
-    return *reached[:2], state or (INTERRUPTED if interrupts.noted else 0)
+    return *reached[:2], status or (INTERRUPTED if interrupts.noted else 0)

@@ -171,12 +171,12 @@ class Evaluator:
         result: Floats = self.arguments.empty(what.result) if out is None else out
         workspace = self.take()
         try:
-            state = self.direct(what, function, option)(workspace.record, result, *given)
-            if state == 0:
+            status = self.direct(what, function, option)(workspace.record, result, *given)
+            if status == 0:
                 return result
             padded = (*given, *[None] * (3 - len(given)))
             failed = Call(what, function, padded, result, out, on_error, option)
-            return self._settle(state, workspace, failed)
+            return self._settle(status, workspace, failed)
         finally:
             self.give_back(workspace)
 
@@ -191,11 +191,11 @@ class Evaluator:
             known = self._direct[key] = direct_call(function, option, shapes, apply)
         return known
 
-    def _settle(self, state: int, workspace: Workspace, call: Call) -> Floats:
+    def _settle(self, status: int, workspace: Workspace, call: Call) -> Floats:
         """Raise what a kernel reports; compute by the general way what it did not take."""
         from mbkit.kernels.status import WRONG_LENGTH, unpack
 
-        if state == REFUSED or unpack(state)[0] == WRONG_LENGTH:
+        if status == REFUSED or unpack(status)[0] == WRONG_LENGTH:
             return batches.compute(
                 self, call.what, call.given, function=call.function, apply=call.apply,
                 option=call.option, wrenches=call.wrenches, out=call.out, on_error=call.on_error,
@@ -203,7 +203,7 @@ class Evaluator:
         arguments = named(call.what, call.given)
         if call.wrenches is not None:
             arguments["wrenches"] = call.wrenches
-        error = failure(self, state, workspace, arguments)
+        error = failure(self, status, workspace, arguments)
         if call.on_error == "nan" and isinstance(error, Exception):
             call.result[...] = np.nan
             return call.result
@@ -226,13 +226,13 @@ class Evaluator:
         result: Floats = self.arguments.empty(what.result) if out is None else out
         workspace = self.take()
         try:
-            state = self.direct(what, function, LOADED, apply)(
+            status = self.direct(what, function, LOADED, apply)(
                 workspace.record, result, *given, wrenches
             )
-            if state == 0:
+            if status == 0:
                 return result
             failed = Call(what, function, given, result, out, on_error, LOADED, apply, wrenches)
-            return self._settle(state, workspace, failed)
+            return self._settle(status, workspace, failed)
         finally:
             self.give_back(workspace)
 
@@ -261,10 +261,10 @@ class Evaluator:
             except IndexError:
                 workspace = Workspace(self.arrays, self)
             try:
-                state = direct(workspace.record, result, q, v, x)
-                if state:
+                status = direct(workspace.record, result, q, v, x)
+                if status:
                     failed = Call(what, function, (q, v, x), result, out, on_error, option)
-                    return settle(state, workspace, failed)
+                    return settle(status, workspace, failed)
             finally:
                 give_back(workspace)
             return result
@@ -288,10 +288,10 @@ class Evaluator:
             except IndexError:
                 workspace = Workspace(self.arrays, self)
             try:
-                state = direct(workspace.record, result, q, v, x)
-                if state:
+                status = direct(workspace.record, result, q, v, x)
+                if status:
                     failed = Call(what, function, (q, v, x), result, None, on_error)
-                    found = settle(state, workspace, failed)
+                    found = settle(status, workspace, failed)
                     return found[..., 0, :], found[..., 1, :]
             finally:
                 give_back(workspace)
@@ -315,10 +315,10 @@ class Evaluator:
             except IndexError:
                 workspace = Workspace(self.arrays, self)
             try:
-                state = direct(workspace.record, result, q)
-                if state:
+                status = direct(workspace.record, result, q)
+                if status:
                     failed = Call(MASS_MATRIX, function, (q, None, None), result, out, on_error)
-                    return settle(state, workspace, failed)
+                    return settle(status, workspace, failed)
             finally:
                 give_back(workspace)
             return result

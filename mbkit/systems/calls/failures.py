@@ -16,7 +16,7 @@ from mbkit.errors import (
     SingularMassMatrixError,
 )
 from mbkit.joints import FreeJoint, SphericalJoint
-from mbkit.kernels.layout import DONE, QUATERNION_TOLERANCE, SCREW, SLOT_STATE
+from mbkit.kernels.layout import DONE, QUATERNION_TOLERANCE, SCREW, SLOT_STATUS
 from mbkit.systems.memory.callbacks import taken_error
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _joint_failure(
     slot = workspace.slots.get(row)
     if slot is not None:
         own = "" if slot.q.size == 0 else f" Its own q is {_numbers(slot.q)}."
-        if slot.error is None and slot.memory[SLOT_STATE] == DONE:
+        if slot.error is None and slot.memory[SLOT_STATUS] == DONE:
             return JointError(f"Joint '{name}': {slot.pose_fault()}.{own}{_where(arguments)}")
         error = taken_error(slot)
         error.add_note(f"Raised in joint '{name}'.{own}{_where(arguments)}")

@@ -118,7 +118,7 @@ class BodyTree:
 
 
 def _levels(parents: list[int]) -> tuple[Integers, ...]:
-    """Return the rows by their depth: ways to the world, of which each round adds the next half."""
+    """Return the rows by their depth: support paths, of which each round adds the next half."""
     above = np.maximum(parents, 0)
     depths = (np.arange(len(parents)) > 0).astype(np.int64)
     while above.any():

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from mbkit.kernels.layout import DONE, SLOT_STATE
+from mbkit.kernels.layout import DONE, SLOT_STATUS
 
 
 class Slot(Protocol):
@@ -50,7 +50,7 @@ def callback_address(operation: str) -> int:
         slot.error = None
         try:
             getattr(slot, operation)()
-            slot.memory[SLOT_STATE] = DONE
+            slot.memory[SLOT_STATUS] = DONE
         except BaseException as error:
             slot.error = error
         return 0

@@ -23,7 +23,7 @@ def python_parameters(joint: Joint) -> Any:
     parameters = np.zeros(layout.PYTHON_SIZE)
     parameters[layout.PYTHON_NUM_POSITIONS] = joint.num_positions
     parameters[layout.PYTHON_NUM_VELOCITIES] = joint.num_velocities
-    parameters[layout.PYTHON_NUM_STEPS] = joint.ndx
+    parameters[layout.PYTHON_NDX] = joint.ndx
     # An address is below 2^47 on the machines numba knows: a double holds it exactly.
     for entry, operation in (
         (layout.PYTHON_MOTION, "motion"),

@@ -209,9 +209,9 @@ def _carriers(
 ) -> tuple[list[int], list[int]]:
     """Return the rows on the paths of sites to the world and of springs between their ends.
 
-    Then those where the two ways of a spring meet, but for the world. Each row is seen once, from
-    the tips inwards, and of two groups of springs that meet the smaller one joins the larger: on
-    a chain of n bodies all ways have some n^2 rows.
+    Then those where the two support paths of a spring meet, but for the world. Each row is seen
+    once, from the tips inwards, and of two groups of springs that meet the smaller one joins the
+    larger: on a chain of n bodies all support paths have some n^2 rows.
     """
     to_world = {*sites}
     beyond: dict[int, set[int]] = {}  # by row: springs with one end there or farther out

@@ -17,7 +17,7 @@ from mbkit.kernels.layout import (
     JOINT_NUM_POSITIONS,
     JOINT_SIZE,
     PENDING,
-    SLOT_STATE,
+    SLOT_STATUS,
 )
 from mbkit.kernels.named_joints import copy_state
 from mbkit.kernels.status import CALLBACK_FAILED, OK
@@ -51,9 +51,9 @@ def evaluate(space, c, t, q, v):
         V = memory[OWN_VECTORS + nq + nv + 16 * nb + 6 * s :]
         for i in range(6):
             V[i] = site.V[i]
-    memory[SLOT_STATE] = PENDING
+    memory[SLOT_STATUS] = PENDING
     call_address(int(memory[OWN_EVALUATE]), (constraint.slot,))
-    if memory[SLOT_STATE] != DONE:
+    if memory[SLOT_STATUS] != DONE:
         return CALLBACK_FAILED
     g = residual(space, c)
     assign(g, memory[said : said + g.shape[0]])

@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import address_kernel, as_array, call_address
 from mbkit.kernels.constraints.solve.dense import DENSE_PREPARE, DENSE_SOLVE
-from mbkit.kernels.layout import DONE, PENDING, SLOT_STATE
+from mbkit.kernels.layout import DONE, PENDING, SLOT_STATUS
 from mbkit.kernels.status import OK, SOLVER_FAILED
 
 SOLVER_CALLBACK = 1
@@ -27,9 +27,9 @@ def solve(nv, m, matrix, target, efforts, multipliers, memory):
     slot = as_array(memory, SOLVER_VECTORS + 2 * m)
     for r in range(m):
         slot[SOLVER_VECTORS + r] = target[r]
-    slot[SLOT_STATE] = PENDING
+    slot[SLOT_STATUS] = PENDING
     call_address(int(slot[SOLVER_CALLBACK]), (int(slot[SOLVER_ADDRESS]),))
-    if slot[SLOT_STATE] != DONE:
+    if slot[SLOT_STATUS] != DONE:
         return SOLVER_FAILED
     for r in range(m):
         multipliers[r] = slot[SOLVER_VECTORS + m + r]

@@ -116,9 +116,9 @@ class OtherNumbers:
         """
         vectors = [self.vector(a) for a in (q, v, x)]
         out = self.vector(np.zeros(size))
-        state = function.function(self.space, option, *vectors, out)
-        if state != 0:
-            raise RuntimeError(f"the function returned {state}")
+        status = function.function(self.space, option, *vectors, out)
+        if status != 0:
+            raise RuntimeError(f"the function returned {status}")
         return out
 
     def vector(self, x: Any) -> Any:

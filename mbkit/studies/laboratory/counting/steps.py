@@ -78,16 +78,16 @@ class _Steps:
             return {"reason": "steps in Python compute beside the kernels, which is not counted"}
         begun: Mapping[Any, int] = {}
         found: Mapping[Any, int] = {}
-        counts, state = [], 0
+        counts, status = [], 0
         with Twins(Counted).in_use():
             for first, steps in ((0, self.before), (self.before, self.steps)):
                 counts.append(problem.counted())
                 begun = found
                 with counting_places(place_of) as found:
-                    if steps and state == 0:
-                        state, _, _ = advance(first, steps, rows)
-        if state != 0:
-            return {"reason": f"a step ends with status {state}"}
+                    if steps and status == 0:
+                        status, _, _ = advance(first, steps, rows)
+        if status != 0:
+            return {"reason": f"a step ends with status {status}"}
         if not found:
             return {"reason": "the steps are not taken by kernels"}
         after = problem.counted()

@@ -1,4 +1,4 @@
-"""Bodies with so many joints that constraints have unknowns beside their rows: hubs.
+"""Bodies with so many joints that constraints have unknowns beside their rows: "hubs".
 
 The rows of a hub stand behind those of the constraints. What is kept for rows alone must not be
 indexed with them, which shows only where indices are checked.
