@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import abc
 import importlib
+import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -113,11 +115,6 @@ class Representation(FinalBuiltIns, abc.ABC):
         Jerks are A-dot = T A_b-dot + 2 dT/dt A_b + d2T/dt2 V_b. ShapeError if leading axes do not
         broadcast.
 
-        Notes
-        -----
-        The map is a homomorphism, so that dT/dt = T K(V_b) with K linear and constant, and
-        d2T/dt2 = T K(V_b)^2 + T K(A_b).
-
         Examples
         --------
         >>> import numpy as np
@@ -126,8 +123,50 @@ class Representation(FinalBuiltIns, abc.ABC):
         >>> mb.Hybrid().twist_map_second_rate(np.eye(4), spin, np.zeros(6)).diagonal()
         array([-4., -4.,  0., -4., -4.,  0.])
         """
-        rate = self.twist_map_rate(C, V_b)
-        return rate @ self.inverse_twist_map(C) @ rate + self.twist_map_rate(C, A_b)
+        return self.twist_map_rates(C, [V_b, A_b])[2]
+
+    def twist_map_rates(self, C: ArrayLike, twists: Sequence[ArrayLike]) -> list[FloatArray]:
+        """Return T and its derivatives by time, as many as there are in `twists`.
+
+        Parameters
+        ----------
+        C : array_like, shape (..., 4, 4)
+            Pose of the body frame in the world.
+        twists : sequence of array_like, shape (..., 6)
+            The body-fixed twist of the frame at C, and its component-wise derivatives.
+
+        Returns
+        -------
+        list of ndarray, shape (..., 6, 6)
+            T, dT/dt, ..., one more than `twists`.
+
+        Raises
+        ------
+        ShapeError
+            If leading axes do not broadcast.
+
+        Notes
+        -----
+        The map is a homomorphism, so that dT/dt = T K(V_b) with K linear and constant. By Leibniz'
+        rule, with (n k) for n over k,
+
+            T^(n+1) = sum over k of (n k) T^(n-k) K(V_b^(k)).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> spin, none = [0.0, 0.0, 2.0, 0.0, 0.0, 0.0], np.zeros(6)
+        >>> maps = mb.Hybrid().twist_map_rates(np.eye(4), [spin, none, none, none])
+        >>> [each[0, 0] for each in maps]
+        [1.0, 0.0, -4.0, 0.0, 16.0]
+        """
+        K = [self.twist_map_rate(np.eye(4), each) for each in twists]
+        rates = [self.twist_map(C)]
+        for n in range(len(K)):
+            terms = (math.comb(n, k) * (rates[n - k] @ K[k]) for k in range(n + 1))
+            rates.append(np.asarray(sum(terms)))
+        return rates
 
     def frame_transport(self, C: ArrayLike, S: ArrayLike) -> FloatArray:
         """Return the matrix that takes twists at one frame on a body to those at another.

@@ -26,7 +26,7 @@ from mbkit.systems.calls.evaluations import (
     Evaluation,
 )
 from mbkit.systems.forces import force_rate
-from mbkit.systems.jacobians.frame_rates import rates_at_frame
+from mbkit.systems.jacobians.frame_rates import along_map, rates_at_frame
 from mbkit.systems.kinematics import checked_choice
 
 if TYPE_CHECKING:
@@ -66,6 +66,12 @@ def jerks(
 ) -> Floats:
     """See `System.jerks`."""
     rates = v, vdot, vddot
+    users = _without_kernels(system, representation)
+    if users is not None:
+        found = _converted(system, users, q, _stacked(system, rates), on_error)[-1]
+        result = system.evaluator.arguments.output("twists", found.shape[:-2], out)
+        result[...] = found
+        return np.asarray(result)
     if representation is None and _are_vectors(system, rates):
         return system._jerks(q, None, np.concatenate(rates), out, on_error)
     plan = system.arrays.joint_pieces.plan(representation_code(system, representation), 3)
@@ -73,7 +79,10 @@ def jerks(
 
 
 def bind_jerks(system: System) -> Callable[..., Floats]:
-    """Return ``call(q, None, series, out, on_error)`` for one sample, which costs least."""
+    """Return ``call(q, None, series, out, on_error)`` for one sample, which costs least.
+
+    Of systems in a representation that kernels know.
+    """
     plan = system.arrays.joint_pieces.plan(representation_code(system, None), 3)
     return system.evaluator.of_series(3, 3 * system.nv).bind(JERKS, plan)
 
@@ -98,6 +107,9 @@ def body_derivatives(
 ) -> Floats:
     """See `System.body_derivatives`."""
     rows = _rates(system, rates)
+    users = _without_kernels(system, representation)
+    if users is not None:
+        return np.stack(_converted(system, users, q, rows, on_error), axis=-3)
     count = rows.shape[-2]
     plan = system.arrays.joint_pieces.plan(representation_code(system, representation), count)
     return _compute(system, BODY_DERIVATIVES, q, rows, count, plan, on_error=on_error)
@@ -240,8 +252,9 @@ def jacobian_series(
     That is the row of a body, and the pose of a frame on it as `placed_on` returns them.
     """
     row, S = place
-    representation_code(system, representation)  # or it is a user's
     form = checked_choice(system, representation) or system.representation
+    if _without_kernels(system, representation) is not None and S is None:
+        S = np.eye(4)
     own = form if S is None or isinstance(form, Spatial) else _BODY
     name = system.body_names[row]
     series = [system.jacobian(name, q, representation=own, on_error=on_error)]
@@ -267,7 +280,7 @@ def _jacobian_rate(
 ) -> Floats:
     """Return the k-th rate for rates (..., k, nv) at a place as for `jacobian_series`."""
     index, S = place
-    if S is not None:
+    if S is not None or _without_kernels(system, representation) is not None:
         found = jacobian_series(system, place, q, rates, representation, on_error)[-1]
         if out is None:
             return found
@@ -280,15 +293,35 @@ def _jacobian_rate(
     return _compute(system, JACOBIAN_RATE, q, rates, count, plan, out=out, on_error=on_error)
 
 
+def _without_kernels(
+    system: System, representation: Representation | None
+) -> Representation | None:
+    """Return the chosen representation if kernels of higher orders do not know it, else None."""
+    chosen = checked_choice(system, representation) or system.representation
+    return None if type(chosen) in _CODES else chosen
+
+
+def _converted(
+    system: System, form: Representation, q: ArrayLike, rates: Any, on_error: str
+) -> list[Floats]:
+    """Return the twists of all bodies and their derivatives, (..., bodies + 1, 6) each.
+
+    From body-fixed ones, by the map of the representation and its derivatives.
+    """
+    every = body_derivatives(system, q, rates, representation=_BODY, on_error=on_error)
+    twists = [every[..., n, :, :] for n in range(every.shape[-3])]
+    maps = form.twist_map_rates(system.poses(q, on_error=on_error), twists[:-1])
+    return [each[..., 0] for each in along_map(maps, [V[..., None] for V in twists])]
+
+
 def representation_code(system: System, representation: Representation | None) -> int:
     """Return the number that kernels have for a representation; UsageError for one of a user."""
     chosen = checked_choice(system, representation) or system.representation
     code = _CODES.get(type(chosen))
     if code is None:
         raise UsageError(
-            f"System '{system.name}': rates of higher order are known in the representations of "
-            f"mbkit, got {chosen!r}; give one of these, and convert by mbkit.convert_acceleration "
-            f"or mbkit.convert_jerk."
+            f"System '{system.name}': functions of symbols have rates of higher order in the "
+            f"representations of mbkit, got {chosen!r}; give one of these."
         )
     return code
 

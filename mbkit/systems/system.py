@@ -815,11 +815,6 @@ class System:
         ndarray, shape (..., bodies + 1, 6)
             (angular, linear). [rad/s^3], [m/s^3]
 
-        Raises
-        ------
-        UsageError
-            If the representation is a user's; `mbkit.convert_jerk` leads there.
-
         See Also
         --------
         System.body_derivatives : all rates up to any order.
@@ -873,8 +868,6 @@ class System:
         ------
         ShapeError
             If `rates` has another shape.
-        UsageError
-            If the representation is a user's.
 
         Notes
         -----
@@ -1128,8 +1121,6 @@ class System:
         ------
         NameUnknownError, ShapeError, GeometryError
             As for `pose`.
-        UsageError
-            If the representation is a user's.
 
         Notes
         -----
@@ -1188,7 +1179,7 @@ class System:
         NameUnknownError, ShapeError, GeometryError
             As for `pose`.
         UsageError
-            If `order` is no positive whole number, or the representation is a user's.
+            If `order` is no positive whole number.
         NoMemoryError
             If there is no memory for 6 nv^(order + 1) numbers.
 

@@ -12,6 +12,7 @@ import mbkit as mb
 from mbkit.joints.defaults.differences import derivative
 from mbkit.lie import SE3
 from tests.every_representation import REPRESENTATIONS, each_representation
+from tests.forces.test_python_forces import OwnRepresentation
 from tests.joints.absolute_joints import LOCALS, SIDES
 from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
 from tests.reference.test_nonholonomic_joints import Skate, SkateByHand
@@ -281,6 +282,33 @@ def test_tenth_rate_of_a_wheel():
     n = np.arange(10)
     expected = 6.0 * 3.0**n * np.array([-np.sin(n * np.pi / 2), np.cos(n * np.pi / 2)])
     np.testing.assert_allclose(found.T, expected, rtol=0.0, atol=1e-10)
+
+
+@pytest.mark.parametrize("by", ["system", "argument"])
+def test_a_representation_of_ones_own(by):
+    """Its twists are spatial ones, which kernels of higher orders do not know by its class."""
+    rng = np.random.default_rng(64)
+    own = OwnRepresentation()
+    chosen = own if by == "system" else mb.BodyFixed()
+    system = random_mechanism(rng, 6).assemble(mb.RelativeCoordinates(representation=chosen))
+    form = {} if by == "system" else {"representation": own}
+    body, S = system.body_names[-1], SE3.exp(rng.normal(size=6))
+    q = np.stack([random_state(rng, system).q for _ in range(2)])
+    rates = rng.normal(size=(3, 1, 4, system.nv))
+
+    def compare(name, *arguments, **options):
+        found = getattr(system, name)(*arguments, **options, **form)
+        other = getattr(system, name)(*arguments, **options, representation=mb.Spatial())
+        assert_close(found, other, 1e-12)
+
+    compare("body_derivatives", q, rates)
+    compare("jerks", q, *np.moveaxis(rates[..., :3, :], -2, 0))
+    compare("jerks", q[0], *rates[0, 0, :3])
+    compare("jacobian_rate", body, q, rates[..., 0, :])
+    compare("jacobian_rate", body, q, *np.moveaxis(rates, -2, 0), frame=S)
+    compare("jacobian_derivatives", body, q[0], 2)
+    out = np.empty((len(system.body_names), 6))
+    assert system.jerks(q[0], *rates[0, 0, :3], out=out, **form) is out
 
 
 @each_representation

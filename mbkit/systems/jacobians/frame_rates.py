@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from mbkit.lie.arrays import hat
-from mbkit.representations import BodyFixed, Mixed, Representation, Spatial
-from mbkit.representations.arguments import blocks, transposed
+from mbkit.representations import BodyFixed, Representation, Spatial
+from mbkit.representations.arguments import transposed
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["rates_at_frame"]
+__all__ = ["along_map", "rates_at_frame"]
 
 
 def rates_at_frame(
@@ -25,12 +25,11 @@ def rates_at_frame(
 ) -> list[FloatArray]:
     """Return the Jacobian of a frame and its derivatives, from those of its body.
 
-    With B = Ad_S^-1 J_b for the body-fixed J_b, and R of the frame, the Jacobian is M B, where M is
-    1, diag(R, R) (hybrid) or diag(1, R) (mixed). By Leibniz' rule, with (n k) for n over k,
+    With B = Ad_S^-1 J_b for the body-fixed J_b the Jacobian is T B, where T is the map of twists of
+    the frame (`Representation.twist_map_rates`). By Leibniz' rule, with (n k) for n over k,
 
-        J^(n) = sum over k of (n k) M^(k) B^(n-k),
-        R^(n) = sum over k of (n-1 k) R^(n-1-k) hat(w^(k)),
-        w^(k) = sum over j of (k j) B_w^(j) v^(k-j).
+        J^(n) = sum over k of (n k) T^(k) B^(n-k),
+        V_b^(k) = sum over j of (k j) B^(j) v^(k-j).
 
     Parameters
     ----------
@@ -42,7 +41,7 @@ def rates_at_frame(
     C, S : ndarray, shape (..., 4, 4)
         Pose of the body in the world, and of the frame on the body.
     form : Representation
-        One of those of mbkit.
+        Any.
 
     Returns
     -------
@@ -59,21 +58,18 @@ def rates_at_frame(
     if isinstance(form, BodyFixed):
         return B
 
-    def turning(k: int) -> Any:
-        """Return w^(k)."""
-        parts = (
-            math.comb(k, j) * (B[j][..., :3, :] @ rates[..., k - j, :, None]) for j in range(k + 1)
-        )
-        return sum(parts)[..., 0]
+    twists = [
+        np.asarray(
+            sum(math.comb(k, j) * (B[j] @ rates[..., k - j, :, None]) for j in range(k + 1))
+        )[..., 0]
+        for k in range(len(B) - 1)
+    ]
+    return along_map(form.twist_map_rates(C @ S, twists), B)
 
-    R: list[Any] = [C[..., :3, :3] @ S[..., :3, :3]]
-    for n in range(1, len(B)):
-        terms = (math.comb(n - 1, k) * R[n - 1 - k] @ hat(turning(k)) for k in range(n))
-        R.append(sum(terms))
-    one = np.eye(3)
-    upper = [one, *[0.0 * one] * len(R)] if isinstance(form, Mixed) else R
-    M = [blocks(upper[k], R[k]) for k in range(len(R))]
+
+def along_map(maps: Sequence[FloatArray], series: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return the derivatives of T x from those of T and of x, columns: Leibniz' rule."""
     return [
-        np.asarray(sum(math.comb(n, k) * (M[k] @ B[n - k]) for k in range(n + 1)))
-        for n in range(len(B))
+        np.asarray(sum(math.comb(n, k) * (maps[k] @ series[n - k]) for k in range(n + 1)))
+        for n in range(len(series))
     ]
