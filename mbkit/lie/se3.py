@@ -25,8 +25,8 @@ from mbkit.lie.so3 import SO3, why_no_rotation
 POSE = (4, 4)
 
 
-# Its exponential, logarithm and their differentials are in mbkit/kernels/lie/se3_arrays.py, those of
-# single poses within kernels in mbkit/kernels/lie/se3.py.
+# Its exponential, logarithm and their differentials are in mbkit/kernels/lie/se3_arrays.py, those
+# of single poses within kernels in mbkit/kernels/lie/se3.py.
 
 
 @final

@@ -153,15 +153,15 @@ class Worker:
         rows = Rows(*(part[place] for part in block.rows))
         samples = tuple(part[place] for part in block.samples)
         self._put_start(rows, samples)
-        taken, written, state = 0, len(plan.at_start), 0
+        taken, written, status = 0, len(plan.at_start), 0
         began = time.perf_counter()
-        while taken < plan.steps and state == 0:
+        while taken < plan.steps and status == 0:
             if stopped():
-                state = INTERRUPTED
+                status = INTERRUPTED
                 break
             size = min(self.chunk, plan.steps - taken, len(self.scratch.t))
             at = time.perf_counter()
-            state, done, _ = run.course.advance(taken, size, self.scratch)
+            status, done, _ = run.course.advance(taken, size, self.scratch)
             spent = time.perf_counter() - at
             written = self._keep(taken, done, rows, samples)
             taken += done
@@ -169,15 +169,15 @@ class Worker:
         wall_time = time.perf_counter() - began
         problem = run.problem
         t = problem.t0 + taken * problem.h
-        if state != 0 and (written == 0 or rows.t[written - 1] < t):
+        if status != 0 and (written == 0 or rows.t[written - 1] < t):
             rows.t[written], rows.q[written], rows.v[written] = t, problem.q, problem.v
             rows.work[written], rows.multipliers[written] = problem.work, problem.multipliers
             written += 1
         error = None
-        if state not in (0, INTERRUPTED):
-            error = explain(attrs.evolve(run, start=self.given, system=self.system), state, taken)
+        if status not in (0, INTERRUPTED):
+            error = explain(attrs.evolve(run, start=self.given, system=self.system), status, taken)
         counts = problem.counted()
-        ended = Ended(taken, written, t, wall_time, counts, completed=state == 0, error=error)
+        ended = Ended(taken, written, t, wall_time, counts, completed=status == 0, error=error)
         self.gathered.end(number, ended)
 
     def _put_start(self, rows: Rows, samples: tuple[Any, ...]) -> None:
