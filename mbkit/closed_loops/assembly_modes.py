@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.closed_loops.close_loops import checked_start, checked_tolerance, random_around
+from mbkit.closed_loops.closing import close
+from mbkit.closed_loops.loops import Loops, checked_fixed
 from mbkit.errors import UsageError
-from mbkit.kinematics.closing import close
-from mbkit.kinematics.freedom import turning_positions
-from mbkit.kinematics.loops import Loops, checked_fixed
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.calls.entries import turning_positions
 from mbkit.systems.memory.body_tree import Integers
 from mbkit.systems.rank import Ranked
 

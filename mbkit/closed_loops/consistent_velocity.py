@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.closed_loops.loops import checked_entries, checked_fixed
 from mbkit.closed_loops.over_constrained import why_velocities_contradict
 from mbkit.errors import ConstraintError, UsageError, listed
-from mbkit.kinematics.loops import checked_entries, checked_fixed
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems.calls.entries import velocity_scales
 from mbkit.systems.rank import LEFT, Ranked, largest_row

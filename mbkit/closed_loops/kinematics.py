@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.closed_loops.constraint_series import ConstraintSeries, constraint_jerk, prescribed_jerk
 from mbkit.errors import ConstraintError, ShapeError, UsageError, check_kind, listed
-from mbkit.kinematics.constraint_series import ConstraintSeries, constraint_jerk, prescribed_jerk
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
 from mbkit.systems.calls.entries import (
     broadcast,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from mbkit.closed_loops.closing import close
+from mbkit.closed_loops.loops import Loops, checked_fixed
 from mbkit.errors import listed
-from mbkit.kinematics.closing import close
-from mbkit.kinematics.loops import Loops, checked_fixed
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import Ranked, largest_row, rank_of
 

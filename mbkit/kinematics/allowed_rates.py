@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Self, final
 import attrs
 import numpy as np
 
+from mbkit.closed_loops.constraint_series import constraint_jerk, prescribed_jerk
 from mbkit.errors import ConstraintError
-from mbkit.kinematics.constraint_series import constraint_jerk, prescribed_jerk
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_sizes
 from mbkit.systems.constraint_checks import HOLDS, free_rows, largest_terms
@@ -16,7 +16,7 @@ from mbkit.systems.memory.body_tree import Integers
 from mbkit.systems.rank import Ranked, largest_row
 
 if TYPE_CHECKING:
-    from mbkit.kinematics.constraint_series import Motion
+    from mbkit.closed_loops.constraint_series import Motion
     from mbkit.systems import System
 
 

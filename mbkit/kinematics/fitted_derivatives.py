@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.closed_loops.constraint_series import ConstraintSeries
 from mbkit.errors import ShapeError, UsageError, check_kind, listed
 from mbkit.kinematics.allowed_rates import AllowedRates
-from mbkit.kinematics.constraint_series import ConstraintSeries
 from mbkit.kinematics.fitted_rates import FitTask, RatesFit
 from mbkit.spatial.arrays import frozen_array
 from mbkit.systems import System

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
+from mbkit.closed_loops.closing import Closing, close
+from mbkit.closed_loops.loops import Loops
 from mbkit.errors import UsageError, several
-from mbkit.joints import Joint
 from mbkit.kinematics.bounded_step import along, held, null_space
-from mbkit.kinematics.closing import Closing, close
-from mbkit.kinematics.loops import Loops
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
-from mbkit.systems.calls.entries import velocities_of
+from mbkit.systems.calls.entries import turning_positions, velocities_of
 from mbkit.systems.memory.body_tree import Integers
 
 if TYPE_CHECKING:
@@ -171,18 +170,17 @@ def checked_freedom(system: System, limits: Any, locked: Any, who: str, t: float
     given = system.position_limits if limits is None else limits
     found = _limits(system, given, wide, who)
     positions = np.full(system.nv, -1)
-    turning = np.zeros(system.nv, dtype=bool)
     joints = system.arrays.tree_joints
     for name, joint in joints.items():
         here = system.position_slice(name)
         if joint.positions_add:
             positions[system.velocity_slice(name)] = np.arange(here.start, here.stop)
-            turning[system.velocity_slice(name)] = _turns(joint)
         elif np.isfinite(found[here]).any():
             raise UsageError(
                 f"{who}: the positions of joint '{name}' are not added but composed, so that "
                 f"limits of single positions have no meaning; leave them infinite."
             )
+    turning = np.isin(positions, turning_positions(system))
     velocities = free_velocities(system, locked, who)
     steps = step_entries(system)[velocities]
     stuck = [name for name in joints if (steps[_at(system, name, velocities)] < 0).any()]
@@ -213,24 +211,6 @@ def step_entries(system: System) -> Integers:
 def _at(system: System, joint: str, velocities: Integers) -> Any:
     own = system.velocity_slice(joint)
     return (velocities >= own.start) & (velocities < own.stop)
-
-
-def turning_positions(system: System) -> Integers:
-    """Return the positions of which a whole turn leads to the same pose."""
-    found = [
-        system.position_slice(name).start
-        for name, joint in system.arrays.tree_joints.items()
-        if joint.positions_add and _turns(joint)
-    ]
-    return np.array(found, dtype=np.int64)
-
-
-def _turns(joint: Joint) -> bool:
-    """Whether a joint of one position comes back to a pose by a whole turn."""
-    if joint.num_positions != 1:
-        return False
-    here, there = (np.asarray(joint.pose(np.array([angle]))) for angle in (0.5, 0.5 + _TURN))
-    return bool(np.allclose(here, there, rtol=0.0, atol=1e-12))
 
 
 def free_velocities(system: System, locked: Any, who: str) -> Integers:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.closed_loops.closing import Closing
 from mbkit.errors import NotFiniteError, UsageError, check_kind, several
-from mbkit.kinematics.closing import Closing
 from mbkit.kinematics.descent import REACHED, SPENT, Descent, descend, linearised
 from mbkit.kinematics.found_configuration import InverseKinematics
 from mbkit.kinematics.freedom import Freedom, checked_freedom

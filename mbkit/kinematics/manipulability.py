@@ -9,10 +9,10 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.closed_loops.loops import check_closed
 from mbkit.errors import UsageError, check_kind, suggestion
 from mbkit.kinematics.allowed_rates import allowed_motions
 from mbkit.kinematics.freedom import free_velocities
-from mbkit.kinematics.loops import check_closed
 from mbkit.kinematics.measured import body_fixed_jacobian
 from mbkit.kinematics.singular_directions import (
     checked_rank_tolerance,

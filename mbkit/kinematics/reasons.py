@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from mbkit.closed_loops.closing import Closing
+from mbkit.closed_loops.loops import Loops
 from mbkit.errors import NameUnknownError, listed, suggestion
-from mbkit.kinematics.closing import Closing
 from mbkit.kinematics.descent import REACHED, SADDLE, SPENT, Descent, descend
 from mbkit.kinematics.freedom import Freedom
-from mbkit.kinematics.loops import Loops
 from mbkit.kinematics.many_targets import described_many
 from mbkit.kinematics.targets import Targets
 from mbkit.spatial.arrays import FloatArray

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
+from mbkit.closed_loops.loops import position_rows
 from mbkit.errors import NotFiniteError
-from mbkit.kinematics.loops import position_rows
 from mbkit.linear_analysis.small_motions import State, unbalanced
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_scales

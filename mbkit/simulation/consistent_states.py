@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mbkit.closed_loops.consistent_velocity import velocity_near
+from mbkit.closed_loops.loops import checked_fixed, closing_advice
 from mbkit.errors import ConstraintError, UsageError
 from mbkit.integrators import Integrator
-from mbkit.kinematics.loops import checked_fixed, closing_advice
 from mbkit.systems import System
 from mbkit.systems.rank import LEFT
 

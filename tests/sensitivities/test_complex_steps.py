@@ -11,8 +11,8 @@ import pytest
 from scipy.linalg import qr
 
 import mbkit as mb
+from mbkit.closed_loops.loops import position_rows
 from mbkit.kernels.implicit_integrators.starting_values import INTO
-from mbkit.kinematics.loops import position_rows
 from mbkit.sensitivities.recorded_run import RecordedRun
 from tests.constraints.closed_mechanisms import assembled, four_bar
 from tests.sensitivities.differences import assert_adjoint

@@ -7,10 +7,10 @@ from typing import Any, Self, final
 import attrs
 import numpy as np
 
+from mbkit.closed_loops.loops import Loops, checked_fixed
 from mbkit.diagnosis.branches import branches
 from mbkit.errors import ConstraintError, MbkitError, SingularityWarning
 from mbkit.integrators.integrator import Rows
-from mbkit.kinematics.loops import Loops, checked_fixed
 from mbkit.simulation.monitors.monitor import Monitor
 from mbkit.systems import System
 from mbkit.systems.constraints import kept_rows

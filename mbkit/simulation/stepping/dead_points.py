@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.closed_loops.loops import Loops, checked_fixed
 from mbkit.errors import ConstraintError, MbkitError, listed
-from mbkit.kinematics.loops import Loops, checked_fixed
 from mbkit.simulation.monitors.locked import holders
 from mbkit.simulation.monitors.singular_start import SingularPosture
 from mbkit.systems.rank import RANK, rank_of, singular_values
