@@ -172,7 +172,7 @@ _FORCED = ("dissipated", "supplied")
 def _balance(run: Result, _columns: Sequence[int] | None) -> list[Panel]:
     """Return the error of the energy balance: the drift where no forces dissipate or supply."""
     is_forced = bool(np.any(run.dissipated_energy) or np.any(run.supplied_energy))
-    what = "missing in the balance" if is_forced else "energy - initial"
+    what = "error of the energy balance" if is_forced else "energy - initial"
     part = balance(run)[1]
     title = f"largest: {part:.1e} of the peak kinetic energy" if np.isfinite(part) else ""
     columns = run.energy_balance[:, None]

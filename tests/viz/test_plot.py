@@ -63,7 +63,7 @@ def test_the_balance_is_drawn_where_energy_is_supplied_or_dissipated(tmp_path):
     np.testing.assert_array_equal(energies.lines[4].get_ydata(), run.supplied_energy)
     np.testing.assert_array_equal(balance.lines[0].get_ydata(), run.energy_balance)
     assert np.abs(run.energy_balance - run.energy_drift).max() > 1.0
-    assert balance.get_ylabel() == "missing in the balance [J]"
+    assert balance.get_ylabel() == "error of the energy balance [J]"
     assert balance.get_title().startswith("largest: 3.8e+00 of")
 
 
