@@ -2,8 +2,9 @@
 
 Assembly makes the numbers: places of joints, inertias, split bodies. The bodies and joints of the
 model are kept in two places only: by the blueprint, which writes the model's text and assembles
-with other numbers, and the joints alone in `SystemArrays` and `ClosureArrays`: their methods know
-the coordinates, and kernels call those that are written in Python.
+with other numbers, and the joints and constraints in `SystemArrays` and `ClosureArrays`: their
+methods know the coordinates, and kernels call those that are written in Python
+(docs/decisions/0002-joints-by-address.md lists each use).
 """
 
 from __future__ import annotations
