@@ -158,8 +158,8 @@ class Representation(FinalBuiltIns, abc.ABC):
         >>> import mbkit as mb
         >>> spin, none = [0.0, 0.0, 2.0, 0.0, 0.0, 0.0], np.zeros(6)
         >>> maps = mb.Hybrid().twist_map_rates(np.eye(4), [spin, none, none, none])
-        >>> [each[0, 0] for each in maps]
-        [1.0, 0.0, -4.0, 0.0, 16.0]
+        >>> np.array([each[0, 0] for each in maps]) + 0.0
+        array([ 1.,  0., -4.,  0., 16.])
         """
         K = [self.twist_map_rate(np.eye(4), each) for each in twists]
         rates = [self.twist_map(C)]

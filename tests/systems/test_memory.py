@@ -49,7 +49,7 @@ def test_results_that_grow_with_squares(chain: mb.System) -> None:
         lambda: chain.inverse_dynamics_derivatives(q, v, v),
         lambda: chain.force_derivatives(q, v),
     ):
-        with pytest.raises(mb.NoMemoryError, match=r"40 x 40|3200 numbers.*mass_action"):
+        with pytest.raises(mb.NoMemoryError, match=r"(40|80) x 40 numbers.*mass_action"):
             compute()
     for order in (1, 2):
         with pytest.raises(mb.NoMemoryError, match=f"order {order} of the mass matrix of 40"):
