@@ -5,17 +5,16 @@ from __future__ import annotations
 import abc
 import importlib
 import math
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError
+from mbkit.errors import ShapeError, UsageError
 from mbkit.final import FinalBuiltIns
 from mbkit.lie import SE3
 from mbkit.lie.arrays import FloatArray
-from mbkit.representations.arguments import poses
+from mbkit.representations.arguments import check_broadcast, poses, vectors
 
 
 class Representation(FinalBuiltIns, abc.ABC):
@@ -115,6 +114,11 @@ class Representation(FinalBuiltIns, abc.ABC):
         Jerks are A-dot = T A_b-dot + 2 dT/dt A_b + d2T/dt2 V_b. ShapeError if leading axes do not
         broadcast.
 
+        Notes
+        -----
+        The map is a homomorphism, so that dT/dt = T K(V_b) with K linear and constant, and
+        d2T/dt2 = T K(V_b)^2 + T K(A_b).
+
         Examples
         --------
         >>> import numpy as np
@@ -123,27 +127,28 @@ class Representation(FinalBuiltIns, abc.ABC):
         >>> mb.Hybrid().twist_map_second_rate(np.eye(4), spin, np.zeros(6)).diagonal()
         array([-4., -4.,  0., -4., -4.,  0.])
         """
-        return self.twist_map_rates(C, [V_b, A_b])[2]
+        rate = self.twist_map_rate(C, V_b)
+        return rate @ self.inverse_twist_map(C) @ rate + self.twist_map_rate(C, A_b)
 
-    def twist_map_rates(self, C: ArrayLike, twists: Sequence[ArrayLike]) -> list[FloatArray]:
-        """Return T and its derivatives by time, as many as there are in `twists`.
+    def twist_map_rates(self, C: ArrayLike, twists: ArrayLike) -> list[FloatArray]:
+        """Return `twist_map` and its derivatives by time, of as many orders as `twists` has rows.
 
         Parameters
         ----------
         C : array_like, shape (..., 4, 4)
             Pose of the body frame in the world.
-        twists : sequence of array_like, shape (..., 6)
-            The body-fixed twist of the frame at C, and its component-wise derivatives.
+        twists : array_like, shape (..., n, 6)
+            The body-fixed twist of the frame at C, and its component-wise derivatives, as rows.
 
         Returns
         -------
         list of ndarray, shape (..., 6, 6)
-            T, dT/dt, ..., one more than `twists`.
+            T, dT/dt, ..., n + 1 of them.
 
         Raises
         ------
         ShapeError
-            If leading axes do not broadcast.
+            If `twists` has another shape, or leading axes do not broadcast.
 
         Notes
         -----
@@ -156,12 +161,21 @@ class Representation(FinalBuiltIns, abc.ABC):
         --------
         >>> import numpy as np
         >>> import mbkit as mb
-        >>> spin, none = [0.0, 0.0, 2.0, 0.0, 0.0, 0.0], np.zeros(6)
-        >>> maps = mb.Hybrid().twist_map_rates(np.eye(4), [spin, none, none, none])
+        >>> twists = np.zeros((4, 6))
+        >>> twists[0] = [0.0, 0.0, 2.0, 0.0, 0.0, 0.0]
+        >>> maps = mb.Hybrid().twist_map_rates(np.eye(4), twists)
         >>> np.array([each[0, 0] for each in maps]) + 0.0
         array([ 1.,  0., -4.,  0., 16.])
         """
-        K = [self.twist_map_rate(np.eye(4), each) for each in twists]
+        owner = f"{type(self).__name__}.twist_map_rates"
+        rows, C = vectors(twists, owner), poses(C, owner)
+        if rows.ndim < 2:
+            raise ShapeError(
+                f"{owner} takes twists of shape (..., n, 6), derivatives as rows; got shape "
+                f"{rows.shape}. Give one twist as twists[None]."
+            )
+        check_broadcast(owner, (C, 2), (rows, 2))
+        K = [self.twist_map_rate(np.eye(4), rows[..., n, :]) for n in range(rows.shape[-2])]
         rates = [self.twist_map(C)]
         for n in range(len(K)):
             terms = (math.comb(n, k) * (rates[n - k] @ K[k]) for k in range(n + 1))

@@ -309,9 +309,10 @@ def _converted(
     From body-fixed ones, by the map of the representation and its derivatives.
     """
     every = body_derivatives(system, q, rates, representation=_BODY, on_error=on_error)
-    twists = [every[..., n, :, :] for n in range(every.shape[-3])]
-    maps = form.twist_map_rates(system.poses(q, on_error=on_error), twists[:-1])
-    return [each[..., 0] for each in along_map(maps, [V[..., None] for V in twists])]
+    rows = np.swapaxes(every, -3, -2)  # of each body
+    maps = form.twist_map_rates(system.poses(q, on_error=on_error), rows[..., :-1, :])
+    twists = [every[..., n, :, :, None] for n in range(every.shape[-3])]
+    return [each[..., 0] for each in along_map(maps, twists)]
 
 
 def representation_code(system: System, representation: Representation | None) -> int:

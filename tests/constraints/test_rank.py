@@ -77,7 +77,7 @@ def crank_angles(system, run):
     return START + np.arctan2(R[:, 2, 0], R[:, 0, 0])
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("coordinates", ["relative", "absolute"])
 @pytest.mark.parametrize("tilt", [0.0, *np.logspace(-15, -3, 13)])
 def test_a_tilted_axis_moves_by_all_methods_or_by_none(tilt, coordinates):

@@ -281,6 +281,7 @@ def test_a_grain_on_a_station_is_not_singular(integrator):
     assert run.q[-1, -1] == pytest.approx(0.1, abs=1e-9)
 
 
+@pytest.mark.long
 def test_smaller_steps_are_not_worse():
     """But for rounding of turns, which is divided by h twice: 1e-16 / h^2 and no more."""
     system, v, exact = reference("SO(3) x R3, closed")

@@ -165,6 +165,7 @@ def slider():
     return mech.assemble()
 
 
+@pytest.mark.long
 def test_a_singularity_is_told_and_the_last_grid_point_kept(slider):
     """v' = v^2 has no solution beyond 1 / v0."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import control
 import numpy as np
 import pytest
 from scipy.signal import StateSpace
@@ -206,6 +205,7 @@ def test_programs_of_others():
         .assemble()
         .linearize([0.0], inputs=["hinge0"], outputs=["hinge0.q", "link0.position"])
     )
+    control = pytest.importorskip("control")  # takes a second to import
     theirs, named = model.to_scipy(), model.to_control()
     assert isinstance(theirs, StateSpace)
     assert isinstance(named, control.StateSpace)

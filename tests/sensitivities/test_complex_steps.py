@@ -216,7 +216,7 @@ def test_generalized_alpha_of_a_closed_mechanism(formulation, stopped, rtol, sta
     compare(*linkage(), formulation, start, stopped, rtol)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("rtol", [None, pytest.param(1e-5, marks=pytest.mark.long)])
 @pytest.mark.parametrize("start", ["plain", "second order"])

@@ -165,7 +165,7 @@ def braced_ladder(windows: int, seed: int = 0) -> mb.Mechanism:
     return mech
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_loops_and_constraints_that_pass_other_bases(both_ways: Any, representation: Any) -> None:
     own, other = both_ways(braced_ladder(8), representation=representation)

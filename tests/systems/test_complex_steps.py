@@ -81,7 +81,9 @@ def entries(system, found, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("inverse_dynamics", marks=pytest.mark.long), "forward_dynamics"]
+)
 def test_dynamics_by_state_time_and_parameters(case, name):
     system, given, t = case
     free = [p for p in PARAMETERS if system.forces or not p.startswith("forces.")]

@@ -54,7 +54,8 @@ def test_trees(turned_round):
         assert_close(found[name], exact, left, np.abs(found[name]).max())
 
 
-@pytest.mark.parametrize("redundant", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("redundant", [False, True])
 def test_closed_mechanisms(redundant):
     """At any accelerations and multipliers; rows that depend on others have A mu besides."""
     rng = np.random.default_rng(4)

@@ -59,12 +59,11 @@ def rates_at_frame(
         return B
 
     twists = [
-        np.asarray(
-            sum(math.comb(k, j) * (B[j] @ rates[..., k - j, :, None]) for j in range(k + 1))
-        )[..., 0]
+        sum(math.comb(k, j) * (B[j] @ rates[..., k - j, :, None]) for j in range(k + 1))
         for k in range(len(B) - 1)
     ]
-    return along_map(form.twist_map_rates(C @ S, twists), B)
+    rows = np.stack(twists, axis=-3)[..., 0] if twists else np.zeros((0, 6))
+    return along_map(form.twist_map_rates(C @ S, rows), B)
 
 
 def along_map(maps: Sequence[FloatArray], series: Sequence[FloatArray]) -> list[FloatArray]:
