@@ -94,7 +94,7 @@ def starts(system, q):
     return {"q": run.q, "v": run.v * speeds, "tau": rng.normal(size=(COUNT, system.nv))}
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", CASES)
 def test_runs_of_closed_mechanisms_side_by_side_are_the_runs_alone(taken, name, method):

@@ -284,7 +284,7 @@ def stopped(t, q, v):
     return -0.1 * v
 
 
-@pytest.mark.some(2)
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{"save_every": 3}, {"save_at": [0.0123, 0.3, 0.77]}])
 def test_outputs_in_a_directory_are_those_in_memory(tmp_path, monkeypatch, options):

@@ -75,6 +75,7 @@ def test_every_joint_either_way_round_in_all_frames(kind, frames, turned):
     check(system, state.q, state.v)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_trees_of_all_joints(seed):
     rng = np.random.default_rng(600 + seed)

@@ -76,6 +76,7 @@ def test_jerks_where_a_given_acceleration_ends(first):
     assert_close(motion.jerk(1.0), [math.e], 1e-10)
 
 
+@pytest.mark.some(2)
 @every_kind
 def test_jerks_are_rates_of_accelerations(kind):
     """Of balls and free joints too, whose positions are quaternions; by differences."""

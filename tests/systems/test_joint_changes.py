@@ -36,7 +36,8 @@ def assert_close(found, expected, tolerance, size):
 LEFT = {"pitch": 1e-13, "axis1": 2e-12, "axis2": 2e-12}
 
 
-@pytest.mark.parametrize("turned_round", [0.0, pytest.param(1.0, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("turned_round", [0.0, 1.0])
 def test_trees(turned_round):
     """Of which predecessors are nearer to the world, or successors."""
     rng = np.random.default_rng(8)

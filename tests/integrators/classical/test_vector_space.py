@@ -246,6 +246,7 @@ def test_renormalised_quaternions_have_length_one():
     assert np.abs(np.linalg.norm(run.q, axis=1) - 1.0).max() < 4e-16
 
 
+@pytest.mark.long
 def test_the_length_drifts_where_its_acceleration_is_constrained():
     """By the order of the method."""
     drifts = []
