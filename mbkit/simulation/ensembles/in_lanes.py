@@ -129,8 +129,9 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
         return Lanes(model, address, dynamics, kind.width, step.adaptive)
     closure = LanesClosureModel(system.arrays.closure, kind, system.representation)
     _ = closure.functions  # compiled here: threads find them made
-    projection = lanes.address_in_lanes(project.function, _PROJECTION, kind)
-    projection = projection if space["project"] else 0
+    projection = 0
+    if space["project"]:
+        projection = lanes.address_in_lanes(project.function, _PROJECTION, kind)
     return Lanes(model, address, dynamics, kind.width, step.adaptive, closure, projection)
 
 
