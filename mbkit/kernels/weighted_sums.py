@@ -27,70 +27,118 @@ def weigh_in_python(blocks: Any, first: int, weights: Any, target: int) -> None:
         blocks[target + k] = sum(terms[1:], terms[0])
 
 
+def solve_and_spread_in_python(
+    blocks: Any, first: int, weights: Any, steps: Any, entries: Any, place: int
+) -> None:
+    """x = weights[-1] entries[place + k] + sum_j weights[j] a_j,  a_j += steps[j] x.
+
+    For k = 0 to 7; a_j is blocks[first + 8 j + k], and x takes the place of the entry.
+    """
+    for k in range(SIDE_BY_SIDE):
+        numbers = [*blocks[first + k :: SIDE_BY_SIDE][: len(steps)], entries[place + k]]
+        terms = [weight * x for weight, x in zip(weights, numbers, strict=True)]
+        entries[place + k] = x = sum(terms[1:], terms[0])
+        for j, step in enumerate(steps):
+            blocks[first + SIDE_BY_SIDE * j + k] += step * x
+
+
 if UNCOMPILED:
     weigh = weigh_in_python
+    solve_and_spread = solve_and_spread_in_python
 else:
     _ir: Any = cgutils.ir  # type: ignore[attr-defined]
     _VECTOR = _ir.VectorType(_ir.DoubleType(), SIDE_BY_SIDE)
 
-    def _everywhere(builder, number):
-        undefined = _ir.Constant(_VECTOR, _ir.Undefined)
-        first = builder.insert_element(undefined, number, _ir.Constant(_ir.IntType(32), 0))
-        lanes = _ir.Constant(_ir.VectorType(_ir.IntType(32), SIDE_BY_SIDE), [0] * SIDE_BY_SIDE)
-        return builder.shuffle_vector(first, undefined, lanes)
+    class _Array:
+        """Numbers of an array: eight side by side at once, or those of samples one by one."""
+
+        def __init__(self, context, builder, kind, value):
+            self.context, self.builder, self.kind = context, builder, kind.dtype
+            self.data = context.make_array(kind)(context, builder, value).data
+            self.is_wide = kind.dtype == types.float64
+
+        def everywhere(self, weights, kinds):
+            """Return the numbers of a tuple, each as often as there are numbers side by side."""
+            return [
+                self._repeated(self.builder.extract_value(weights, j), kinds[j])
+                for j in range(len(kinds))
+            ]
+
+        def _repeated(self, number, kind):
+            if not self.is_wide:
+                return self.context.cast(self.builder, number, kind, self.kind)
+            undefined = _ir.Constant(_VECTOR, _ir.Undefined)
+            first = self.builder.insert_element(undefined, number, _ir.Constant(_ir.IntType(32), 0))
+            lanes = _ir.Constant(_ir.VectorType(_ir.IntType(32), SIDE_BY_SIDE), [0] * SIDE_BY_SIDE)
+            return self.builder.shuffle_vector(first, undefined, lanes)
+
+        def _place(self, first, offset):
+            place = self.builder.add(first, _ir.Constant(_ir.IntType(64), offset))
+            pointer = self.builder.gep(self.data, [place])
+            return self.builder.bitcast(pointer, _VECTOR.as_pointer()) if self.is_wide else pointer
+
+        def load(self, first, offset):
+            align = 8 if self.is_wide else None
+            return self.builder.load(self._place(first, offset), align=align)
+
+        def store(self, numbers, first, offset):
+            align = 8 if self.is_wide else None
+            self.builder.store(numbers, self._place(first, offset), align=align)
+
+        def offsets(self):
+            """Return where numbers begin that are taken at once."""
+            return (0,) if self.is_wide else range(SIDE_BY_SIDE)
+
+    def _sum_of(builder, weights, numbers):
+        """Return the weighted sum, as two sums, which do not wait for each other."""
+        sums = [builder.fmul(weights[j], numbers[j]) for j in range(2)]
+        for j in range(2, len(weights)):
+            sums[j % 2] = multiplied_and_added(builder, weights[j], numbers[j], sums[j % 2])
+        return builder.fadd(*sums)
+
+    def _as_places(context, builder, values, kinds):
+        return (
+            context.cast(builder, value, kind, types.int64)
+            for value, kind in zip(values, kinds, strict=True)
+        )
 
     @intrinsic
     def weigh(typing_context, blocks, first, weights, target):
         """blocks[target + k] = sum_j weights[j] blocks[first + 8 j + k], k = 0 to 7."""
 
         def codegen(context, builder, signature, values):
-            data = context.make_array(signature.args[0])(context, builder, values[0]).data
-
-            def lanes(position, offset):
-                place = context.cast(
-                    builder, values[position], signature.args[position], types.int64
-                )
-                place = builder.add(place, _ir.Constant(_ir.IntType(64), offset))
-                return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
-
-            sums = []
-            for j in range(len(signature.args[2])):
-                weight = _everywhere(builder, builder.extract_value(values[2], j))
-                numbers = builder.load(lanes(1, SIDE_BY_SIDE * j), align=8)
-                if j < 2:
-                    sums.append(builder.fmul(weight, numbers))
-                else:  # two sums, which do not wait for each other
-                    sums[j % 2] = multiplied_and_added(builder, weight, numbers, sums[j % 2])
-            total = builder.fadd(*sums)
-            builder.store(total, lanes(3, 0), align=8)
+            kinds = signature.args
+            array = _Array(context, builder, kinds[0], values[0])
+            start, end = _as_places(context, builder, values[1::2], kinds[1::2])
+            by = array.everywhere(values[2], kinds[2])
+            for k in array.offsets():
+                numbers = [array.load(start, SIDE_BY_SIDE * j + k) for j in range(len(by))]
+                array.store(_sum_of(builder, by, numbers), end, k)
             return context.get_dummy_value()
 
-        def number_by_number(context, builder, signature, values):
-            """The same sums of lanes, each of which fills a register."""
-            kind = signature.args[0].dtype
-            data = context.make_array(signature.args[0])(context, builder, values[0]).data
-            first, target = (
-                context.cast(builder, values[k], signature.args[k], types.int64) for k in (1, 3)
-            )
+        return types.void(blocks, first, weights, target), codegen
 
-            def place(start, offset):
-                return builder.gep(data, [builder.add(start, _ir.Constant(start.type, offset))])
+    @intrinsic
+    def solve_and_spread(typing_context, blocks, first, weights, steps, entries, place):
+        """x = weights[-1] entries[place + k] + sum_j weights[j] a_j,  a_j += steps[j] x.
 
-            weights = [
-                context.cast(builder, builder.extract_value(values[2], j), weight, kind)
-                for j, weight in enumerate(signature.args[2].types)
-            ]
-            for k in range(SIDE_BY_SIDE):
-                sums = []
-                for j, weight in enumerate(weights):
-                    number = builder.load(place(first, SIDE_BY_SIDE * j + k))
-                    if j < 2:
-                        sums.append(builder.fmul(weight, number))
-                    else:
-                        sums[j % 2] = multiplied_and_added(builder, weight, number, sums[j % 2])
-                builder.store(builder.fadd(*sums), place(target, k))
+        For k = 0 to 7; a_j is blocks[first + 8 j + k], and x takes the place of the entry.
+        """
+
+        def codegen(context, builder, signature, values):
+            kinds = signature.args
+            array = _Array(context, builder, kinds[0], values[0])
+            unknowns = _Array(context, builder, kinds[4], values[4])
+            start, end = _as_places(context, builder, values[1::4], kinds[1::4])
+            by = array.everywhere(values[2], kinds[2])
+            spread = array.everywhere(values[3], kinds[3])
+            for k in array.offsets():
+                numbers = [array.load(start, SIDE_BY_SIDE * j + k) for j in range(len(spread))]
+                x = _sum_of(builder, by, [*numbers, unknowns.load(end, k)])
+                unknowns.store(x, end, k)
+                for j, number in enumerate(numbers):
+                    changed = multiplied_and_added(builder, spread[j], x, number)
+                    array.store(changed, start, SIDE_BY_SIDE * j + k)
             return context.get_dummy_value()
 
-        side_by_side = blocks.dtype == types.float64
-        code = codegen if side_by_side else number_by_number
-        return types.void(blocks, first, weights, target), code
+        return types.void(blocks, first, weights, steps, entries, place), codegen

@@ -53,6 +53,7 @@ class KernelCopies(Retargeting):
             (door.of_one, lambda function, arguments: function(*arguments)),
             (matrix_product.multiply, _multiply),
             (weighted_sums.weigh, weighted_sums.weigh_in_python),
+            (weighted_sums.solve_and_spread, weighted_sums.solve_and_spread_in_python),
             (integers_in_floats.shared, lambda x: x),
             (unit_quaternion.normalised, maps.normalised),
             (quaternion.quaternion_exp, maps.quaternion_exp),

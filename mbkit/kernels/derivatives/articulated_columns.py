@@ -5,7 +5,13 @@ Formulas: `mbkit.kernels.derivatives.forward_dynamics`.
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import helper
-from mbkit.kernels.derivatives.articulated_memory import BLOCK
+from mbkit.kernels.derivatives.articulated_memory import (
+    BLOCK,
+    LEVEL_SIZE,
+    column_of,
+    operator_of,
+)
+from mbkit.kernels.derivatives.branches import push, set_row_between
 from mbkit.kernels.derivatives.directions import depends_on_q, twist_of_step
 from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.integers_in_floats import whole
@@ -25,8 +31,10 @@ from mbkit.kernels.vectors import (
     linear,
     load,
     pairing,
+    scale,
     store,
 )
+from mbkit.kernels.weighted_sums import SIDE_BY_SIDE, solve_and_spread
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -75,21 +83,19 @@ def operator_times(G, n):
 def answers_of_joint(tree, i, out):
     """u = -(U.a + b.n) of joint i along all directions of its own and between it and the world."""
     model, _, memory, _, own = tree
-    ndx = model[0].ndx
-    for k in range(model[i].first_velocity, model[i].first_velocity + model[i].num_velocities):
-        column = own.columns[k]
-        x = (-column[6], -column[7], -column[8])
-        y = (-column[9], -column[10], -column[11])
-        b = (-column[13], -column[14], -column[15])
-        j = i
-        while j != 0:
-            row = model[j]
-            for n in range(row.first_step, row.first_step + row.ndx):
-                out[k, n] = pairing(memory[n].push, x, y) + dot(b, load(memory[n].turn))
-            for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
-                a = pairing(memory[n].rate, x, y)
-                out[k, ndx + n] = a + dot(b, angular(memory[n].S))
-            j = row.parent
+    row = model[i]
+    top = whole(own.heights[i])
+    for n in range(row.first_step, row.first_step + row.ndx):
+        push(own.stack, top, memory[n].push, load(memory[n].turn), n)
+        top += 1
+    for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
+        push(own.stack, top, memory[n].rate, angular(memory[n].S), model[0].ndx + n)
+        top += 1
+    for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
+        column = column_of(own, k)
+        U = scale(-1.0, load(column[6:9])), scale(-1.0, load(column[9:12]))
+        b = scale(-1.0, load(column[13:16]))
+        set_row_between(own.stack, top, U, b, out[k])
 
 
 @helper
@@ -108,7 +114,7 @@ def wrench_of_step(tree, i, k, out):
     n = row.first_step + k
     push = memory[n].push
     t, f = wrench_of(body, angular(push), linear(push))
-    x, y = operator_times(own.G[i], load(memory[n].turn))
+    x, y = operator_times(operator_of(own, i), load(memory[n].turn))
     t = add(t, x)
     f = add(f, y)
     w, u = twist_of_step(row, body, k, cold[n])
@@ -118,7 +124,7 @@ def wrench_of_step(tree, i, k, out):
         r = _ZERO
         for c in range(row.num_velocities - 1, -1, -1):
             m = row.first_velocity + c
-            column = own.columns[m]
+            column = column_of(own, m)
             a = -pairing(cold[n].S[c], angular(body.F), linear(body.F)) - pairing(column, p, r)
             out[m, n] += a
             p, r = add_column(column, column[12] * a, p, r)
@@ -133,20 +139,21 @@ def wrench_of_velocity(tree, i, n):
     memory = tree.directions
     rate = memory[n].rate
     t, f = wrench_of(tree.scratch[i], angular(rate), linear(rate))
-    x, y = operator_times(tree.memory.G[i], angular(memory[n].S))
+    x, y = operator_times(operator_of(tree.memory, i), angular(memory[n].S))
     return add(t, x), add(f, y)
 
 
 @helper
 def wrench_of_force(tree, i, n, column, out):
     """dP of a force along velocity n of joint i, and its u of the joint, in a column."""
-    columns = tree.memory.columns
+    own = column_of(tree.memory, n)
     out[n, column] = 1.0
-    t, f = add_column(columns[n], columns[n][12], _ZERO, _ZERO)
+    t, f = add_column(own, own[12], _ZERO, _ZERO)
     for m in range(n - 1, tree.model[i].first_velocity - 1, -1):
-        a = -pairing(columns[m], t, f)
+        own = column_of(tree.memory, m)
+        a = -pairing(own, t, f)
         out[m, column] = a
-        t, f = add_column(columns[m], columns[m][12] * a, t, f)
+        t, f = add_column(own, own[12] * a, t, f)
     return t, f
 
 
@@ -163,7 +170,7 @@ def climb(tree, i, wrenches, columns, out):
     while j != 0:
         row = model[j]
         for k in range(row.first_velocity + row.num_velocities - 1, row.first_velocity - 1, -1):
-            column = tree.memory.columns[k]
+            column = column_of(tree.memory, k)
             D = column[12]
             x = -pairing(column, P[0], P[1])
             y = -pairing(column, Q[0], Q[1])
@@ -199,38 +206,45 @@ def columns_of_joint(tree, i, out):
 
 
 @helper
-def carry(column, A, entries):
-    """x = D (u - U.A), A += S x, for columns side by side; x takes the place of u."""
-    a, b, c, d, e, f = A[0], A[1], A[2], A[3], A[4], A[5]
-    S0, S1, S2, S3, S4, S5 = column[0], column[1], column[2], column[3], column[4], column[5]
+def carry(column, A, first, entries):
+    """x = D (u - U.A), A += S x, for columns side by side; x takes the place of u.
+
+    `A` has the accelerations of the first eight columns from `first` on, then of eight others.
+    """
     D = column[12]
-    U0, U1, U2 = D * column[6], D * column[7], D * column[8]
-    U3, U4, U5 = D * column[9], D * column[10], D * column[11]
-    for k in range(entries.shape[0]):
-        x = D * entries[k] - (U0 * a[k] + U1 * b[k] + U2 * c[k] + U3 * d[k] + U4 * e[k] + U5 * f[k])
-        entries[k] = x
-        a[k] += S0 * x
-        b[k] += S1 * x
-        c[k] += S2 * x
-        d[k] += S3 * x
-        e[k] += S4 * x
-        f[k] += S5 * x
+    t, f = scale(-D, load(column[6:9])), scale(-D, load(column[9:12]))
+    x, y = angular(column), linear(column)
+    weights = (t[0], t[1], t[2], f[0], f[1], f[2], D)
+    steps = (x[0], x[1], x[2], y[0], y[1], y[2])
+    k = 0
+    while k + SIDE_BY_SIDE <= entries.shape[0]:
+        solve_and_spread(A, first, weights, steps, entries, k)
+        first += 6 * SIDE_BY_SIDE
+        k += SIDE_BY_SIDE
+    while k < entries.shape[0]:  # fewer than eight
+        u = D * entries[k]
+        for j in range(6):
+            u += weights[j] * A[first + SIDE_BY_SIDE * j]
+        entries[k] = u
+        for j in range(6):
+            A[first + SIDE_BY_SIDE * j] += steps[j] * u
+        first += 1
+        k += 1
 
 
 @helper
 def carry_outwards(model, memory, out, width):
     """The results from all u, in place."""
+    A = memory.A
     for first in range(0, width, BLOCK):
         end = min(first + BLOCK, width)
         for i in range(1, model.shape[0]):
             row = model[i]
-            level = whole(memory.level[i])
-            A = memory.A[level]
+            start = LEVEL_SIZE * whole(memory.level[i])
+            before = LEVEL_SIZE * whole(memory.level[row.parent]) if row.parent != 0 else start
             if row.parent == 0:
-                for j in range(6):
-                    A[j, :] = 0.0
-            elif whole(memory.level[row.parent]) != level:
-                for j in range(6):
-                    assign(A[j], memory.A[level - 1, j])
+                A[start : start + LEVEL_SIZE] = 0.0
+            elif before != start:
+                assign(A[start : start + LEVEL_SIZE], A[before : before + LEVEL_SIZE])
             for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
-                carry(memory.columns[k], A, out[k, first:end])
+                carry(column_of(memory, k), A, start, out[k, first:end])

@@ -5,15 +5,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbkit.kernels.compile import floats_at, helper, records_at
+from mbkit.kernels.derivatives.branches import stack_size
 from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.layout import SPACE
 
 #: Columns of the result that are carried outwards at once: those of one body stay in the cache.
 BLOCK = 64
 
-#: Numbers a velocity: S, U, D, b and vdot; and a row of the tree: G and its level.
-VELOCITY_SIZE = 17
-ROW_SIZE = 19
+#: Numbers of a velocity: S, U, D and b; and of the operator G of a body.
+COLUMN_SIZE = 16
+OPERATOR_SIZE = 18
 LEVEL_SIZE = 6 * BLOCK
 
 
@@ -32,30 +33,63 @@ class Memory(NamedTuple):
 
     Attributes
     ----------
-    columns : (nv, 16)
-        S (6), U (6), D and b (3) of each velocity.
+    columns : (16 nv,)
+        S (6), U (6), D and b (3) of each velocity: `column_of`.
     vdot : (nv,)
         Accelerations.
-    G : (bodies + 1, 18)
-        How the wrench of a body changes with the turn of all that is beyond its joint, row by row.
+    operators : (18 (bodies + 1),)
+        G, how the wrench of a body changes with the turn of all that is beyond its joint, row by
+        row: `operator_of`.
+    heights : (bodies + 1,)
+        How many directions of joints between a body and the world lie below its own in `stack`.
+    stack : (stack_size(ndx + nv),)
+        The directions of a joint and of those between it and the world.
     level : (bodies + 1,)
         Where in `A` the accelerations of a body are.
-    A : (levels, 6, BLOCK)
-        Changes of accelerations.
+    A : (levels * LEVEL_SIZE,)
+        Changes of accelerations, those of `SIDE_BY_SIDE` columns side by side.
     """
 
     columns: Any
     vdot: Any
-    G: Any
+    operators: Any
+    heights: Any
+    stack: Any
     level: Any
     A: Any
 
 
-def memory_size(parents: Any, nv: int) -> int:
+def memory_size(parents: Any, nv: int, ndx: int) -> int:
     """Return how many numbers it takes; `parents` (bodies + 1,) are those in the tree."""
     children = np.bincount(parents[1:], minlength=1)
     levels = 1 + int(np.count_nonzero(children[1:] > 1))
-    return VELOCITY_SIZE * nv + ROW_SIZE * len(parents) + LEVEL_SIZE * levels
+    of_velocities = (COLUMN_SIZE + 1) * nv + stack_size(ndx + nv)
+    return of_velocities + (OPERATOR_SIZE + 2) * len(parents) + LEVEL_SIZE * levels
+
+
+# to part rows of an array of two axes costs a call
+
+
+@helper
+def column_of(memory, k):
+    """S, U, D and b of velocity k."""
+    return memory.columns[COLUMN_SIZE * k : COLUMN_SIZE * (k + 1)]
+
+
+@helper
+def operator_of(memory, i):
+    """G of body i."""
+    return memory.operators[OPERATOR_SIZE * i : OPERATOR_SIZE * (i + 1)]
+
+
+@helper
+def set_heights(model, heights):
+    """Where on the stack the directions of each joint begin."""
+    heights[0] = 0.0
+    for i in range(1, model.shape[0]):
+        row = model[model[i].parent]
+        own = row.ndx + row.num_velocities if model[i].parent != 0 else 0
+        heights[i] = heights[model[i].parent] + own
 
 
 @helper
@@ -79,20 +113,17 @@ def set_levels(model, level):
 
 @helper
 def articulated_memory(space, model):
-    """The memory, divided, with the levels."""
+    """The memory, divided, with the heights and the levels."""
     nv = model[0].num_velocities
     num_rows = model.shape[0]
-    a = 16 * nv
+    a = COLUMN_SIZE * nv
     b = a + nv
-    c = b + 18 * num_rows
+    c = b + OPERATOR_SIZE * num_rows
     d = c + num_rows
+    e = d + stack_size(model[0].ndx + nv)
+    f = e + num_rows
     address = records_at(space, 1, SPACE)[0].columns
-    e = d + LEVEL_SIZE * set_levels(model, floats_at(address, d)[c:])
-    memory = floats_at(address, e)
-    return Memory(
-        memory[:a].reshape((nv, 16)),
-        memory[a:b],
-        memory[b:c].reshape((num_rows, 18)),
-        memory[c:d],
-        memory[d:e].reshape(((e - d) // LEVEL_SIZE, 6, BLOCK)),
-    )
+    level = floats_at(address, f)[e:]
+    memory = floats_at(address, f + LEVEL_SIZE * set_levels(model, level))
+    set_heights(model, memory[c:d])
+    return Memory(memory[:a], memory[a:b], memory[b:c], memory[c:d], memory[d:e], level, memory[f:])

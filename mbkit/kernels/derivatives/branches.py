@@ -92,6 +92,12 @@ def branches_in(memory):
 
 
 @helper
+def stack_size(num_directions):
+    """How many numbers a stack of so many directions takes."""
+    return _STACK_BLOCK * ((num_directions + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
+
+
+@helper
 def spans_size(num_rows):
     """How many numbers spans take."""
     return 2 * num_rows
@@ -153,9 +159,8 @@ def set_wrench(branches, k, t, f, column):
 
 
 @helper
-def push(branches, height, a, n, column):
+def push(stack, height, a, n, column):
     """a and n of a direction, and its column, on the stack."""
-    stack = branches.stack
     at = (height >> _SHIFT) * _STACK_BLOCK + (height & _REST)
     _put_vector(stack, at, angular(a))
     _put_vector(stack, at + 3 * SIDE_BY_SIDE, linear(a))
@@ -180,8 +185,8 @@ def _put(blocks, column, entry, count, row):
 
 
 @helper
-def _between(stack, top, U, b, row):
-    """U . a + b . n, of directions on the stack."""
+def set_row_between(stack, top, U, b, row):
+    """U . a + b . n, the entries of a row with the directions on a stack."""
     t, f = U
     weights = (t[0], t[1], t[2], f[0], f[1], f[2], b[0], b[1], b[2])
     block = 0
@@ -211,5 +216,5 @@ def _beyond(blocks, first, end, S, row):
 @helper
 def set_row(branches, span, S, U, b, row):
     """The entries of a row that is zero."""
-    _between(branches.stack, span.top, U, b, row)
+    set_row_between(branches.stack, span.top, U, b, row)
     _beyond(branches.beyond, span.first, span.end, S, row)

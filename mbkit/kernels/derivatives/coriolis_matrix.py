@@ -146,7 +146,7 @@ def push_joint(tree, i):
     for k in range(row.ndx):
         j = velocity_of_direction(row, k)
         w = angular(S[j - row.first_velocity])
-        push(tree.branches, height_of(tree.spans, i) + k, tree.directions[j].rate, w, j)
+        push(tree.branches.stack, height_of(tree.spans, i) + k, tree.directions[j].rate, w, j)
 
 
 @helper

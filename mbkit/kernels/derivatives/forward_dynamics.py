@@ -38,7 +38,12 @@ from mbkit.kernels.derivatives.articulated_columns import (
     take_out,
     wrench_of,
 )
-from mbkit.kernels.derivatives.articulated_memory import Tree, articulated_memory
+from mbkit.kernels.derivatives.articulated_memory import (
+    Tree,
+    articulated_memory,
+    column_of,
+    operator_of,
+)
 from mbkit.kernels.derivatives.directions import place, set_subspace
 from mbkit.kernels.derivatives.inverse_dynamics import Moving, push_of_step, push_of_velocity
 from mbkit.kernels.derivatives.rate_of_inertia import set_inertia_and_rate
@@ -119,7 +124,7 @@ def outward(space, tree, loaded, q, v):
         store(body.V, w, u)
         a, b = motion_bracket(w, u, x[0], x[1])
         store(body.A, add(a, angular(body.bias)), add(b, linear(body.bias)))
-        own_terms(row, body, loaded, memory.G[i])
+        own_terms(row, body, loaded, operator_of(memory, i))
     return OK
 
 
@@ -146,7 +151,7 @@ def eliminate(tree, i, tau):
     body = scratch[i]
     for c in range(row.num_velocities - 1, -1, -1):
         k = row.first_velocity + c
-        column = memory.columns[k]
+        column = column_of(memory, k)
         status = take_out(body, scratch[k], c, k)
         if status != OK:
             return status
@@ -158,7 +163,7 @@ def eliminate(tree, i, tau):
             column[j] = body.S[c][j]
             column[6 + j] = U[j]
         column[12] = D
-        give_way(memory.G[i], column, x, y)
+        give_way(operator_of(memory, i), column, x, y)
         u = tau[k] - pairing(body.F, x, y)
         scratch[k].u = u
         accumulate(body.F, scale(D * u, angular(U)), scale(D * u, linear(U)))
@@ -181,8 +186,9 @@ def inward(tree, tau):
             accumulate(parent.F, angular(body.F), linear(body.F))
             d = subtract(load(body.world_p), load(parent.world_p))
             add_articulated_shifted(body, d, parent)
-            for j in range(18):
-                memory.G[model[i].parent, j] += memory.G[i, j]
+            G = operator_of(memory, model[i].parent)
+            for j, number in enumerate(operator_of(memory, i)):
+                G[j] += number
     return OK
 
 
@@ -203,7 +209,7 @@ def accelerate(tree, i, v):
     w = add(w, angular(body.A))
     u = add(u, linear(body.A))
     for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
-        column = own.columns[k]
+        column = column_of(own, k)
         a = column[12] * (scratch[k].u - pairing(scratch[k].U, w, u))
         own.vdot[k] = a
         w = add(w, scale(a, angular(column)))

@@ -263,12 +263,12 @@ def push_joint(tree, i, with_mass):
     for k in range(row.ndx):
         height = height_of(tree.spans, i) + k
         step = memory[row.first_step + k]
-        push(tree.steps, height, step.push, load(step.turn), column_of[row.first_step + k])
+        push(tree.steps.stack, height, step.push, load(step.turn), column_of[row.first_step + k])
         c = velocity_of_direction(row, k)
         n = angular(memory[c].S)
-        push(tree.velocities, height, memory[c].rate, n, column_of[c])
+        push(tree.velocities.stack, height, memory[c].rate, n, column_of[c])
         if with_mass:
-            push(tree.mass, height, memory[c].S, n, column_of[c])
+            push(tree.mass.stack, height, memory[c].S, n, column_of[c])
 
 
 @helper

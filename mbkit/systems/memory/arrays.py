@@ -126,7 +126,7 @@ class SystemArrays:
         ndx = max(1, int(self.bodies[0]["ndx"]))
         return max(
             layout.COLUMN_SIZE * nv,
-            articulated_memory.memory_size(self.bodies["parent"], nv),
+            articulated_memory.memory_size(self.bodies["parent"], nv, ndx),
             branches.memory_size(len(self.bodies), ndx),
         )
 
