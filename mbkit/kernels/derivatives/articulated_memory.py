@@ -63,7 +63,7 @@ def memory_size(parents: Any, nv: int, ndx: int) -> int:
     """Return how many numbers it takes; `parents` (bodies + 1,) are those in the tree."""
     children = np.bincount(parents[1:], minlength=1)
     levels = 1 + int(np.count_nonzero(children[1:] > 1))
-    of_velocities = (COLUMN_SIZE + 1) * nv + stack_size(ndx + nv)
+    of_velocities = (COLUMN_SIZE + 1) * nv + int(stack_size(ndx + nv))
     return of_velocities + (OPERATOR_SIZE + 2) * len(parents) + LEVEL_SIZE * levels
 
 
