@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.bridges.body_terms import poses
 from mbkit.bridges.casadi_numbers import CasadiNumbers, Input, array_of, identifier
 from mbkit.bridges.evaluations import Derived
 from mbkit.bridges.terms import position_directions, retract
@@ -40,12 +41,17 @@ class _Steps:
 
     def __init__(self, numbers: CasadiNumbers, trace: Trace) -> None:
         system, casadi = trace.system, numbers.casadi
-        dx = trace.tape.inputs("dx", [0.0] * system.ndx)
-        self._casadi, self._what = casadi, trace.what
-        self._dx, self._q = casadi.SX.sym("dx", system.ndx), numbers.symbols["q"]
-        numbers.let(dx, self._dx)
-        self._moved = casadi.vertcat(*numbers.of({"q": retract(trace, dx)})["q"])
-        self._inputs = {**numbers.inputs(), "q": Input(self._dx, (system.ndx,))}
+        self._casadi, self._what, self._inputs = casadi, trace.what, numbers.inputs()
+        self._carried = None
+        if trace.wrench_form is not None:
+            in_body_axes = numbers.of({"W": carried_wrenches(trace)})["W"]
+            self._carried = self._inputs["wrenches"].numbers, casadi.vertcat(*in_body_axes.ravel())
+        self._dx, self._q = casadi.SX.sym("dx", system.ndx), numbers.symbols.get("q")
+        if self._q is not None:
+            dx = trace.tape.inputs("dx", [0.0] * system.ndx)
+            numbers.let(dx, self._dx)
+            self._moved = casadi.vertcat(*numbers.of({"q": retract(trace, dx)})["q"])
+            self._inputs["q"] = Input(self._dx, (system.ndx,))
 
     def derivative(self, value: Any, by: Sequence[str]) -> Any:
         """Return the derivative of an array by some inputs, one after the other.
@@ -53,7 +59,9 @@ class _Steps:
         The axes of the inputs follow its own. By "q" along the same step each time.
         """
         casadi, shape = self._casadi, value.shape
-        y = casadi.substitute(casadi.vertcat(*value.ravel()), self._q, self._moved)
+        y = casadi.vertcat(*value.ravel())
+        if self._q is not None:
+            y = casadi.substitute(y, self._q, self._moved)
         for name in by:
             if name not in self._inputs:
                 raise NameUnknownError(
@@ -66,7 +74,17 @@ class _Steps:
                 slopes = casadi.mtimes(slopes, given.directions)
             y, shape = casadi.vec(slopes.T), (*shape, *given.shape)
         y = casadi.substitute(y, self._dx, casadi.SX.zeros(self._dx.shape))
+        if self._carried is not None:
+            y = casadi.substitute(y, *self._carried)
         return array_of(casadi.densify(y).elements(), shape)
+
+
+def carried_wrenches(trace: Trace) -> Any:
+    """Return wrenches that are given in the system's representation in body axes, (bodies, 6)."""
+    form, C = trace.copies.convert(trace.system.representation), poses(trace)
+    rows = [trace.system.body_index(body) for body in trace.wrenches]
+    given = zip(rows, trace.wrenches.values(), strict=True)
+    return np.array([W @ form.twist_map(C[row]) for row, W in given], dtype=object)
 
 
 def along_velocities(numbers: CasadiNumbers, trace: Trace, value: Any, order: int) -> Any:

@@ -55,9 +55,12 @@ def casadi_function(
         ``prescribed`` joints of "hybrid_dynamics"; ``actuated`` ones, and what to ``minimise``, of
         "closed_inverse_dynamics"; ``independent`` ones of rates of closed mechanisms; those that
         are ``fixed`` in "consistent_velocity"; ``joint``, ``on``, ``at`` (a name),
-        ``expressed_in``, ``with_effort``, ``minimum_norm`` of "reaction"; ``of`` and ``by`` of
-        "derivatives": another evaluation, and inputs or free parameters by which it is
-        differentiated.
+        ``expressed_in``, ``with_effort``, ``minimum_norm`` of "reaction", and ``vdot=True`` where
+        the acceleration, and of closed mechanisms the multipliers, are inputs in place of tau;
+        ``wrenches`` of dynamics, "reaction" and their derivatives: the names of bodies on which
+        wrenches act from outside, the input ``wrenches`` with a row (moment, force) for each, in
+        the system's representation; ``of`` and ``by`` of "derivatives": another evaluation, and
+        inputs or free parameters by which it is differentiated.
 
     Returns
     -------
@@ -103,6 +106,8 @@ def casadi_function(
     Derivatives by q are along steps of `System.retract`, or of "jacobian_derivatives" along motions
     of constant velocity, exact to rounding, to any order. They are those of CasADi:
     ``function.jacobian()`` has those by the entries of q, and of all other inputs.
+    Wrenches go with their bodies there, as in those of `System`, and are constant numbers in
+    "derivatives".
 
     Other axes are other frames, of any direction; where the axes of a joint's coordinates follow
     the axis, as in a plane, they turn by half where it comes below the plane of x and y.
@@ -126,9 +131,9 @@ def casadi_function(
     free = read_parameters(what, system, parameters)
     casadi = imported(what, "casadi")
     trace = Trace(what, system, free, smooth=True)
-    vectors = trace.vectors(asked.sizes)
+    vectors = trace.vectors(asked.shapes)
     results = asked.compute(trace, vectors)
-    numbers = CasadiNumbers(casadi, trace, asked.sizes, vectors)
+    numbers = CasadiNumbers(casadi, trace, vectors)
     outputs = numbers.of(results)
     if asked.derived is not None:
         outputs = derivatives_of(numbers, trace, asked.derived, outputs)

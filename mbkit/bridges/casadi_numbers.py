@@ -48,16 +48,19 @@ class CasadiNumbers:
         a result depended on it.
     """
 
-    def __init__(
-        self, casadi: Any, trace: Trace, sizes: Mapping[str, int], vectors: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, casadi: Any, trace: Trace, vectors: Mapping[str, Any]) -> None:
         self.casadi, self._trace = casadi, trace
-        self.symbols = {name: casadi.SX.sym(name, size) for name, size in sizes.items()}
-        for name, each in _parameters(trace.what, (*sizes,), trace.free).items():
+        self.symbols = {name: casadi.SX.sym(name, *xs.shape) for name, xs in vectors.items()}
+        self._vectors = {
+            name: Input(casadi.vec(self.symbols[name].T), xs.shape) for name, xs in vectors.items()
+        }
+        for name, each in _parameters(trace.what, (*vectors,), trace.free).items():
             self.symbols[name] = casadi.SX.sym(name, *(each.shape or (1,)))
         self._time = casadi.SX.sym("t")
         self._known = {
-            x: self.symbols[name][k] for name, xs in vectors.items() for k, x in enumerate(xs)
+            x: self._vectors[name].numbers[k]
+            for name, xs in vectors.items()
+            for k, x in enumerate(xs.ravel())
         }
         for each, traced in zip(trace.free, trace.parameters, strict=True):
             self._known |= zip(traced, self._entries(each), strict=True)
@@ -82,13 +85,8 @@ class CasadiNumbers:
 
     def inputs(self) -> dict[str, Input]:
         """Return what can be differentiated by, but for the configuration."""
-        vectors = {
-            name: Input(symbol, (symbol.numel(),))
-            for name, symbol in self.symbols.items()
-            if symbol.shape[1] == 1 and name != "q"
-        }
         return {
-            **vectors,
+            **{name: each for name, each in self._vectors.items() if name != "q"},
             "t": Input(self._time, (1,)),
             **{each.label: self._parameter(each) for each in self._trace.free},
         }

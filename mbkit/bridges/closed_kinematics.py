@@ -11,13 +11,13 @@ from mbkit.bridges.constrained import (
     beside_reference,
     constrained_acceleration,
     independent_rows,
-    least_squares,
 )
 from mbkit.bridges.terms import check_constraints, mass_matrix, rate_along, rates_of
 from mbkit.closed_loops.kinematics import partition
 from mbkit.differentiation.rules import differentiate
 from mbkit.systems.calls.entries import entries_of, velocity_sizes
 from mbkit.tracing.branches import substituted
+from mbkit.tracing.least_squares import least_squares
 from mbkit.tracing.motions import following
 from mbkit.tracing.trace import Trace
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import apply
 from mbkit.errors import MbkitError, UsageError
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_sizes
 from mbkit.systems.rank import rank_of
+from mbkit.tracing.least_squares import total
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -98,25 +98,6 @@ def minimum_norm(A: Any, rows: Sequence[int], multipliers: Any) -> Any:
     return spread @ solved(factorised(spread.T @ spread), R @ (R.T @ multipliers))
 
 
-def least_squares(A: Any, b: Any) -> Any:
-    """Return the x of least |A x - b|, A of independent columns, by modified Gram-Schmidt.
-
-    With b as a last column, which is stable: Bjoerck, BIT 7 (1967) 1-21.
-    """
-    Q, n = np.column_stack([A, b]).astype(object), A.shape[1]
-    R = np.zeros((n, n + 1), dtype=object)
-    for k in range(n):
-        R[k, k] = apply("sqrt", Q[:, k] @ Q[:, k])
-        Q[:, k] = Q[:, k] / R[k, k]
-        for j in range(k + 1, n + 1):
-            R[k, j] = Q[:, k] @ Q[:, j]
-            Q[:, j] = Q[:, j] - R[k, j] * Q[:, k]
-    x = np.zeros(n, dtype=object)
-    for k in reversed(range(n)):
-        x[k] = (R[k, n] - _sum(R[k, j] * x[j] for j in range(k + 1, n))) / R[k, k]
-    return x
-
-
 def minimum_norm_multipliers(A: Any, needed: Any) -> Any:
     """Return the minimum-norm multipliers with A^T multipliers = needed.
 
@@ -141,9 +122,9 @@ def factorised(B: Any) -> tuple[Any, Any]:
     n = len(B)
     L, d = np.zeros((n, n), dtype=object), np.zeros(n, dtype=object)
     for j in range(n):
-        d[j] = B[j, j] - _sum(L[j, k] * L[j, k] * d[k] for k in range(j))
+        d[j] = B[j, j] - total(L[j, k] * L[j, k] * d[k] for k in range(j))
         for i in range(j + 1, n):
-            L[i, j] = (B[i, j] - _sum(L[i, k] * L[j, k] * d[k] for k in range(j))) / d[j]
+            L[i, j] = (B[i, j] - total(L[i, k] * L[j, k] * d[k] for k in range(j))) / d[j]
     return L, d
 
 
@@ -153,15 +134,8 @@ def solved(factors: tuple[Any, Any], b: Any) -> Any:
     n = len(d)
     x = np.array(b, dtype=object)
     for i in range(n):
-        x[i] = x[i] - _sum(L[i, k] * x[k] for k in range(i))
+        x[i] = x[i] - total(L[i, k] * x[k] for k in range(i))
     x = np.array([x[i] / d[i] for i in range(n)], dtype=object)
     for i in reversed(range(n)):
-        x[i] = x[i] - _sum(L[k, i] * x[k] for k in range(i + 1, n))
+        x[i] = x[i] - total(L[k, i] * x[k] for k in range(i + 1, n))
     return x
-
-
-def _sum(terms: Any) -> Any:
-    total: Any = 0.0
-    for term in terms:
-        total = total + term
-    return total

@@ -10,6 +10,7 @@ import numpy as np
 from mbkit.bridges import closed_dynamics as closed
 from mbkit.bridges.constrained import factorised, solved
 from mbkit.bridges.terms import (
+    applied_efforts,
     applied_forces,
     inverse_dynamics,
     mass_matrix,
@@ -30,7 +31,7 @@ def forward_dynamics(trace: Trace, tau: Any) -> Any:
     with following(trace) as vdot:
         if system.motions or system.arrays.closure:
             return hybrid_dynamics(trace, tau, vdot, system.prescribed_joints)["hybrid_vdot"]
-        total = tau + applied_forces(trace)
+        total = tau + applied_efforts(trace)
         return trace.call(own_kernel(trace, "forward_dynamics"), system.nv, trace.v, total)
 
 
@@ -41,19 +42,32 @@ def hybrid_dynamics(trace: Trace, tau: Any, vdot: Any, prescribed: Sequence[str]
     if system.arrays.closure:
         found = closed.hybrid_dynamics(trace, tau, vdot, mask)
         return {"hybrid_vdot": found[0], "hybrid_tau": found[1]}
-    f = applied_forces(trace)
+    f = applied_efforts(trace)
     known = np.concatenate([np.where(mask == 0.0, tau + f, 0.0), np.where(mask, vdot, 0.0), mask])
     both = trace.call(own_kernel(trace, "hybrid_dynamics"), 2 * nv, trace.v, known)
     return {"hybrid_vdot": both[nv:], "hybrid_tau": both[:nv] - f}
 
 
+def _check_motions(trace: Trace) -> None:
+    """Raise UsageError unless the system has prescribed joints."""
+    if not trace.system.motions:
+        raise UsageError(
+            f"{trace.what}: system '{trace.system.name}' has no prescribed joint; see "
+            f"Joint.prescribe."
+        )
+
+
+def prescribed_state(trace: Trace) -> dict[str, Any]:
+    """Return the state with prescribed joints at their motions, and their accelerations."""
+    _check_motions(trace)
+    with following(trace) as vdot:
+        return {"prescribed_q": trace.q, "prescribed_v": trace.v, "prescribed_vdot": vdot}
+
+
 def driving_efforts(trace: Trace, tau: Any) -> Any:
     """Return the efforts, besides tau, that keep prescribed joints on their motions."""
+    _check_motions(trace)
     system = trace.system
-    if not system.motions:
-        raise UsageError(
-            f"{trace.what}: system '{system.name}' has no prescribed joint; see Joint.prescribe."
-        )
     driven = system.known(None, None, system.prescribed_joints)[2 * system.nv :] != 0.0
     with following(trace) as vdot:
         both = hybrid_dynamics(trace, tau, vdot, system.prescribed_joints)

@@ -50,15 +50,19 @@ class Derived:
     along_velocities: bool = False
 
 
-#: What a quantity at a frame takes, and what one of all bodies does.
+#: What a quantity at a frame takes, what one of all bodies does, and what loaded bodies need.
 _FRAME = ("frame", "relative_to", "representation")
 _FORM = ("representation",)
+_LOADS = ("wrenches",)
 
 EVALUATIONS: dict[str, Asked | Derived] = {
     # configurations
     "retract": Asked(("q", "dx"), terms.retract),
+    "dexp": Asked(("dx", "rate"), terms.dexp),
+    "dexp_inv": Asked(("dx", "rate"), terms.dexp_inv),
     "rates": Asked(("q", "v"), terms.rates),
     "position_rates": Asked(("q", "v"), terms.position_rates),
+    "prescribed_state": Asked(("q", "v"), dynamics_terms.prescribed_state),
     # motion of bodies
     "poses": Asked(("q",), body_terms.poses),
     "twists": Asked(("q", "v"), body_terms.twists, takes=_FORM),
@@ -108,9 +112,11 @@ EVALUATIONS: dict[str, Asked | Derived] = {
         ("q", "p", "tau"), dynamics_terms.canonical_forward_dynamics
     ),
     # dynamics
-    "forward_dynamics": Asked(("q", "v", "tau"), dynamics_terms.forward_dynamics),
-    "solve_dynamics": Asked(("q", "v", "tau"), closed_dynamics.solve_dynamics),
-    "inverse_dynamics": Asked(("q", "v", "vdot"), terms.inverse_dynamics),
+    "forward_dynamics": Asked(
+        ("q", "v", "tau"), dynamics_terms.forward_dynamics, takes=_LOADS
+    ),
+    "solve_dynamics": Asked(("q", "v", "tau"), closed_dynamics.solve_dynamics, takes=_LOADS),
+    "inverse_dynamics": Asked(("q", "v", "vdot"), terms.inverse_dynamics, takes=_LOADS),
     "inverse_dynamics_rate": Asked(
         ("q", "v", "vdot", "vddot"), dynamics_terms.inverse_dynamics_rate
     ),
@@ -119,15 +125,15 @@ EVALUATIONS: dict[str, Asked | Derived] = {
     ),
     "closed_inverse_dynamics": Asked(
         ("q", "v", "vdot", "tau"), closed_dynamics.inverse_dynamics_of_actuators, ("actuated",),
-        ("minimise",),
+        ("minimise", *_LOADS),
     ),
     "hybrid_dynamics": Asked(
-        ("q", "v", "tau", "vdot"), dynamics_terms.hybrid_dynamics, ("prescribed",)
+        ("q", "v", "tau", "vdot"), dynamics_terms.hybrid_dynamics, ("prescribed",), _LOADS
     ),
     "driving_efforts": Asked(("q", "v", "tau"), dynamics_terms.driving_efforts),
     "reaction": Asked(
         ("q", "v", "tau"), joint_reactions.reaction, ("joint",),
-        ("on", "at", "expressed_in", "with_effort", "minimum_norm"),
+        ("on", "at", "expressed_in", "with_effort", "minimum_norm", "vdot", *_LOADS),
     ),
     # terms of the equations of motion
     "mass_matrix": Asked(("q",), terms.mass_matrix),
@@ -177,13 +183,16 @@ EVALUATIONS: dict[str, Asked | Derived] = {
         rates=(1, "_independent"),
     ),
     # derivatives along steps of `System.retract`, by velocities, accelerations and efforts
-    "inverse_dynamics_derivatives": Derived("inverse_dynamics", {"d_q": ("q",), "d_v": ("v",)}),
+    "inverse_dynamics_derivatives": Derived(
+        "inverse_dynamics", {"d_q": ("q",), "d_v": ("v",)}, takes=_LOADS
+    ),
     "inverse_dynamics_second_derivatives": Derived(
         "inverse_dynamics",
         {"d_qq": ("q", "q"), "d_vv": ("v", "v"), "d_qv": ("q", "v"), "d_mass": ("vdot", "q")},
+        takes=_LOADS,
     ),
     "forward_dynamics_derivatives": Derived(
-        "forward_dynamics", {"d_q": ("q",), "d_v": ("v",), "d_tau": ("tau",)}
+        "forward_dynamics", {"d_q": ("q",), "d_v": ("v",), "d_tau": ("tau",)}, takes=_LOADS
     ),
     "force_derivatives": Derived("generalized_forces", {"d_q": ("q",), "d_v": ("v",)}),
     "derivatives": Derived("", needs=("of", "by")),

@@ -7,6 +7,7 @@ closes a loop bears the wrench of its multipliers.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import attrs
@@ -14,7 +15,15 @@ import numpy as np
 
 from mbkit.bridges import closed_dynamics, closed_kinematics, dynamics_terms
 from mbkit.bridges.body_terms import check_axes, motion_subspaces, poses, traced_place
-from mbkit.bridges.constrained import beside_reference, factorised, solved
+from mbkit.bridges.constrained import (
+    beside_reference,
+    factorised,
+    independent_rows,
+    solved,
+)
+from mbkit.bridges.constrained import (
+    minimum_norm as least_multipliers,
+)
 from mbkit.bridges.terms import inverse_dynamics
 from mbkit.errors import UsageError
 from mbkit.systems.derivatives.inertia_changes import is_spread
@@ -27,20 +36,24 @@ _PLACE = "S_pred"
 
 def reaction(
     trace: Trace,
-    tau: Any,
+    *given: Any,
     joint: str,
     on: str | None = None,
     at: str = "joint",
     expressed_in: str = "world",
     with_effort: bool = True,
     minimum_norm: bool = False,
+    vdot: bool = False,
 ) -> Any:
-    """Return the wrench that a joint exerts on one of its bodies, (6,); see `System.reaction`."""
+    """Return the wrench that a joint exerts on one of its bodies, (6,); see `System.reaction`.
+
+    Given are tau, or `vdot` and, of closed mechanisms, the multipliers.
+    """
     system = trace.system
     _check(trace, joint, on, at, expressed_in, with_effort, minimum_norm)
     check_axes(trace, joint, "reaction")
     cut = JointCut.of(system, joint, on)
-    with following(trace):
+    with contextlib.nullcontext() if vdot else following(trace):
         C = poses(trace)
         near, far = (traced_place(trace, joint, end) for end in (_PLACE, "S_succ"))
         ends = {cut.place.predecessor: near, cut.place.successor: far}
@@ -48,7 +61,7 @@ def reaction(
         frame = C[row(cut.on)] @ ends[cut.on] @ cut.place.canonical_frame
         axes = frame if expressed_in == "joint" else C[row(expressed_in)]
         point = frame[:3, 3] if at == "joint" else C[row(at), :3, 3]
-        motion = _motion(trace, tau)
+        motion = _given(trace, minimum_norm, *given) if vdot else _motion(trace, *given)
         if cut.in_tree:
             W, about = _of_tree_joint(trace, cut, motion, C[row(cut.place.predecessor)] @ near)
         else:
@@ -90,6 +103,18 @@ def _motion(trace: Trace, tau: Any) -> dict[str, Any]:
     if trace.system.arrays.closure:
         return closed_dynamics.solve_dynamics(trace, tau)
     return {"vdot": dynamics_terms.forward_dynamics(trace, tau)}
+
+
+def _given(trace: Trace, least: bool, vdot: Any, multipliers: Any = None) -> dict[str, Any]:
+    """Return a motion that is given, with the least multipliers that do the same, if they count."""
+    if multipliers is None:
+        return {"vdot": vdot}
+    if least:
+        system, A = trace.system, closed_kinematics.constraint_jacobian(trace)
+        rows = independent_rows(system, trace.what, range(system.nv))
+        R = A[rows]
+        multipliers = least_multipliers(A, rows, solved(factorised(R @ R.T), R @ (multipliers @ A)))
+    return {"vdot": vdot, "multipliers": multipliers}
 
 
 def _of_tree_joint(trace: Trace, cut: JointCut, motion: dict[str, Any], near: Any) -> Any:

@@ -9,7 +9,8 @@ import attrs
 import numpy as np
 
 from mbkit.bridges.evaluations import EVALUATIONS, REFUSED, Asked, Derived, check_system
-from mbkit.errors import UsageError, check_choice, check_kind, several
+from mbkit.errors import UsageError, check_choice, check_kind, check_switch, several
+from mbkit.representations import BodyFixed
 from mbkit.systems import System
 from mbkit.systems.calls.entries import entries_of
 from mbkit.tracing.trace import Trace
@@ -26,8 +27,8 @@ class Reading:
     ----------
     name : str
         Its name.
-    sizes : mapping of str to int
-        The vectors that it depends on, besides parameters and time.
+    shapes : mapping of str to tuple of int
+        The arrays that it depends on, besides parameters and time.
     compute : callable
         ``compute(trace, vectors)`` returns arrays of traced numbers by name.
     derived : Derived, optional
@@ -35,7 +36,7 @@ class Reading:
     """
 
     name: str
-    sizes: Mapping[str, int]
+    shapes: Mapping[str, tuple[int, ...]]
     compute: Callable[[Trace, Mapping[str, Any]], dict[str, Any]]
     derived: Derived | None = None
 
@@ -70,28 +71,66 @@ def read_evaluation(
         _check(what, system, evaluation, given, asked.needs, asked.takes)
     base: Any = EVALUATIONS[of] if isinstance(of, str) else of
     _check(what, system, name, given, base.needs, base.takes)
-    return attrs.evolve(_read(what, system, name, base, given), name=evaluation, derived=derived)
+    carried = "wrenches" in asked.takes
+    made = _read(what, system, name, base, given, carried=carried)
+    return attrs.evolve(made, name=evaluation, derived=derived)
 
 
-def _read(what: str, system: System, name: str, asked: Asked, options: dict[str, Any]) -> Reading:
+def _read(
+    what: str,
+    system: System,
+    name: str,
+    asked: Asked,
+    options: dict[str, Any],
+    *,
+    carried: bool = False,
+) -> Reading:
+    """Return a quantity with its options; wrenches in body axes where they are `carried` along."""
     arguments = asked.arguments
     if asked.rates is not None:
         more, suffix = asked.rates
         order = _whole(what, options.pop("order", 1), 1 - more)
         names = [{0: "v", 1: "vdot", 2: "vddot"}.get(k, f"v{k}") for k in range(order + more)]
         arguments = (*arguments, *(f"{each}{suffix}" for each in names))
-    sizes = {"q": system.nq, "dx": system.ndx, "multipliers": system.num_velocity_constraints}
+    check_switch(f"{what}: vdot", options.get("vdot", False))
+    if options.get("vdot", False):  # in place of tau
+        closed = system.num_velocity_constraints > 0
+        arguments = ("q", "v", "vdot", *(["multipliers"] if closed else []))
+    sizes = {"q": system.nq, "multipliers": system.num_velocity_constraints}
+    sizes |= dict.fromkeys(("dx", "rate"), system.ndx)
     if "independent" in options:
         entries = entries_of(system, options["independent"], "independent")
         of_named = [each for each in arguments if each.endswith("_independent")]
         sizes |= dict.fromkeys(of_named, len(entries))
+    shapes: dict[str, tuple[int, ...]] = {x: (sizes.get(x, system.nv),) for x in arguments}
+    loaded = _loaded(what, system, options.pop("wrenches", ()))
+    if loaded:
+        shapes["wrenches"] = len(loaded), 6
 
     def compute(trace: Trace, vectors: Mapping[str, Any]) -> dict[str, Any]:
-        more = [x for name, x in vectors.items() if name not in ("q", "v")]
+        more = [x for name, x in vectors.items() if name not in ("q", "v", "wrenches")]
+        trace.wrenches = dict(zip(loaded, vectors.get("wrenches", ()), strict=True))
+        trace.wrench_form = BodyFixed() if carried and loaded else None
         found = asked.compute(trace, *more, **options)
         return found if isinstance(found, dict) else {name: found}
 
-    return Reading(name, {each: sizes.get(each, system.nv) for each in arguments}, compute)
+    return Reading(name, shapes, compute)
+
+
+def _loaded(what: str, system: System, wrenches: Any) -> tuple[str, ...]:
+    """Return the bodies on which wrenches act from outside; UsageError unless each is one."""
+    rule = (
+        f"{what}: wrenches must be the names of the bodies that they act on, each once, such as "
+        f"wrenches=[{system.body_names[-1]!r}], whose rows the function is given"
+    )
+    if not several(wrenches) or isinstance(wrenches, str | np.ndarray | Mapping):
+        raise UsageError(f"{rule}; got {wrenches!r}.")
+    names = tuple(wrenches)
+    for name in names:
+        check_kind(f"{what}: wrenches", name, str, "the name of a body")
+    if len({system.body_index(name) for name in names}) < len(names):
+        raise UsageError(f"{rule}; got {[*names]}.")
+    return names
 
 
 def _check(

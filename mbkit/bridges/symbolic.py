@@ -249,9 +249,9 @@ class SymbolicSystem:
                 f"{_WHAT}: {name!r} are derivatives, which sympy has of expressions: take "
                 f"jacobian(...) or diff(...) of what is differentiated."
             )
-        vectors = self._trace.vectors(asked.sizes)
+        vectors = self._trace.vectors(asked.shapes)
         for each, traced in vectors.items():
-            self._inputs |= zip(traced, self._column(each, len(traced)), strict=True)
+            self._inputs |= zip(traced.ravel(), self._column(each, traced.size), strict=True)
         found = {}
         for result, value in asked.compute(self._trace, vectors).items():
             numbers = self._written(value)

@@ -14,6 +14,7 @@ from mbkit.errors import UsageError
 from mbkit.representations import Representation
 from mbkit.systems.kinematics import checked_choice
 from mbkit.tracing.branches import substituted
+from mbkit.tracing.least_squares import least_squares
 from mbkit.tracing.trace import Trace
 
 
@@ -33,20 +34,30 @@ def applied_forces(trace: Trace) -> Any:
     return trace.call(generalized_forces, trace.system.nv, trace.v, time)
 
 
+def applied_efforts(trace: Trace) -> Any:
+    """Return f(t, q, v) + sum J^T W, what forces and wrenches on bodies do in tau, (nv,)."""
+    found, nv = applied_forces(trace), trace.system.nv
+    for body, W in trace.wrenches.items():
+        row = trace.system.body_index(body)
+        kernel = own_kernel(trace, "jacobian", trace.wrench_form)
+        found = found + W @ trace.call(kernel, 6 * nv, option=row).reshape(6, nv)
+    return found
+
+
 def bias_force(trace: Trace) -> Any:
     """Return b(q, v), (nv,)."""
     return trace.call(own_kernel(trace, "inverse_dynamics"), trace.system.nv, trace.v)
 
 
 def bias_less_forces(trace: Trace) -> Any:
-    """Return b - f, (nv,)."""
-    return bias_force(trace) - applied_forces(trace)
+    """Return b less what forces and wrenches on bodies do, (nv,)."""
+    return bias_force(trace) - applied_efforts(trace)
 
 
 def inverse_dynamics(trace: Trace, vdot: Any) -> Any:
-    """Return M vdot + b - f, (nv,)."""
+    """Return M vdot + b less what forces and wrenches on bodies do, (nv,)."""
     made = trace.call(own_kernel(trace, "inverse_dynamics"), trace.system.nv, trace.v, vdot)
-    return made - applied_forces(trace)
+    return made - applied_efforts(trace)
 
 
 def mass_matrix(trace: Trace) -> Any:
@@ -76,6 +87,30 @@ def rates(trace: Trace, v: Any = None) -> Any:
     from mbkit.kernels.configuration import rates
 
     return trace.call(rates, trace.system.ndx, trace.v if v is None else v)
+
+
+def dexp_inv(trace: Trace, dx: Any, rate: Any) -> Any:
+    """Return the rate of a step for a rate of the configuration at its end, (ndx,)."""
+    from mbkit.kernels.configuration import dexp_inv
+
+    return trace.call(dexp_inv, trace.system.ndx, rate, q=dx)
+
+
+def dexp(trace: Trace, dx: Any, rate: Any) -> Any:
+    """Return the rate of a configuration for a rate of the step that ends there, (ndx,).
+
+    Of each joint by the columns of its matrix of `dexp_inv`, without pivots.
+    """
+    ndx = trace.system.ndx
+    columns = [dexp_inv(trace, dx, unit.astype(object)) for unit in np.eye(ndx)]
+    inverse = np.array(columns, dtype=object).reshape(ndx, ndx).T
+    found = np.array(rate, dtype=object)
+    for name in trace.system.joint_names:
+        own = trace.system.step_slice(name)
+        block = inverse[own, own]
+        if (block != np.eye(len(block))).any():
+            found[own] = least_squares(block, found[own])
+    return found
 
 
 def position_directions(trace: Trace) -> Any:

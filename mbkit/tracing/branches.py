@@ -6,7 +6,7 @@ together by nodes ``where``: its arguments are the comparison, both of its sides
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mbkit.differentiation.rules import operated, reachable
@@ -94,8 +94,8 @@ def again(tape: BranchingTape, node: Traced, arguments: list[Any]) -> Number:
     return operated(node.operation, arguments)
 
 
-def substituted(outputs: list[Number], values: dict[Traced, float]) -> list[Number]:
-    """Return outputs with constants in the place of some inputs, on the same tape."""
+def substituted(outputs: list[Number], values: Mapping[Traced, Number]) -> list[Number]:
+    """Return outputs with other numbers in the place of some inputs, on the same tape."""
     made: dict[int, Number] = {node.index: value for node, value in values.items()}
 
     def new(argument: Any) -> Any:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.differentiation.rules import differentiate
 from mbkit.differentiation.runs import numbers as checked_numbers
-from mbkit.differentiation.tape import Number, Traced
+from mbkit.differentiation.tape import Number, Traced, value_of
 from mbkit.errors import UsageError
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.bases.screw_motion import ScrewMotion
@@ -19,6 +20,7 @@ from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import DONE, SLOT_STATUS
 from mbkit.systems.memory.callbacks import callback_address
 from mbkit.tracing.branches import substituted
+from mbkit.tracing.least_squares import least_squares
 from mbkit.tracing.memory import as_objects
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ __all__ = ["TracedJoints", "enter_constraints"]
 
 #: Which argument of a joint's compiled functions is the first that they write.
 _FIRST_OUTPUT = {
-    "motion": 4, "retract": 4, "rates": 4, "configuration_from_pose": 3, "constraint_wrenches": 3,
+    "motion": 4, "retract": 4, "rates": 4, "dexp_inv": 4, "configuration_from_pose": 3,
+    "constraint_wrenches": 3,
 }  # fmt: skip
 
 
@@ -52,7 +55,7 @@ class TracedJoints:
                 # within others a screw has the form of a product of one
                 form = each.in_joint_frame if isinstance(each, ScrewMotion) else each
                 kernels: Any = form.kernels()
-                for operation in ("motion", "retract", "rates"):
+                for operation in ("motion", "retract", "rates", "dexp_inv"):
                     kernel = getattr(kernels, operation, None)
                     if kernel is not None:
                         copy = self.trace.copies.convert(kernel.function)
@@ -69,6 +72,7 @@ class TracedJoints:
         functions[python_joint.constraint_wrenches.address] = self._wrenches_of_python_joint
         functions[python_joint.retract.address] = self._retract_python_joint
         functions[python_joint.rates.address] = self._rates_of_python_joint
+        functions[python_joint.dexp_inv.address] = self._dexp_inv_of_python_joint
 
     def _move_python_joint(
         self, slot: int, _parameters: Any, q: Any, v: Any, R: Any, p: Any, S: Any, bias: Any
@@ -95,6 +99,29 @@ class TracedJoints:
         joint = self._joints[slot]
         given = q[: joint.num_positions].copy(), v[: joint.num_velocities].copy()
         return self._by_method(joint, "rates", given, out, joint.ndx)
+
+    def _dexp_inv_of_python_joint(
+        self, slot: int, _parameters: Any, x: Any, w: Any, out: Any
+    ) -> int:
+        """Write the xdot with dq/dx xdot = dq/dy w of q = retract(retract(q0, x), y), y = 0."""
+        joint, tape = self._joints[slot], self.trace.tape
+        own_x, own_w = x[: joint.ndx].copy(), w[: joint.ndx].copy()
+        X, Y = tape.inputs("x", [*map(value_of, own_x)]), tape.inputs("y", [0.0] * joint.ndx)
+
+        def run() -> list[Number]:
+            shadow = self.trace.copies.convert(joint)
+            q = [*shadow.retract(shadow.retract(shadow.neutral(), X), Y)]
+            columns = [differentiate(q, {x_k: 1.0}) for x_k in X]
+            moved = differentiate(q, dict(zip(Y, own_w, strict=True)))
+            J = np.array(columns, dtype=object).reshape(joint.ndx, len(q)).T
+            return [*least_squares(J, np.array(moved, dtype=object))]
+
+        def every_way() -> list[Number]:
+            given = dict(zip(X, own_x, strict=True)) | dict.fromkeys(Y, 0.0)
+            return substituted(tape.every_way(run), given)
+
+        out[: joint.ndx] = self.trace.refusing(f"Joint {joint.name!r}", every_way)
+        return 0
 
     def _locate_python_joint(self, slot: int, _parameters: Any, T: Any, out: Any) -> int:
         joint = self._joints[slot]

@@ -37,6 +37,7 @@ from mbkit.tracing.polynomials import polynomials
 from mbkit.tracing.python_fields import enter_python_fields
 
 if TYPE_CHECKING:
+    from mbkit.representations import Representation
     from mbkit.systems import System
 
 
@@ -58,6 +59,10 @@ class Trace:
         The state.
     t : Traced
         The time.
+    wrenches : dict of str to ndarray of Traced, shape (6,)
+        What acts on bodies from outside, by their names; none unless an evaluation is given some.
+    wrench_form : Representation, optional
+        Their representation, by default that of the system.
     free, parameters : tuple of Free, list of ndarray of Traced
         What stays free, and the numbers of each.
     constants : dict of float to Traced
@@ -71,6 +76,8 @@ class Trace:
     v: Any
     t: Traced
     parameters: list[Any]
+    wrenches: dict[str, Any]
+    wrench_form: Representation | None
 
     def __init__(
         self,
@@ -85,6 +92,8 @@ class Trace:
         self.what, self.system, self.free = what, system, tuple(free)
         self.is_smooth = smooth
         self.constants: dict[float, Traced] = {}
+        self.wrenches = {} if beside is None else beside.wrenches
+        self.wrench_form = None if beside is None else beside.wrench_form
         if beside is None:
             self._begin(_any_configuration(system) if q is None else q)
         else:  # on its tape; what the system has in addition stands still in its reference
@@ -126,12 +135,14 @@ class Trace:
         """Return traced velocities, accelerations or forces, (size,)."""
         return self.tape.inputs(name, np.linspace(0.4, 1.1, size).tolist())
 
-    def vectors(self, sizes: Mapping[str, int]) -> dict[str, Any]:
-        """Return the vectors that a quantity depends on, by names with their sizes."""
+    def vectors(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
+        """Return the arrays that a quantity depends on, by names with their shapes."""
         known = {"q": self.q, "v": self.v}
         return {
-            name: known[name] if name in known else self.inputs(name, size)
-            for name, size in sizes.items()
+            name: known[name]
+            if name in known
+            else self.inputs(name, math.prod(shape)).reshape(shape)
+            for name, shape in shapes.items()
         }
 
     def parameter(self, path: str) -> Any:
@@ -294,12 +305,24 @@ class Trace:
                 f"{reason(error)}. Remedy: {remedy}."
             ) from error
 
-    def call(self, function: Any, size: int, v: Any = None, x: Any = None, option: int = 0) -> Any:
-        """Return what a kernel of the form of `mbkit.kernels.evaluation_form` writes, (size,)."""
+    def call(
+        self,
+        function: Any,
+        size: int,
+        v: Any = None,
+        x: Any = None,
+        option: int = 0,
+        q: Any = None,
+    ) -> Any:
+        """Return what a kernel of the form of `mbkit.kernels.evaluation_form` writes, (size,).
+
+        Of the state's q, unless another is given, and of zeros where v and x are left out.
+        """
         out = np.zeros(size, dtype=object)
         rest = np.zeros(max(1, self.system.nv), dtype=object)
         made = self.copies.convert(function.function)
-        given = self.q, rest if v is None else v, rest if x is None else x
+        first = self.q if q is None else q
+        given = first, rest if v is None else v, rest if x is None else x
         try:
             status = made(self.space, option, *given, out)
         except CannotTraceError as error:

@@ -135,5 +135,6 @@ def test_prescribed_joints():
     given["vdot"] = vdot
     jerk = system.dependent_jerk(start, v, vdot, {}, t)
     assert_computes(system, given, "dependent_jerk", jerk, 1e-9, independent=[])
+    assert_computes(system, given, "prescribed_state", system.prescribed_state(t, start, v))
     efforts = system.driving_efforts(start, v, given["tau"], t)
     assert_computes(system, given, "driving_efforts", efforts)

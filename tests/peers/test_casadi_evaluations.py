@@ -54,7 +54,8 @@ def inputs_of(rng, system):
     given = {"q": state.q, "v": state.v, "vdot": state.vdot, "tau": state.tau, "t": 0.41}
     others = rng.normal(size=(4, system.nv))
     given |= dict(zip(("vddot", "vdddot", "x", "p"), others, strict=True))
-    return given | {"dx": 0.3 * rng.normal(size=system.ndx), "v3": given["vdddot"]}
+    steps = 0.3 * rng.normal(size=(2, system.ndx))
+    return given | {"dx": steps[0], "rate": steps[1], "v3": given["vdddot"]}
 
 
 @functools.cache
@@ -106,6 +107,8 @@ MOTION = ("q", "v", "vdot")
 #: Evaluations, with options, and what they must be.
 CASES = [
     ("retract", {}, by_methods("q", "dx")),
+    ("dexp", {}, by_methods("dx", "rate")),
+    ("dexp_inv", {}, by_methods("dx", "rate")),
     ("rates", {}, by_methods("q", "v")),
     ("position_rates", {}, by_methods("q", "v")),
     ("poses", {}, by_methods("q")),
@@ -253,7 +256,7 @@ def test_accelerations_of_the_centre_of_mass():
 #: Evaluations that need the derivatives of motion subspaces, or series.
 OF_PYTHON = (
     "coriolis_matrix", "christoffel", "canonical_forward_dynamics", "inverse_dynamics_rate",
-    "mass_matrix_derivatives", "motion_subspace_rates", "retract",
+    "mass_matrix_derivatives", "motion_subspace_rates", "retract", "dexp", "dexp_inv",
 )  # fmt: skip
 
 
@@ -332,11 +335,11 @@ def test_derivatives_by_anything():
 def test_the_table_is_complete():
     """Each method of the system that returns numbers of a state is there, or refused by name."""
     others = {  # what is no function of the state, or of another system
-        "body_index", "checked", "configuration", "dexp", "dexp_inv", "draw", "joint_slice",
+        "body_index", "checked", "configuration", "draw", "joint_slice",
         "known", "position_slice", "reference_configuration", "solve_hybrid", "solved",
         "start_of_tree", "step_slice", "time_to_lock", "velocity", "velocity_slice",
         "with_constraint_solver", "with_forces", "with_locked", "with_parameters",
-        "without_forces", "prescribed_rows", "prescribed_state", "check_motion",
+        "without_forces", "prescribed_rows", "check_motion",
     }  # fmt: skip
     methods = {
         name
@@ -366,6 +369,7 @@ def test_what_searches_is_refused_with_a_remedy(evaluation):
         ("derivatives", {"of": "christoffels", "by": ["q"]}, "of must be"),
         ("mass_matrix_derivatives", {"order": 0}, "order must be a whole number, 1 to 4"),
         ("driving_efforts", {}, "no prescribed joint"),
+        ("prescribed_state", {}, "no prescribed joint"),
         ("constraint_velocity", {}, "no constraints"),
     ],
 )

@@ -49,6 +49,44 @@ def test_closed_mechanisms(name, with_effort):
         assert_computes(system, given, "reaction", expected, joint=joint, **options)
 
 
+@pytest.mark.some(3)
+@pytest.mark.parametrize("k", range(6))
+def test_motions_that_are_given(k):
+    """Of accelerations in place of efforts."""
+    system, given = tree(k)
+    for joint in system.joint_places:
+        expected = system.reaction(joint, given["q"], given["v"], vdot=given["vdot"], t=given["t"])
+        assert_computes(system, given, "reaction", expected, joint=joint, vdot=True)
+
+
+@pytest.mark.some(2)
+@pytest.mark.parametrize("name", ["four-bar", "Bricard", "spatial slider-crank"])
+@pytest.mark.parametrize("minimum_norm", [True, False])
+def test_multipliers_that_are_given(name, minimum_norm):
+    """With internal stress, which the least ones leave out; else where a reaction is unique."""
+    system, _, given = mechanism(name)
+    q, v = given["q"], given["v"]
+    vdot, least = system.solve_dynamics(q, v, given["tau"])
+    A = system.constraint_jacobian(q)
+    stress = np.linalg.svd(A.T)[2][np.linalg.matrix_rank(A, 1e-9) :].sum(axis=0)
+    given = given | {"vdot": vdot, "multipliers": least + stress}
+    motion = {"vdot": vdot, "multipliers": given["multipliers"]}
+    compared = 0
+    for joint in system.joint_places:
+        try:
+            expected = system.reaction(joint, q, v, **motion, minimum_norm=minimum_norm)
+        except mb.ConstraintError:
+            with pytest.raises(mb.ConstraintError, match="not unique"):
+                mb.casadi_function(system, "reaction", joint=joint, vdot=True)
+            continue
+        assert_computes(
+            system, given, "reaction", expected, 1e-11, joint=joint, vdot=True,
+            minimum_norm=minimum_norm,
+        )  # fmt: skip
+        compared += 1
+    assert compared or not minimum_norm
+
+
 def test_places_and_inertias_stay_free():
     system, given = tree(2)
     rng = np.random.default_rng(12)

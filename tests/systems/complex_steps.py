@@ -56,10 +56,10 @@ class ComplexEvaluation:
     def __init__(self, system: mb.System, name: str, parameters: Sequence[str] = ()) -> None:
         self.system = system
         asked = read_evaluation("complex steps", system, name, {})
-        self.names, self._compute = tuple(asked.sizes), asked.compute
+        self.names, self._compute = tuple(asked.shapes), asked.compute
         self._free = read_parameters("complex steps", system, parameters)
         self._trace = Trace("complex steps", system, self._free, smooth=True)
-        self._vectors = self._trace.vectors(asked.sizes)
+        self._vectors = self._trace.vectors(asked.shapes)
         self._name = name
         self._result = self._computed()
 
