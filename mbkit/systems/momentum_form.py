@@ -166,7 +166,7 @@ class MomentumForm:
         array([3.])
         """
         zero = self.system.evaluator.zero
-        return self._dynamics(q, p, zero, on_error)[0].copy()
+        return self._dynamics(q, p, zero, on_error)[0]
 
     def canonical_forward_dynamics(
         self,

@@ -4220,7 +4220,9 @@ class System:
 
     @functools.cached_property
     def _canonical_forward_dynamics(self) -> Callable[..., tuple[Floats, Floats]]:
-        return self.evaluator.bind_pair(CANONICAL_FORWARD_DYNAMICS)
+        from mbkit.kernels.momentum.canonical import APART
+
+        return self.evaluator.bind_pair(CANONICAL_FORWARD_DYNAMICS, APART)
 
     @functools.cached_property
     def _jerks(self) -> Callable[..., Floats]:

@@ -14,6 +14,7 @@ from mbkit.kernels.compile import (
     address_kernel,
     call_address,
     floats,
+    floats_at,
     helper,
     int64,
     integers_at,
@@ -46,6 +47,7 @@ DIRECT = np.dtype(
         ("array_type", np.int64),  # the address of the type of arrays
         ("number_type", np.int64),  # what a dtype of float64 says of its numbers
         ("integer", np.int64),  # the address of the function of C that makes an integer of Python
+        ("results", np.float64, 2),  # the addresses of two results
     ]
 )
 
@@ -121,6 +123,38 @@ def direct(own, arguments, count):
     """
     call = records_at(integers_at(own, _DATA + 1)[_DATA], 1, DIRECT)[0]
     status = called(call, integers_at(arguments, count), count)
+    return call_address(call.integer, (status,))
+
+
+#: Where a record of a call has the addresses of two results.
+_RESULTS = DIRECT.fields["results"][1]  # type: ignore[index]
+
+
+@helper
+def called_for_two(call, results, objects):
+    """What `direct_pair` does; return the status."""
+    space = integers_at(objects[0], _DATA + 1)[_DATA]
+    q = numbers_of(call, 1, objects[3])
+    v = numbers_of(call, 2, objects[4])
+    x = numbers_of(call, 3, objects[5])
+    if q == 0 or v == 0 or x == 0:
+        return REFUSED
+    addresses = floats_at(results, 2)
+    addresses[0] = numbers_of(call, 0, objects[1])
+    addresses[1] = numbers_of(call, 0, objects[2])
+    return call_address(call.function, (space, call.option, q, v, x, results))
+
+
+@address_kernel("iii")
+def direct_pair(own, arguments, count):
+    """As `direct`, for (workspace's record, first, second, q, v, x): two results of one shape.
+
+    The function is given the addresses of both results, as numbers of floating point. It reads
+    them before it calls Python, where another thread may begin the same call.
+    """
+    address = integers_at(own, _DATA + 1)[_DATA]
+    call = records_at(address, 1, DIRECT)[0]
+    status = called_for_two(call, address + _RESULTS, integers_at(arguments, count))
     return call_address(call.integer, (status,))
 
 

@@ -22,6 +22,7 @@ from mbkit.kernels.body_fixed.operators import (
 from mbkit.kernels.compile import address_kernel, as_array, floats_at, helper
 from mbkit.kernels.derivatives.joint_changes import Joint, along_motion
 from mbkit.kernels.evaluation_form import EVALUATION, positions, vector
+from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.momentum.root_joints import (
     is_in_world,
@@ -67,6 +68,9 @@ _ZERO = (0.0, 0.0, 0.0)
 
 #: Option: p, and its rates, are those of `mbkit.kernels.momentum.root_joints`.
 IN_WORLD = 1
+
+#: Option: the results are two arrays, by their addresses.
+APART = 2
 
 
 @helper
@@ -210,7 +214,8 @@ def momenta_inward(model, scratch, p, option):
 def canonical_forward_dynamics(space, option, q, p, tau, found):
     """v, then the rates of p under tau, found (2 nv,).
 
-    Reads   model, q, p, tau, but for joints with momenta in the world; option: `IN_WORLD` or 0.
+    Reads   model, q, p, tau, but for joints with momenta in the world; option: `IN_WORLD`, and
+            `APART` where `found` is the addresses of two arrays (nv,), as floating point.
     Writes  scratch, changes, trials. Cost: O(bodies).
     """
     model = bodies(space)
@@ -218,9 +223,14 @@ def canonical_forward_dynamics(space, option, q, p, tau, found):
     nv = model[0].num_velocities
     p = vector(space, p)
     tau = vector(space, tau)
-    found = as_array(found, 2 * nv)
-    v = found[:nv]
-    pdot = found[nv:]
+    if (option & APART) != 0:
+        addresses = as_array(found, 2)
+        v = floats_at(whole(addresses[0]), nv)
+        pdot = floats_at(whole(addresses[1]), nv)
+    else:
+        both = as_array(found, 2 * nv)
+        v = both[:nv]
+        pdot = both[nv:]
     q = positions(model, q)
     status = joint_pass(model, scratch, q, at_rest(space))
     if status != OK:
@@ -258,7 +268,7 @@ def canonical_forward_dynamics(space, option, q, p, tau, found):
             if status != OK:
                 return status
             add_own_rates(row, body, changes(space)[row.first_step], pdot)
-    return OK if all_finite(found) else failure(NOT_FINITE, 0)
+    return OK if all_finite(v) and all_finite(pdot) else failure(NOT_FINITE, 0)
 
 
 @address_kernel(EVALUATION)

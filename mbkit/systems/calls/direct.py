@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["REFUSED", "direct_call", "new_arrays"]
+__all__ = ["REFUSED", "direct_call", "direct_pair", "new_arrays"]
 
 #: The status where an argument is no array of float64 of the shape that is told.
 REFUSED = -1
@@ -54,6 +54,13 @@ def direct_call(
 
     if UNCOMPILED:
         return _interpreted(function, option, shapes, apply)
+    return _made("direct", _METH_FASTCALL, _record(function, option, shapes, apply))
+
+
+def _record(
+    function: int, option: int, shapes: Sequence[tuple[int, ...] | None], apply: int
+) -> Any:
+    """Return the array of a DIRECT record."""
     from mbkit.kernels.calls.direct_calls import DIRECT, NOT_READ
 
     own = np.zeros(1, DIRECT)
@@ -64,7 +71,20 @@ def direct_call(
         if shape is not None:
             call["shapes"][k, : 1 + len(shape)] = len(shape), *shape
     call["array_type"], call["number_type"], call["integer"] = _of_python()
-    return _made("direct", _METH_FASTCALL, own)
+    return own
+
+
+def direct_pair(function: int, option: int, shapes: Sequence[tuple[int, ...]]) -> Direct:
+    """Return ``call(record, first, second, q, v, x)`` of a function with two results of one shape.
+
+    `shapes` are those of a result and of the three vectors. Else as `direct_call`; the function is
+    given the addresses of the results, and where nothing is compiled it takes nothing.
+    """
+    from mbkit.kernels.compile import UNCOMPILED
+
+    if UNCOMPILED:
+        return lambda *objects: REFUSED
+    return _made("direct_pair", _METH_FASTCALL, _record(function, option, shapes, 0))
 
 
 def new_arrays(shape: tuple[int, ...]) -> Callable[[], Any]:

@@ -17,7 +17,7 @@ from mbkit.representations import Representation
 from mbkit.solvers import DenseSolver
 from mbkit.systems.calls import batches
 from mbkit.systems.calls.arguments import Arguments, Floats
-from mbkit.systems.calls.direct import REFUSED, Direct, direct_call, new_arrays
+from mbkit.systems.calls.direct import REFUSED, Direct, direct_call, direct_pair, new_arrays
 from mbkit.systems.calls.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluation
 from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
@@ -271,31 +271,36 @@ class Evaluator:
 
         return call
 
-    def bind_pair(self, what: Evaluation) -> Callable[..., tuple[Floats, Floats]]:
-        """Return ``call(q, v, x, on_error)`` of two vectors, which it returns one by one."""
+    def bind_pair(self, what: Evaluation, apart: int) -> Callable[..., tuple[Floats, Floats]]:
+        """Return ``call(q, v, x, on_error)`` of two vectors, which it returns one by one.
+
+        `apart` is the option of the function by which it writes them into two arrays.
+        """
         pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
         function = self.function(what)
-        direct = self.direct(what, function)
-        empty = self._new(what.result)
+        shape = self.arguments.shape
+        one = shape(what.result)[1:]
+        direct = direct_pair(function, apart, [one, *map(shape, what.arguments)])
+        empty = new_arrays(one)
 
         def call(q: Any, v: Any, x: Any, on_error: str) -> Any:
             if on_error is not RAISE:
                 found = self.compute(what, q, v, x, on_error=on_error)
                 return found[..., 0, :], found[..., 1, :]
-            result = empty()
+            first, second = empty(), empty()
             try:
                 workspace = pop()
             except IndexError:
                 workspace = Workspace(self.arrays, self)
             try:
-                status = direct(workspace.record, result, q, v, x)
+                status = direct(workspace.record, first, second, q, v, x)
                 if status:
-                    failed = Call(what, function, (q, v, x), result, None, on_error)
+                    failed = Call(what, function, (q, v, x), first, None, on_error)
                     found = settle(status, workspace, failed)
                     return found[..., 0, :], found[..., 1, :]
             finally:
                 give_back(workspace)
-            return result[0], result[1]
+            return first, second
 
         return call
 
