@@ -13,7 +13,7 @@ from mbkit.coordinates.centres_of_mass import centres_of_bodies, seen_from, warn
 from mbkit.joints import Joint
 from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
-from mbkit.representations import Representation
+from mbkit.representations import Representation, Spatial
 from mbkit.sparsity.packing import packed
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.systems.memory.arrays import SystemArrays, fill_table
@@ -172,8 +172,8 @@ def with_other_inertias(
     """Return rows as `assemble_rows` would, after a change of gravity and of some bodies.
 
     Of these, masses and moments, while centres of mass stay: then all frames do, where every body
-    has mass. None where more may depend on it: bodies that may float, and spatial twists, far from
-    their point of reference.
+    has mass. None where more may depend on it: bodies that may float, and twists that are not
+    measured at their bodies, as spatial ones, or that mbkit does not know.
     """
     bodies, frames = rows.bodies.copy(), rows.frames.copy()
     bodies[0]["gravity"] = parts.gravity
@@ -185,7 +185,8 @@ def with_other_inertias(
     have_mass = (frames["mass"][1:] > 0.0).all() and all(
         body.inertia.mass > 0.0 for body in parts.bodies.values()
     )
-    if not have_mass or representation.name == "spatial" or free[list(where)].any():
+    at_body = representation.kernel_number is not None and not isinstance(representation, Spatial)
+    if not have_mass or not at_body or free[list(where)].any():
         return None
     inertias = {row: SpatialInertia.zero() for row in where}
     for body, *_ in topology.tree_edges:

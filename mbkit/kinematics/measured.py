@@ -100,7 +100,7 @@ def bias_jerks(
 def body_fixed_jacobian(system: System, body: str, q: ArrayLike, C: FloatArray) -> FloatArray:
     """Return the body-fixed Jacobian (6, nv) of a body that stands at C, whatever the system's."""
     J = system.jacobian(body, q)
-    if system.representation.name == "body_fixed":
+    if isinstance(system.representation, BodyFixed):
         return J
     return np.asarray(system.representation.inverse_twist_map(C) @ J)
 

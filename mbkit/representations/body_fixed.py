@@ -32,6 +32,7 @@ class BodyFixed(Representation):
 
     name: ClassVar[str] = "body_fixed"
     kernel_package: ClassVar[str] = "mbkit.kernels.body_fixed"
+    kernel_number: ClassVar[int | None] = 0
 
     def twist_map(self, C: ArrayLike) -> FloatArray:
         """Return the identity; see `Representation`."""

@@ -36,6 +36,7 @@ class Hybrid(Representation):
 
     name: ClassVar[str] = "hybrid"
     kernel_package: ClassVar[str] = "mbkit.kernels.hybrid"
+    kernel_number: ClassVar[int | None] = 2
 
     def twist_map(self, C: ArrayLike) -> FloatArray:
         """Return diag(R, R); see `Representation`."""

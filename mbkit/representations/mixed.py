@@ -38,6 +38,7 @@ class Mixed(Representation):
 
     name: ClassVar[str] = "mixed"
     kernel_package: ClassVar[str] = "mbkit.kernels.mixed"
+    kernel_number: ClassVar[int | None] = 3
 
     def twist_map(self, C: ArrayLike) -> FloatArray:
         """Return diag(I, R); see `Representation`."""

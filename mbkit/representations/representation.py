@@ -52,10 +52,14 @@ class Representation(FinalBuiltIns, abc.ABC):
        `twist_map_rate` how that map changes as the body moves. Both broadcast over leading axes.
        The map is a homomorphism, ``twist_map(C1 C2) = twist_map(C1) twist_map(C2)``; all further
        methods, and the conversions of `mbkit.convert_twist` and its like, follow from the two.
+    5. `kernel_number` is the number by which kernels that are no recursions, of derivatives of
+       motion and of forces in Python, know those of mbkit (`mbkit.kernels.layout`). Others have
+       none: for them twists are converted by `twist_map`, and derivatives by `twist_map_rates`.
     """
 
     name: ClassVar[str]
     kernel_package: ClassVar[str]
+    kernel_number: ClassVar[int | None] = None
 
     @abc.abstractmethod
     def twist_map(self, C: ArrayLike) -> FloatArray:

@@ -39,6 +39,7 @@ class Spatial(Representation):
 
     name: ClassVar[str] = "spatial"
     kernel_package: ClassVar[str] = "mbkit.kernels.spatial"
+    kernel_number: ClassVar[int | None] = 1
 
     def twist_map(self, C: ArrayLike) -> FloatArray:
         """Return Ad_C = [[R, 0], [r~ R, R]]; see `Representation`."""

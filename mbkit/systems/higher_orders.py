@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import ShapeError, UsageError
 from mbkit.joints.defaults.series import subspace_series
 from mbkit.memory import check_memory
-from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spatial
+from mbkit.representations import BodyFixed, Representation, Spatial
 from mbkit.representations.arguments import check_broadcast
 from mbkit.systems.body_motion import placed_on
 from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
@@ -46,9 +46,6 @@ __all__ = [
 #: Of partial derivatives of Jacobians: their number of terms grows with 2^order, and their weights
 #: alternate in sign, so that digits are lost beyond.
 HIGHEST_ORDER = 12
-
-#: By the numbers that the kernels have for them.
-_CODES = {BodyFixed: 0, Spatial: 1, Hybrid: 2, Mixed: 3}
 
 _BODY = BodyFixed()
 
@@ -298,7 +295,7 @@ def _without_kernels(
 ) -> Representation | None:
     """Return the chosen representation if kernels of higher orders do not know it, else None."""
     chosen = checked_choice(system, representation) or system.representation
-    return None if type(chosen) in _CODES else chosen
+    return chosen if chosen.kernel_number is None else None
 
 
 def _converted(
@@ -318,7 +315,7 @@ def _converted(
 def representation_code(system: System, representation: Representation | None) -> int:
     """Return the number that kernels have for a representation; UsageError for one of a user."""
     chosen = checked_choice(system, representation) or system.representation
-    code = _CODES.get(type(chosen))
+    code = chosen.kernel_number
     if code is None:
         raise UsageError(
             f"System '{system.name}': functions of symbols have rates of higher order in the "

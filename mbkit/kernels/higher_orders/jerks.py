@@ -12,11 +12,11 @@ import numpy as np
 
 from mbkit.kernels.compile import address_kernel, as_array, call_address, helper, records_at
 from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions
-from mbkit.kernels.higher_orders.layout import BODY_FIXED, MIXED, PLAN, SPATIAL
+from mbkit.kernels.higher_orders.layout import PLAN
 from mbkit.kernels.higher_orders.memory import room_at, room_size
 from mbkit.kernels.higher_orders.motion import has_pieces, load_rates
 from mbkit.kernels.higher_orders.series import weighted_sum
-from mbkit.kernels.layout import SCREW
+from mbkit.kernels.layout import BODY_FIXED, MIXED, SCREW, SPATIAL
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass

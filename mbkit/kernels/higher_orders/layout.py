@@ -40,7 +40,7 @@ PIECE = np.dtype(
 #: Bodies without pieces have a constant S.
 PLAN = np.dtype(
     [
-        ("representation", _i8),  # BODY_FIXED, SPATIAL, HYBRID, MIXED
+        ("representation", _i8),  # by its number in `mbkit.kernels.layout`
         ("count", _i8),
         ("pieces", _i8),
         ("num_pieces", _i8),
@@ -52,11 +52,6 @@ PLAN = np.dtype(
     ],
     align=True,
 )
-
-BODY_FIXED = 0
-SPATIAL = 1
-HYBRID = 2
-MIXED = 3
 
 #: Numbers of a given pose: R, p.
 GIVEN_POSE = 12

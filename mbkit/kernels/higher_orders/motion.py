@@ -18,7 +18,7 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions
-from mbkit.kernels.higher_orders.layout import BODY_FIXED, MIXED, PLAN, SPATIAL
+from mbkit.kernels.higher_orders.layout import PLAN
 from mbkit.kernels.higher_orders.memory import new_room
 from mbkit.kernels.higher_orders.series import (
     carry_inward,
@@ -33,7 +33,7 @@ from mbkit.kernels.higher_orders.series import (
     to_parent,
     weighted_sum,
 )
-from mbkit.kernels.layout import SCREW
+from mbkit.kernels.layout import BODY_FIXED, MIXED, SCREW, SPATIAL
 from mbkit.kernels.recursions.columns import joint_column
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose, world_pass

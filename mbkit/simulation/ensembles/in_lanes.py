@@ -144,9 +144,7 @@ def _moves_in_lanes(system: System, *, adaptive: bool) -> bool:
         return False
     function = system.evaluator.made(system.evaluator.function(system.equations)).function
     called = forces.order[forces.num_fields : forces.num_called]
-    return is_written(system.equations, function) and forces_have_lanes(
-        forces, called, with_time=not adaptive
-    )
+    return is_written(function) and forces_have_lanes(forces, called, with_time=not adaptive)
 
 
 class Registers:

@@ -63,9 +63,6 @@ _OF_MULTIPLIERS = (CONSTRAINED_DYNAMICS, SOLVED_DYNAMICS)
 #: Larger matrices A of eight samples leave the cache: lanes take as long as samples one by one.
 MOST_ENTRIES = 2048
 
-#: Kernel packages of the representations whose functions are written for lanes.
-_REPRESENTATIONS = ("body_fixed", "spatial", "hybrid", "mixed")
-
 
 class BatchInLanes:
     """Functions of a system compiled for lanes, and workspaces for the threads that call them.
@@ -135,11 +132,9 @@ class BatchInLanes:
         self._evaluator.lanes_pool.append(workspace)
 
 
-def is_written(what: Evaluation, function: Any) -> bool:
-    """Return whether a function of an evaluation is one of mbkit's, which are written for lanes."""
-    modules = [f"{package}.algorithms" for package in _REPRESENTATIONS]
-    written = [what.module] if what.module else modules
-    return function.__module__ in [f"mbkit.kernels.{name}" for name in written]
+def is_written(function: Any) -> bool:
+    """Return whether a function is one of mbkit's, which are written for lanes."""
+    return str(function.__module__).startswith("mbkit.kernels.")
 
 
 def _least_samples(what: Evaluation) -> int:
@@ -193,7 +188,7 @@ def batch_in_lanes(
     if not _fits(evaluator.arrays, samples):
         return None
     made = [evaluator.made(address) for address in (function, apply) if address]
-    if not is_written(samples.what, made[0].function):
+    if not is_written(made[0].function):
         return None
     from mbkit.kernels.lanes import address_in_lanes
     from mbkit.kernels.recursions.composite_body import PACKED

@@ -11,12 +11,8 @@ import numpy as np
 from mbkit.errors import DuplicateNameError, ForceError
 from mbkit.forces import Force, ForceKernels, check_force_definition, check_force_names
 from mbkit.kernels import layout
-from mbkit.representations import BodyFixed, Hybrid, Mixed, Spatial
+from mbkit.representations import Hybrid
 from mbkit.systems.memory.callbacks import callback_address
-
-#: Representations whose twists the kernels write themselves, in the order of their numbers in a
-#: slot (`mbkit.kernels.layout`).
-_NUMBERED = (BodyFixed, Spatial, Hybrid, Mixed)
 
 
 @attrs.frozen(eq=False)
@@ -282,8 +278,8 @@ class PythonForceSlot:
         head[layout.OWN_NUM_POSITIONS] = nq
         head[layout.OWN_NUM_VELOCITIES] = nv
         head[layout.OWN_ON_BODIES] = on_bodies
-        kind = type(force.representation)
-        head[layout.OWN_REPRESENTATION] = _NUMBERED.index(kind if kind in _NUMBERED else Hybrid)
+        number = force.representation.kernel_number
+        head[layout.OWN_REPRESENTATION] = Hybrid.kernel_number if number is None else number
         head[layout.OWN_POWERS] = callback_address("powers")
         head[layout.OWN_POWER] = _power(force)
         parts = np.split(self.memory[start:], np.cumsum([nq, nv, 16 * nb, 6 * nb]))
@@ -291,7 +287,7 @@ class PythonForceSlot:
         q, v, poses, twists = (_read_only(part) for part in parts[:4])
         out = parts[4][: 6 * nb if on_bodies else nv]
         self._answer = parts[4]
-        self.is_converted = kind not in _NUMBERED and nb > 0
+        self.is_converted = number is None and nb > 0
         self._call = self._call_converted if self.is_converted else force.evaluate
         self.arguments = (
             q, v, poses.reshape(nb, 4, 4), twists.reshape(nb, 6),
