@@ -68,8 +68,11 @@ class JointPairConstraint(Constraint):
             )
 
 
-def axes_of(direction: FloatArray) -> FloatArray:
+def axes_of(direction: FloatArray, beside: FloatArray | None = None) -> FloatArray:
     """Return three unit vectors in rows, right-handed, the first along a direction (3,), not zero.
+
+    The other two are chosen by case, as for the direction `beside` if there is one: they move
+    smoothly then.
 
     Examples
     --------
@@ -77,7 +80,8 @@ def axes_of(direction: FloatArray) -> FloatArray:
     array([0., 0., 1.])
     """
     first = direction / np.linalg.norm(direction)
-    least = np.eye(3)[int(np.argmin(np.abs(first)))]
+    of = first if beside is None else beside / np.linalg.norm(beside)
+    least = np.eye(3)[int(np.argmin(np.abs(of)))]
     second = np.cross(first, least)
     second /= np.linalg.norm(second)
     return np.stack([first, second, np.cross(first, second)])

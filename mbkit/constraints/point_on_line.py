@@ -63,4 +63,9 @@ class PointOnLine(BodyPairConstraint):
 
     def parameters(self) -> FloatArray:
         """Return point_a, point_b, two directions across the line."""
-        return np.concatenate([self.point_a, self.point_b, axes_of(self.axis)[1:].ravel()])
+        return self.parameters_beside(self)
+
+    def parameters_beside(self, other: PointOnLine) -> FloatArray:
+        """Return them with directions chosen as those of one beside it."""
+        across = axes_of(self.axis, other.axis)[1:]
+        return np.concatenate([self.point_a, self.point_b, across.ravel()])

@@ -31,7 +31,11 @@ class _Rolling(BodyPairConstraint):
 
     def parameters(self) -> FloatArray:
         """Return radius, point_a, unit normal and two directions of the plane, centre."""
-        frame = axes_of(self.normal).ravel()
+        return self.parameters_beside(self)
+
+    def parameters_beside(self, other: _Rolling) -> FloatArray:
+        """Return them with directions chosen as those of one beside it."""
+        frame = axes_of(self.normal, other.normal).ravel()
         return np.concatenate([[self.radius], self.point_a, frame, self.center])
 
 
@@ -135,6 +139,6 @@ class RollingDisc(_Rolling):
 
         return rolling.disc
 
-    def parameters(self) -> FloatArray:
+    def parameters_beside(self, other: _Rolling) -> FloatArray:
         """Return radius, point_a, unit normal and two directions, centre, unit axis."""
-        return np.concatenate([_Rolling.parameters(self), axes_of(self.axis)[0]])
+        return np.concatenate([_Rolling.parameters_beside(self, other), axes_of(self.axis)[0]])

@@ -205,3 +205,37 @@ def test_forces_have_parameters():
     np.testing.assert_allclose(run.q[:, 0], 0.1 * np.cos(np.sqrt(4.5) * run.t), atol=1e-12)
     with pytest.raises(mb.ParameterError, match=r"forces\.spring\.stiffness: "):
         system.with_parameters({"forces.spring.stiffness": np.nan})
+
+
+def test_derivatives_by_moments_of_split_bodies():
+    """In absolute coordinates, where a spring cuts a body, as in relative ones."""
+    mech = mb.Mechanism("arm", gravity=(0, 0, -9.81))
+    arm = mech.add_body(mb.Body("arm", mb.SpatialInertia.box(2.0, size=(0.1, 0.2, 1.0))))
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(1, 2, 3), point=(0, 0, 0.5)), mech.world, arm)
+    mech.add_force(mb.JointSpring("spring", "hinge", stiffness=3.0, rest=0.2))
+    name, relative = "bodies.arm.moment_about_com", mech.assemble()
+    system = mech.assemble(mb.AbsoluteCoordinates())
+    assert system.split_bodies
+    q, v = system.state_of(relative, [0.3], [0.5])
+    found = system.derivatives("forward_dynamics", q, v, by=[name])[name]
+    by_hinge = relative.derivatives("forward_dynamics", [0.3], [0.5], by=[name])[name]
+    row = system.velocity_slice("hinge")
+    assert np.abs(by_hinge).max() > 1e-3
+    assert np.allclose(found[row], by_hinge, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (1.0, 1.0, 0.0)])
+def test_derivatives_by_directions_of_rails(axis):
+    """A bead of 2 kg: vdot = e e.f / m, at directions where the others change by case."""
+    mech = mb.Mechanism("wire", gravity=(0, 0, 0))
+    bead = mech.add_body(mb.Body("bead", mb.SpatialInertia.sphere(2.0, radius=0.01)))
+    mech.add_joint(mb.TranslationalJoint("anywhere"), mech.world, bead)
+    mech.add_constraint(mb.PointOnLine("wire", "world", "bead", axis=axis))
+    system, f = mech.assemble(), np.array([1.0, 2.0, -3.0])
+    name = "constraints.wire.axis"
+    found = system.derivatives("forward_dynamics", np.zeros(3), np.zeros(3), f, by=[name])[name]
+    size = np.linalg.norm(axis)
+    e = np.array(axis) / size
+    across = (np.eye(3) - np.outer(e, e)) / size
+    expected = (np.outer(e, f) + e @ f * np.eye(3)) @ across / 2.0
+    assert np.allclose(found, expected, rtol=1e-12, atol=1e-12)

@@ -115,11 +115,13 @@ def _moving(
 
     def frames(values: Mapping[str, Any]) -> Floats:
         found = system._blueprint.loop_frames_with(values)
-        return np.concatenate([each.reshape(-1) for each in found])
+        numbers = np.concatenate([each.reshape(-1) for each in found])
+        if values and len(numbers) != len(here):
+            raise UsageError(f"'{name}' makes another kind of joint.")
+        return numbers
 
-    here = frames({})
+    here, sites = frames({}), 2 * closure.num_joints
     rates = rates_without_jump(lambda value: frames({name: value}), start, moves, name, here)
-    sites = 2 * closure.num_joints
     if rates[16 * sites :].any():
         return None
     found: dict[int, Floats] = {}

@@ -132,6 +132,11 @@ def best_rate(function: Callable[[float], Floats], start: float) -> Floats:
     raise refusal
 
 
+def chooses(part: Any) -> bool:
+    """Whether some numbers of a part are chosen by case, which one beside it need not do."""
+    return hasattr(part, "parameters_beside")
+
+
 def rates_of_numbers(
     part: Any, field: str, start: float, moves: Sequence[Callable[[float], Any]]
 ) -> Floats:
@@ -146,7 +151,8 @@ def rates_of_numbers(
     def numbers(value: Any) -> Floats:
         try:
             made: Any = attrs.evolve(part, **{field: value})
-            return np.asarray(made.parameters(), dtype=np.float64).reshape(-1)
+            own = made.parameters_beside(part) if chooses(part) else made.parameters()
+            return np.asarray(own, dtype=np.float64).reshape(-1)
         except (MbkitError, TypeError, ValueError) as error:
             raise ParameterError(str(error)) from error
 

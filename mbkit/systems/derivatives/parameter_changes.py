@@ -29,6 +29,7 @@ from mbkit.systems.derivatives.loosened import Loosened, padded
 from mbkit.systems.derivatives.numeric_changes import (
     best_rate,
     check_no_jump,
+    chooses,
     differences,
     rate_without_jump,
 )
@@ -94,7 +95,11 @@ def _of_constraints(point: Point, name: str, scaled: bool) -> Change | None:
     change = rows_by_parameter(point, name, start, moves)
     if change is None:
         return None
-    if name.startswith("constraints."):  # directions in a plane are chosen by case
+    if name.startswith("constraints."):
+        owner = name.partition(".")[2].rpartition(".")[0]
+        part = next(each for each in system.arrays.closure.objects if each.name == owner)
+        if chooses(part):  # directions by case, and moves smoothly beside them
+            return change
         for k in range(len(moves)):
             one = Change(*(part[..., k : k + 1] if np.ndim(part) else part for part in change))
             check_no_jump(point, lambda e, k=k: changed_by(system, name, k, e), start, name, one)  # type: ignore[misc]

@@ -64,6 +64,8 @@ def moves_of(system: System, name: str) -> tuple[float, list[Any]]:
         return start, [lambda e, x=x: value @ SE3.exp(e * x) for x in np.eye(6)]
     start = max(start, float(np.abs(value).max(initial=0.0)))
     units = np.eye(value.size).reshape((-1, *value.shape))
+    if name.startswith("bodies.") and name.endswith(".moment_about_com"):  # half from either side
+        units = 0.5 * (units + np.swapaxes(units, 1, 2))
     return start, [lambda e, x=x: value + e * x for x in units]
 
 
