@@ -7,6 +7,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.lie import SE3
+from mbkit.spatial.frames import translation
 from tests.constraints.closed_mechanisms import bennett, four_bar, stewart
 from tests.sensitivities.differences import STEPS, WEIGHTS, assert_adjoint
 from tests.sensitivities.rolling_ball import RATES, ball
@@ -194,3 +195,25 @@ def test_a_loop_closed_by_a_joint_whose_wrenches_change(solver):
     by = ["q", "v", "tau", "gravity", "bodies.b.mass", "bodies.c.com", "forces.spring.stiffness"]
     by += ["forces.spring.point_b", "forces.damper.damping"]
     assert_adjoint(run, mb.sensitivities(run, by=by))
+
+
+@pytest.mark.slow
+def test_a_coordinate_of_a_loop_joint_that_turns_over():
+    """A predecessor's frame half a turn about the first axis is another zero of its angle alone."""
+    found = []
+    for angle in (0.0, np.pi):
+        system = space_loop().assemble(mb.RelativeCoordinates(loop_joints=("D",)))
+        point = np.array([1.0, 0.1, 0.1])
+        turn = translation(point) @ SE3.exp([angle, 0, 0, 0, 0, 0])
+        turn = turn @ translation(-point)
+        place = np.asarray(system.parameters["joints.D.S_pred"]) @ turn
+        system = system.with_parameters({"joints.D.S_pred": place})
+        q, v = system.close_loops(
+            system.reference_configuration(), np.random.default_rng(4).normal(size=system.nv)
+        )
+        run = mb.simulate(system, (0.0, 0.05), 1e-2, q=q, v=v)
+        rng = np.random.default_rng(5)
+        seeds = [rng.normal(size=(len(run.t), n)) for n in (system.ndx, system.nv)]
+        found.append(mb.gradient(run, lambda t, q, v, w=seeds: (1.0, *w), by=["q", "v"]))
+    for name in ("q", "v"):
+        assert np.allclose(found[1][name], found[0][name], rtol=1e-10, atol=1e-11)

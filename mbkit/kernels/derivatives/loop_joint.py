@@ -125,12 +125,26 @@ def at_loop_joint(space, constraint, act, given, out):
 
 
 @helper
+def set_coordinates(loop):
+    """The coordinates of the joint whose pose is T into `coupling` of its memory."""
+    joint, body, T = loop.joint, loop.body, loop.T
+    return joint_configuration_from_pose(joint, body.slot, at(T, 0), at(body.coupling, 0))
+
+
+@helper
 def set_wrenches(loop):
     """W where the joint's pose is T, in the axes of C_b, scaled as the rows are."""
-    joint, body, T, W = loop.joint, loop.body, loop.T, loop.W
-    status = joint_configuration_from_pose(joint, body.slot, at(T, 0), at(body.coupling, 0))
+    status = set_coordinates(loop)
     if status == OK:
-        status = joint_wrenches(joint, body.slot, at(body.coupling, 0), at(W, 0))
+        status = set_wrenches_of_coordinates(loop)
+    return status
+
+
+@helper
+def set_wrenches_of_coordinates(loop):
+    """W where the joint's coordinates are in `coupling` of its memory, scaled as the rows are."""
+    joint, body, W = loop.joint, loop.body, loop.W
+    status = joint_wrenches(joint, body.slot, at(body.coupling, 0), at(W, 0))
     for r in range(6 - joint.num_velocities):
         t = (W[6 * r], W[6 * r + 1], W[6 * r + 2])
         f = (W[6 * r + 3], W[6 * r + 4], W[6 * r + 5])

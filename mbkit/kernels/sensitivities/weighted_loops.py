@@ -17,35 +17,28 @@ b do not turn, T moves by delta = D_b - D_a, and V_a by n_a - [delta, V_a]. So t
 a_b with the [n_b, V_b] that belongs to it, and kappa the derivative of psi by T alone. These are
 wrenches on b, and their opposites on a: `mbkit.kernels.sensitivities.weighted_dynamics` sums them.
 
-All is exact but for kappa, by differences of sixth order: without residuals it is zero for joints
-whose wrenches are constant. b_J is quadratic in V, whose central differences are exact.
+kappa is zero without residuals for joints whose wrenches are constant; else it and beta come from
+`mbkit.kernels.sensitivities.loop_joint_slopes`.
 Source: derived here.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mbkit.kernels.compile import floats, floats_at, helper
-from mbkit.kernels.constraints.kinds.loop_joint import (
-    close_joint,
-    joint_motion,
-    joint_rest,
-    solve_subspace,
-)
 from mbkit.kernels.constraints.workspace import closure_of, sites
-from mbkit.kernels.derivatives.joint_changes import STEP, weight
-from mbkit.kernels.derivatives.loop_joint import (
-    at_loop_joints,
-    move_sites,
-    moved_pose,
-    set_current_wrenches,
-    set_wrenches,
+from mbkit.kernels.derivatives.loop_joint import at_loop_joints, move_sites, set_current_wrenches
+from mbkit.kernels.sensitivities.loop_joint_slopes import (
+    Motion,
+    add_slopes,
+    is_zero,
+    minus,
+    totals,
 )
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
     add,
     angular,
-    dot,
     force_bracket,
     force_to_parent,
     linear,
@@ -53,12 +46,9 @@ from mbkit.kernels.vectors import (
     motion_bracket,
     motion_to_child,
     scale,
-    store,
     subtract,
 )
 from mbkit.kernels.workspace import scratch_of
-
-_ZERO = (0.0, 0.0, 0.0)
 
 
 class Factors(NamedTuple):
@@ -70,34 +60,10 @@ class Factors(NamedTuple):
     residuals: floats  # G, or none
 
 
-class Wrenches(NamedTuple):
-    """L, Y, Z and G, pairs of tuples."""
-
-    L: Any
-    Y: Any
-    Z: Any
-    G: Any
-
-
-class Motion(NamedTuple):
-    """X, V, and A - [V_a, V] of a loop joint, and its pose; pairs of tuples."""
-
-    X: Any
-    V: Any
-    R: Any
-    T: Any
-
-
 @helper
-def power(a, b):
-    """A wrench times a twist."""
-    return dot(a[0], b[0]) + dot(a[1], b[1])
-
-
-@helper
-def minus(a, b):
-    """The difference of two pairs."""
-    return subtract(a[0], b[0]), subtract(a[1], b[1])
+def pose_of(body):
+    """The pose in R, p, as rows and origin."""
+    return load(body.R[0]), load(body.R[1]), load(body.R[2]), load(body.p)
 
 
 @helper
@@ -110,138 +76,6 @@ def plus(a, b):
 def bracket(V, F):
     """-ad_V^T F."""
     return force_bracket(V[0], V[1], F[0], F[1])
-
-
-@helper
-def total(loop, factors):
-    """The sum of the wrenches of the rows times factors."""
-    t = _ZERO
-    f = _ZERO
-    W = loop.W
-    for r in range(loop.constraint.num_rows):
-        x = factors[loop.constraint.first_row + r]
-        a = 6 * r
-        t = add(t, scale(x, (W[a], W[a + 1], W[a + 2])))
-        f = add(f, scale(x, (W[a + 3], W[a + 4], W[a + 5])))
-    return t, f
-
-
-@helper
-def totals(loop, factors):
-    """L, Y, Z and G of the wrenches W."""
-    L = total(loop, factors.multipliers)
-    Y = total(loop, factors.accelerations)
-    Z = total(loop, factors.rates)
-    if factors.residuals.shape[0] == 0:
-        return Wrenches(L, Y, Z, (_ZERO, _ZERO))
-    return Wrenches(L, Y, Z, total(loop, factors.residuals))
-
-
-@helper
-def pose_of(body):
-    """The pose in R, p, as rows and origin."""
-    return load(body.R[0]), load(body.R[1]), load(body.R[2]), load(body.p)
-
-
-@helper
-def put_pose(body, pose):
-    """Let R, p be a pose."""
-    for j in range(3):
-        body.R[0, j] = pose[0][j]
-        body.R[1, j] = pose[1][j]
-        body.R[2, j] = pose[2][j]
-        body.p[j] = pose[3][j]
-
-
-@helper
-def put_trial(loop):
-    """Let R, p be the pose that is tried."""
-    for j in range(3):
-        for k in range(3):
-            loop.body.R[j, k] = loop.T[3 * j + k]
-        loop.body.p[j] = loop.T[9 + j]
-
-
-@helper
-def joint_bias(loop, V, buffer):
-    """b_J where the configuration is in `coupling`; writes R, p, S, bias, V of the joint."""
-    joint, body = loop.joint, loop.body
-    status = joint_motion(joint, body, body.coupling, joint_rest(body))
-    store(body.V, V[0], V[1])
-    solve_subspace(body.S, joint.num_velocities, body.V, body.rotational, buffer)
-    if status == OK:
-        status = joint_motion(joint, body, body.coupling, body.rotational)
-    return status, (angular(body.bias), linear(body.bias))
-
-
-@helper
-def value_at_trial(loop, wrenches, factors, motion, buffer):
-    """psi at the pose that is tried, with V, A and X as they are; writes the pose of the joint."""
-    status = OK
-    value = 0.0
-    gap = _ZERO, _ZERO
-    if factors.residuals.shape[0] != 0:
-        put_trial(loop)
-        status, w, u = close_joint(loop.joint, loop.body, buffer)
-        gap = w, u
-    if loop.joint.constant == 0:
-        if status == OK:
-            status = set_wrenches(loop)
-        wrenches = totals(loop, factors)
-        value = power(wrenches.Z, motion.V) - power(wrenches.L, motion.X)
-        value += power(wrenches.Y, motion.R)
-        if status == OK:
-            status, b = joint_bias(loop, motion.V, buffer)
-            value -= power(wrenches.Y, b)
-    return status, value + power(wrenches.G, gap)
-
-
-@helper
-def add_slopes(loop, wrenches, factors, motion, buffer):
-    """kappa into F of the joint's memory, and beta into A; its pose becomes what it was."""
-    body = loop.body
-    store(body.F, _ZERO, _ZERO)
-    store(body.A, _ZERO, _ZERO)
-    if loop.joint.constant != 0 and factors.residuals.shape[0] == 0:
-        return OK
-    for i in range(6):
-        for k in range(1, 4):
-            for sign in range(-1, 2, 2):
-                put_pose(body, motion.T)
-                moved_pose(body, i, sign * k * STEP, loop.T)
-                status, value = value_at_trial(loop, wrenches, factors, motion, buffer)
-                if status != OK:
-                    return status
-                body.F[i] += sign * weight(k) * value
-    put_pose(body, motion.T)
-    if loop.joint.constant != 0:
-        return OK
-    return add_slopes_of_bias(loop, wrenches, motion, buffer)
-
-
-@helper
-def add_slopes_of_bias(loop, wrenches, motion, buffer):
-    """beta into A of the joint's memory."""
-    body = loop.body
-    moved_pose(body, 3, 0.0, loop.T)
-    status = set_wrenches(loop)  # and the configuration of the joint
-    if status != OK:
-        return status
-    w, u = motion.V
-    size = 1.0
-    for j in range(3):
-        size = max(size, abs(w[j]), abs(u[j]))
-    for i in range(6):
-        for sign in range(-1, 2, 2):
-            h = sign * size
-            x = (h if i == 0 else 0.0, h if i == 1 else 0.0, h if i == 2 else 0.0)
-            y = (h if i == 3 else 0.0, h if i == 4 else 0.0, h if i == 5 else 0.0)
-            status, b = joint_bias(loop, (add(w, x), add(u, y)), buffer)
-            if status != OK:
-                return status
-            body.A[i] += power(wrenches.Y, b) / (2.0 * h)
-    put_pose(body, motion.T)
-    return OK
 
 
 @helper
@@ -262,9 +96,15 @@ def add_loop(space, loop, factors, sums):
     X_b, V_b, A_b = seen(b.R, r_b, sums.twists[j]), seen(b.R, r_b, at_b.V), seen(b.R, r_b, at_b.A)
     V = minus(V_b, V_a)
     turned = motion_bracket(V_a[0], V_a[1], V[0], V[1])
-    motion = Motion(minus(X_b, X_a), V, minus(minus(A_b, A_a), turned), pose_of(loop.body))
     status = set_current_wrenches(loop)
     wrenches = totals(loop, factors)
+    motion = Motion(
+        minus(X_b, X_a),
+        V,
+        minus(minus(A_b, A_a), turned),
+        pose_of(loop.body),
+        loop.joint.constant == 0 and not (is_zero(V) or is_zero(wrenches.Y)),
+    )
     closure = closure_of(space)
     buffer = floats_at(closure.buffer, closure.num_buffer)
     if status == OK:
