@@ -1,4 +1,4 @@
-"""How what the adjoint has of a loop joint depends on the joint's pose, and on its twist.
+"""Derivatives of what an adjoint has of a loop joint, by the joint's pose and by its twist.
 
 As `mbkit.kernels.sensitivities.weighted_loops` has it: kappa, the derivative of psi by the pose T,
 and beta, that of Y . b_J by V. With q_J the coordinates nearest to T, x = log(T(q_J)^-1 T), and
