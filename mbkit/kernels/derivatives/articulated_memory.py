@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbkit.kernels.compile import floats_at, helper, records_at
-from mbkit.kernels.derivatives.branches import stack_size
+from mbkit.kernels.derivatives.branches import stack_memory_size, stack_size
 from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.layout import SPACE
 
@@ -63,7 +63,7 @@ def memory_size(parents: Any, nv: int, ndx: int) -> int:
     """Return how many numbers it takes; `parents` (bodies + 1,) are those in the tree."""
     children = np.bincount(parents[1:], minlength=1)
     levels = 1 + int(np.count_nonzero(children[1:] > 1))
-    of_velocities = (COLUMN_SIZE + 1) * nv + int(stack_size(ndx + nv))
+    of_velocities = (COLUMN_SIZE + 1) * nv + stack_memory_size(ndx + nv)
     return of_velocities + (OPERATOR_SIZE + 2) * len(parents) + LEVEL_SIZE * levels
 
 

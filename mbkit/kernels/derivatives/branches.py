@@ -78,6 +78,11 @@ def memory_size(num_rows: int, ndx: int) -> int:
     return MATRICES * (_BLOCK + _STACK_BLOCK) * -(-ndx // SIDE_BY_SIDE) + 2 * num_rows
 
 
+def stack_memory_size(num_directions: int) -> int:
+    """Return how many numbers a stack of so many directions takes."""
+    return _STACK_BLOCK * -(-num_directions // SIDE_BY_SIDE)
+
+
 @helper
 def branches_size(ndx):
     """How many numbers the directions of one matrix take."""
@@ -93,7 +98,7 @@ def branches_in(memory):
 
 @helper
 def stack_size(num_directions):
-    """How many numbers a stack of so many directions takes."""
+    """The same in kernels."""
     return _STACK_BLOCK * ((num_directions + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
 
 
