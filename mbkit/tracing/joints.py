@@ -180,7 +180,7 @@ class TracedJoints:
     def _motion_of(self, joint: Joint, q: Any, v: Any) -> tuple[Any, Any, Any]:
         """Return T, S and S-dot v of a joint in Python, as its methods or its pose say."""
         shadow = self.trace.copies.convert(joint)
-        if defines(joint, "motion_subspace") and defines(joint, "bias"):
+        if _define(joint, "motion_subspace") and _define(joint, "bias"):
             T, S = shadow.pose(q), shadow.motion_subspace(q)
             bias = checked_numbers(shadow.bias(q, v), (6,))
             return checked_numbers(T, (4, 4)), checked_numbers(S, (6, len(v))), bias
@@ -189,10 +189,10 @@ class TracedJoints:
         T, columns, bias = traced_motion(shadow, q, v, (X, Y))
         given = substituted([*columns, *bias], dict.fromkeys((*X, *Y), 0.0))
         S = np.array(given[: 6 * len(v)], dtype=object).reshape(len(v), 6).T
-        if defines(joint, "motion_subspace"):
+        if _define(joint, "motion_subspace"):
             S = checked_numbers(shadow.motion_subspace(q), (6, len(v)))
         rate: Any = given[6 * len(v) :]
-        if defines(joint, "bias"):
+        if _define(joint, "bias"):
             rate = checked_numbers(shadow.bias(q, v), (6,))
         return T, S, rate
 
@@ -297,6 +297,11 @@ def _with_branches(trace: Trace, function: Any, steps: dict[Traced, float]) -> C
         return 0
 
     return call
+
+
+def _define(joint: Joint, method: str) -> bool:
+    """Return whether a joint has a method of its own, and all that it is made of have it."""
+    return all(defines(each, method) for each in _members(joint))
 
 
 def _members(joint: Joint) -> list[Joint]:

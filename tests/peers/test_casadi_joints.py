@@ -7,7 +7,7 @@ import pytest
 
 import mbkit as mb
 from tests.peers.test_casadi import check_constraints, constraint_functions, same
-from tests.trees import random_inertia
+from tests.trees import random_inertia, random_state
 
 casadi = pytest.importorskip("casadi")
 
@@ -109,6 +109,37 @@ def four_bar(joint):
         place = mb.spatial.translation(point)
         mechanism.add_joint(each, ends[k], [*ends, ends[0]][k + 1], frames=(place, place))
     return mechanism.assemble(mb.RelativeCoordinates(loop_joints=[joint.name]))
+
+
+class Parabola(mb.Joint):
+    """Along x and z = c x^2, by its pose alone."""
+
+    num_positions = num_velocities = 1
+
+    def __init__(self, name, curvature):
+        self.name, self.curvature = name, curvature
+
+    def pose(self, q):
+        T = np.eye(4, dtype=np.asarray(q).dtype)
+        T[0, 3], T[2, 3] = q[0], self.curvature * q[0] ** 2
+        return T
+
+
+@pytest.mark.parametrize(
+    "last", [mb.RevoluteJoint("turn", axis=(1, 2, 3)), mb.SphericalJoint("ball")]
+)
+def test_members_of_composite_joints_by_their_pose_alone(last):
+    rng = np.random.default_rng(62)
+    mechanism = mb.Mechanism("track")
+    slide, arm = (mechanism.add_body(mb.Body(name, random_inertia(rng))) for name in "ab")
+    track = mb.CompositeJoint("track", Parabola("curve", 0.7), last)
+    mechanism.add_joint(track, mechanism.world, slide)
+    mechanism.add_joint(mb.RevoluteJoint("hinge", axis=(1, 2, 3)), slide, arm)
+    system = mechanism.assemble()
+    q = random_state(rng, system).q
+    v, vdot = rng.normal(size=(2, system.nv))
+    function = mb.casadi_function(system, "inverse_dynamics")
+    assert same(function(q, v, vdot), system.inverse_dynamics(q, v, vdot))
 
 
 @pytest.mark.parametrize("kind", [LocatedHinge, WholeHinge])
