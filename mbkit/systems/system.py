@@ -3674,7 +3674,8 @@ class System:
 
         Where rows of constraints depend on others, the derivative holds along motions and
         parameters that keep them so: with a planar linkage, within its plane. The multipliers are
-        those of least norm, and their derivatives those of these.
+        those of least norm, and their derivatives those of these. Directions that a constraint
+        chooses beside its axis or normal turn with it, also where another choice is near.
 
         Prescribed joints move as functions of time: columns of their positions, velocities and
         efforts are zero in forward dynamics, and the derivative by t has what their motion does.
