@@ -84,9 +84,10 @@ def _memory_of_passes(sums: Any, m: int) -> Record:
 
     return Record(
         passes.PASSES, bodies=len(sums.twists), rows=m, frames=len(sums.regressor),
-        springs=len(sums.springs), floats={"factors": 5 * m},
+        springs=len(sums.springs), bushings=len(sums.bushings), floats={"factors": 5 * m},
         twists=sums.twists, momenta=sums.momenta, turns=sums.turns, pushes=sums.pushes,
         origins=sums.origins, regressor=sums.regressor, by_springs=sums.springs,
+        table_of_bushings=sums.bushings,
         solve_adjoint=passes.solve_adjoint.address,
         multipliers_of=passes.multipliers_of.address,
         back_through_equations=passes.back_through_equations.address,

@@ -37,7 +37,12 @@ from mbkit.sensitivities.loops import (
     still_workspace,
     takes_one_pass,
 )
-from mbkit.sensitivities.springs import by_springs, called_forces, spring_parameters
+from mbkit.sensitivities.springs import (
+    by_pair_forces,
+    called_forces,
+    pair_force_parameters,
+    table_of_bushings,
+)
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.failures import failure
@@ -267,9 +272,10 @@ class ExplicitSteps(LinearSteps):
             *self._by_state(one_pass),
             closing=np.zeros((0, size, size)) if closing is None else closing.matrices,
         )
-        pulled = spring_parameters(system, names) if one_pass else {}
+        pulled = pair_force_parameters(system, names) if one_pass else {}
         inertial = any(field_of_inertia(system, name) for name in names)
-        found, _kept = self._adjoint(adjoint, seeds, one_pass, inertial, bool(pulled))
+        springs = any(each.is_spring for each in pulled.values())
+        found, _kept = self._adjoint(adjoint, seeds, one_pass, inertial, springs)
         workspace = steps.run.workspace
         status = reverse(workspace.address, method, self.history, linear, found)
         if status != 0:
@@ -279,7 +285,7 @@ class ExplicitSteps(LinearSteps):
             rows, sums = found.loops.rows, found.sums
             others = [name for name in names if name not in pulled]
             by_others = contracted(self._point, found.efforts, rows, others, sums.regressor[1:])
-            return found.now, {**by_others, **by_springs(system, sums.springs, pulled)}
+            return found.now, {**by_others, **by_pair_forces(system, sums, pulled)}
         total = dict(self.accelerations.contracted(found.efforts, names))
         if closing is not None:
             ends = found.ends * moving(system)
@@ -321,6 +327,7 @@ class ExplicitSteps(LinearSteps):
             origins=np.zeros((rows, 3)),
             regressor=np.zeros((len(system.arrays.frames) if inertial else 0, 10)),
             springs=np.zeros((len(system.arrays.forces.springs) if pulled else 0, 9)),
+            bushings=table_of_bushings(system) if one_pass else np.zeros((0, 0)),
         )
         still = steps.still if one_pass and system.num_velocity_constraints else None
         loops, kept = loops_of(system, still, steps.projects, sums, count * stages)

@@ -1,17 +1,17 @@
-"""Springs between points of bodies, which the adjoint of a tree takes along as it does bodies."""
+"""Springs and bushings between bodies, which the adjoint of a tree takes along."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbkit.forces.built_in import SpringDamper
+from mbkit.forces.built_in import Bushing, SpringDamper
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 
-__all__ = ["by_springs", "called_forces", "spring_parameters"]
+__all__ = ["by_pair_forces", "called_forces", "pair_force_parameters", "table_of_bushings"]
 
 #: Where parameters are in the numbers of a spring.
 _ENTRIES = {
@@ -23,38 +23,81 @@ _ENTRIES = {
 def called_forces(system: System) -> System | None:
     """Return the system with all other forces, if there are some."""
     forces = system.arrays.forces
-    if len(forces.springs) == len(forces.forces):
+    taken = [*forces.springs, *_bushings(system)]
+    if len(taken) == len(forces.forces):
         return None
-    names = [forces.names[k] for k in forces.springs]
+    names = [forces.names[k] for k in taken]
     return system.without_forces(names) if names else system
 
 
-def spring_parameters(system: System, names: Iterable[str]) -> dict[str, tuple[int, str]]:
-    """Return the number of the spring, and the field, of those names that are of one."""
-    forces = system.arrays.forces
-    rows = {
-        f"forces.{forces.names[k]}": row
+def _bushings(system: System) -> list[int]:
+    return [k for k, each in enumerate(system.arrays.forces.forces) if type(each) is Bushing]
+
+
+def table_of_bushings(system: System) -> Floats:
+    """Return the bushings as kernels read them, (bushings, 50), frames on rows of the tree."""
+    from mbkit.kernels.sensitivities import weighted_bushings as layout
+
+    forces, frames = system.arrays.forces, system.arrays.frames
+    which = _bushings(system)
+    table = np.zeros((len(which), layout.SIZE))
+    for row, k in zip(table, which, strict=True):
+        bushing: Any = forces.forces[k]
+        row[layout.STIFFNESS : layout.DAMPING] = bushing.stiffness
+        row[layout.DAMPING : layout.R_A] = bushing.damping
+        ends = (layout.ROW_A, layout.R_A, layout.P_A), (layout.ROW_B, layout.R_B, layout.P_B)
+        poses = bushing.frame_a, bushing.frame_b
+        for body, C, (own, R, p) in zip(forces.bodies[k][:2], poses, ends, strict=True):
+            frame = frames[forces.sites[body]]
+            row[own] = frame["row"]
+            row[R : R + 9] = (frame["R"] @ C[:3, :3]).ravel()
+            row[p : p + 3] = frame["R"] @ C[:3, 3] + frame["p"]
+    return table
+
+
+class Parameter(NamedTuple):
+    """A parameter of a spring or of a bushing: the number of that, and the field."""
+
+    is_spring: bool
+    row: int
+    field: str
+
+
+def pair_force_parameters(system: System, names: Iterable[str]) -> dict[str, Parameter]:
+    """Return those of some parameters by which the adjoint has derivatives on its way."""
+    forces, found = system.arrays.forces, {}
+    springs = {
+        forces.names[k]: row
         for row, k in enumerate(forces.springs)
         if type(forces.forces[k]) is SpringDamper
     }
-    found = {}
+    bushings = {forces.names[k]: row for row, k in enumerate(_bushings(system))}
     for name in names:
-        force, _, field = name.rpartition(".")
-        if force in rows and field in _ENTRIES:
-            found[name] = rows[force], field
+        start, _, field = name.rpartition(".")
+        kind, _, force = start.partition(".")
+        if kind != "forces":
+            continue
+        if force in springs and field in _ENTRIES:
+            found[name] = Parameter(True, springs[force], field)
+        elif force in bushings and field in ("stiffness", "damping"):
+            found[name] = Parameter(False, bushings[force], field)
     return found
 
 
-def by_springs(
-    system: System, sums: Floats, names: Mapping[str, tuple[int, str]]
-) -> dict[str, Any]:
-    """Return derivatives (k,) by name, of those by the numbers of the springs, (springs, 9).
+def by_pair_forces(system: System, sums: Any, names: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Return derivatives (k,) by name, from the sums of the adjoint.
 
-    Points of these are in the axes of the row of their body.
+    Points of springs are in the axes of the row of their body there.
     """
+    from mbkit.kernels.sensitivities import weighted_bushings as layout
+
     arrays, found = system.arrays, {}
-    for name, (row, field) in names.items():
-        part = np.array(sums[row, _ENTRIES[field]])
+    for name, (is_spring, row, field) in names.items():
+        if not is_spring:
+            first = layout.BY_STIFFNESS if field == "stiffness" else layout.BY_DAMPING
+            found[name] = np.array(sums.bushings[row, first : first + 6])
+            continue
+        part = np.array(sums.springs[row, _ENTRIES[field]])
         if field in ("point_a", "point_b"):
             forces = arrays.forces
             site = forces.sites[forces.bodies[forces.springs[row]][int(field == "point_b")]]

@@ -161,7 +161,7 @@ def test_rows_that_depend_on_others_are_left_out_as_in_the_run():
 
 
 def space_loop():
-    """Return a loop in space of five velocities, with a spring across it, and with a damper."""
+    """Return a loop in space of five velocities, with springs across it, and with a damper."""
     mech = mb.Mechanism("space loop", gravity=(0.3, -0.2, -9.81))
     coms = {"a": (0.1, 0.2, 0.3), "b": (0.4, 0.5, 0.3), "c": (0.9, 0.3, 0.2)}
     a, b, c = (
@@ -179,6 +179,9 @@ def space_loop():
         mb.SpringDamper("spring", "a", "c", stiffness=30.0, rest_length=0.5, damping=0.4, **ends)
     )
     mech.add_force(mb.JointDamper("damper", "A", damping=0.1))
+    mech.add_force(
+        mb.Bushing("mount", "c", "b", stiffness=(2, 3, 4, 20, 30, 40), damping=(0.1,) * 6)
+    )
     return mech
 
 
@@ -193,7 +196,7 @@ def test_a_loop_closed_by_a_joint_whose_wrenches_change(solver):
     )
     run = mb.simulate(system, (0.0, 0.05), 1e-2, q=q, v=v, tau=np.zeros(system.nv))
     by = ["q", "v", "tau", "gravity", "bodies.b.mass", "bodies.c.com", "forces.spring.stiffness"]
-    by += ["forces.spring.point_b", "forces.damper.damping"]
+    by += ["forces.spring.point_b", "forces.damper.damping", "forces.mount.stiffness"]
     assert_adjoint(run, mb.sensitivities(run, by=by))
 
 

@@ -117,6 +117,32 @@ def test_forces_and_joints_that_are_turned_round():
     assert_adjoint(base, found)
 
 
+def test_bushings_on_the_world_and_across_branches():
+    """The adjoint takes them along, by the state and by their parameters."""
+    rng = np.random.default_rng(2)
+    mechanism = random_mechanism(rng, 6, ("spherical", "revolute", "universal"), turned_round=0.5)
+    for k, bodies in enumerate((("body0", "body3"), ("world", "body5"), ("body4", "body1"))):
+        frame_a, frame_b = (SE3.exp(0.5 * x) for x in rng.normal(size=(2, 6)))
+        stiffness, damping = rng.uniform(1.0, 5.0, 6), rng.uniform(0.1, 0.5, 6)
+        mechanism.add_force(
+            mb.Bushing(
+                f"mount{k}", *bodies, stiffness=stiffness, damping=damping,
+                frame_a=frame_a, frame_b=frame_b,
+            )
+        )  # fmt: skip
+    system = mechanism.assemble()
+    state = random_state(rng, system)
+
+    def run(q=state.q):
+        return mb.simulate(system, (0.0, 0.02), 5e-3, q=q, v=state.v)
+
+    base, unit = run(), np.eye(system.ndx)[1]
+    numbers = [f"forces.mount{k}.{field}" for k in range(3) for field in ("stiffness", "damping")]
+    found = mb.sensitivities(base, by=["q", "v", *numbers, "bodies.body1.mass"])
+    assert_same(system, base, found, "q", 1, lambda e: run(system.retract(state.q, e * unit)))
+    assert_adjoint(base, found)
+
+
 @pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from mbkit.kernels.evaluation_form import positions, tangent, velocities
 from mbkit.kernels.implicit_integrators.step_memory import matrix_at
 from mbkit.kernels.layout import KINEMATICS
 from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.sensitivities.weighted_bushings import SIZE as BUSHING_SIZE
+from mbkit.kernels.sensitivities.weighted_bushings import add_bushings
 from mbkit.kernels.sensitivities.weighted_dynamics import (
     State,
     Sums,
@@ -37,6 +39,7 @@ PASSES = np.dtype(
         ("rows", _i8),  # m
         ("frames", _i8),  # rows of the regressor, or 0
         ("springs", _i8),  # or 0
+        ("bushings", _i8),
         ("with_residuals", _i8),  # whether factors of residuals count
         ("twists", _i8),
         ("momenta", _i8),
@@ -45,6 +48,7 @@ PASSES = np.dtype(
         ("origins", _i8),
         ("regressor", _i8),
         ("by_springs", _i8),
+        ("table_of_bushings", _i8),
         ("factors", _i8),  # (5, m): L, Y, Z, G as in `weighted_loops.Factors`, and memory
         ("solve_adjoint", _i8),  # functions by address
         ("multipliers_of", _i8),
@@ -75,6 +79,7 @@ def sums_at(record):
         matrix_at(record.turns, n, 6), matrix_at(record.pushes, n, 6),
         matrix_at(record.origins, n, 3), matrix_at(record.regressor, record.frames, 10),
         matrix_at(record.by_springs, record.springs, 9),
+        matrix_at(record.table_of_bushings, record.bushings, BUSHING_SIZE),
     )  # fmt: skip
 
 
@@ -145,6 +150,7 @@ def back_through_equations(space, memory, q, v, vdot, x, by_q, by_v):
     set_twists(model, scratch, x, sums.twists)
     set_own(model, scratch, state, sums)
     add_springs(space, sums)
+    add_bushings(space, sums)
     factors = Factors(table[0], table[1], table[2], residuals)
     status = add_loops(space, factors, sums)
     if status == OK:

@@ -17,8 +17,9 @@ r = Q + ad_Vp^T P,
                + dS v . (r + ad_V^T P) + (dS vdot + d(S-dot v)) . P + dS y . F,
     y . dtau = S . (Q + ad_(V + Vp)^T P) + d(S-dot v) . P         along a velocity.
 
-Springs between bodies add to F, to Q, and wrenches G that a step alone knows of:
-`mbkit.kernels.sensitivities.weighted_springs`. The first line is then D . (... + G).
+Springs and bushings between bodies add to F, to Q, and wrenches G that a step alone knows of:
+`mbkit.kernels.sensitivities.weighted_springs` and `weighted_bushings`. The first line is then
+D . (... + G).
 
 By inertial parameters it is the regressor contracted with W. All is in the axes of the world, at
 the origin of the body that the tree hangs on the world by.
@@ -48,6 +49,7 @@ from mbkit.kernels.recursions.inertias import (
 )
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
+from mbkit.kernels.sensitivities.weighted_bushings import add_bushings
 from mbkit.kernels.sensitivities.weighted_regressor import add_weighted_regressor
 from mbkit.kernels.sensitivities.weighted_springs import add_springs
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
@@ -79,15 +81,16 @@ class Sums(NamedTuple):
     origins: matrix  # (bodies + 1, 3), where the origin of the tree of a body is
     regressor: matrix  # (frames, 10), y^T Y, its row 0 memory; none: it is not wanted
     springs: matrix  # (springs, 9), y . tau by their parameters; none: it is not wanted
+    bushings: matrix  # (bushings, 50), what they are, and y . tau by their parameters
 
 
 @helper
 def sums_of(sums):
     """The same sums: see `mbkit.kernels.explicit_integrators.uncounted_records`."""
-    twists, momenta, turns, pushes, origins, regressor, springs = sums
+    twists, momenta, turns, pushes, origins, regressor, springs, bushings = sums
     return Sums(
         matrix_of(twists), matrix_of(momenta), matrix_of(turns), matrix_of(pushes),
-        matrix_of(origins), matrix_of(regressor), matrix_of(springs),
+        matrix_of(origins), matrix_of(regressor), matrix_of(springs), matrix_of(bushings),
     )  # fmt: skip
 
 
@@ -291,6 +294,7 @@ def back_through_dynamics(space, state, adjoints, weights, sums, by_q, by_v):
         return status
     set_own(model, scratch, state, sums)
     add_springs(space, sums)
+    add_bushings(space, sums)
     add_joints(space, state, weights, sums, (by_q, by_v))
     add_inertias(space, sums)
     return OK
