@@ -37,7 +37,7 @@ from mbkit.sensitivities.loops import (
     still_workspace,
     takes_one_pass,
 )
-from mbkit.sensitivities.springs import (
+from mbkit.sensitivities.pair_forces import (
     by_pair_forces,
     called_forces,
     pair_force_parameters,
