@@ -224,6 +224,7 @@ def test_derivatives_by_moments_of_split_bodies():
     assert np.allclose(found[row], by_hinge, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.compiled  # dual numbers are: differences refuse directions that are chosen by case
 @pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (1.0, 1.0, 0.0)])
 def test_derivatives_by_directions_of_rails(axis):
     """A bead of 2 kg: vdot = e e.f / m, at directions where the others change by case."""
