@@ -86,6 +86,7 @@ def twist(
     body: str,
     frame: Any = None,
     relative_to: str | None = None,
+    *,
     representation: Representation | None = None,
     measured_in: str | None = None,
     resolved_in: str | None = None,
@@ -163,7 +164,7 @@ def jacobian_rate(
         J = jacobian(trace, body, frame, None, representation)
         return rates_of(trace, J, every, len(every))
     code, count = representation_code(system, representation), len(every) + 1
-    made = trace.call_series(jacobian_rate, 6 * system.nv, every, count, place.row, code)
+    made = trace.call_series(jacobian_rate, 6 * system.nv, every, count, body=place.row, code=code)
     return made.reshape(6, system.nv)
 
 

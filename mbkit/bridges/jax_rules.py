@@ -10,6 +10,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.representations import BodyFixed
+from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.force_changes import forces_by_time
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _force_rate(system: System, x: Vectors) -> Any:
     t, rate = x["t"], np.zeros(x["v"].shape)
     if system.forces:
         q, v = (x[name].reshape((-1, x[name].shape[-1])) for name in "qv")
-        exact = forces_by_time(system, q, v, t.reshape(-1))
+        exact = forces_by_time(system, TimedStates(q, v, t.reshape(-1)))
         if exact is not None:
             return exact.reshape(rate.shape)
         h = 1e-4 * np.maximum(1.0, np.abs(t))

@@ -14,6 +14,7 @@ from mbkit.joints.defaults.differences import central_differences
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_scales
 from mbkit.systems.constraint_checks import largest_terms
+from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.prescribed_jerks import prescribed_jerks
 from mbkit.tracing.branches import substituted
 from mbkit.tracing.trace import Trace
@@ -202,9 +203,9 @@ def _exact_rate(
     leading, m = np.shape(v)[:-1], system.num_velocity_constraints
     given = np.concatenate([vdot, np.zeros((*leading, m))], axis=-1)
     flat_q, flat_v, flat = (np.reshape(x, (-1, x.shape[-1])) for x in (q, v, given))
-    times, entries = np.reshape(t, -1), system.ndx + system.nv
-    by_state = exact.by_steps(entries, flat_q, flat_v, times, flat).acceleration
-    by_time = exact.by_time(flat_q, flat_v, times, flat).acceleration[..., 0]
+    states, entries = TimedStates(flat_q, flat_v, np.reshape(t, -1)), system.ndx + system.nv
+    by_state = exact.by_steps(entries, states, flat).acceleration
+    by_time = exact.by_time(states, flat).acceleration[..., 0]
     moves = np.concatenate([along, vdot], axis=-1).reshape((-1, entries, 1))
     found = (by_state @ moves)[..., 0] + by_time
     return found.reshape((*leading, m)) if np.isfinite(found).all() else None

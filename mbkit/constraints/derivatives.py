@@ -107,8 +107,12 @@ class ConstraintDerivatives:
         """Return residual, rate, bias, wrenches and coefficients of a state in a row."""
         if not (self._warned or self._complete):
             given = (np.array([t]), q, v, poses.ravel(), twists.ravel())
+
+            def look(program: Program, *_: FloatArray) -> None:
+                self._look(program, State(t, q, poses), v, twists)
+
             try:
-                found: FloatArray = run(self._programs, self._trace, self._size, given, self._look)
+                found: FloatArray = run(self._programs, self._trace, self._size, given, look)
             except TraceFailedError as error:
                 failed = error
             else:
@@ -246,14 +250,11 @@ class ConstraintDerivatives:
         rate[: len(g)] = differentiate(list(g), {time: 1.0})
         return _array(rate)
 
-    def _look(
-        self, program: Program, t: FloatArray, q: FloatArray, v: FloatArray, poses: FloatArray,
-        twists: FloatArray,
-    ) -> None:  # fmt: skip
-        """Raise if a new program is not what differences say."""
-        state = State(float(t[0]), q, poses.reshape(-1, 4, 4))
-        v, twists = np.linspace(1.0, 1.5, len(v)), np.linspace(0.7, 1.3, len(twists))
-        given = [each.tolist() for each in (t, q, v, poses, twists)]
+    def _look(self, program: Program, state: State, v: FloatArray, twists: FloatArray) -> None:
+        """Raise if a new program is not what differences say of a state, with other velocities."""
+        t, q, poses = state.parts()
+        v, twists = np.linspace(1.0, 1.5, v.size), np.linspace(0.7, 1.3, twists.size)
+        given = [[t], q.tolist(), v.tolist(), poses.ravel().tolist(), twists.tolist()]
         found = values(program, given, self._size)
         if found is None or not np.isfinite(found).all():
             return

@@ -9,6 +9,7 @@ import numpy as np
 from mbkit.identification.measured import Motion, Unknown
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems import System
+from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.force_changes import forces_by_parameter
 from mbkit.systems.derivatives.parameter_moves import moves_of
 
@@ -28,7 +29,8 @@ def force_values(system: System, unknown: Unknown, numbers: Any) -> dict[str, An
 
 def exact_slopes(system: System, motion: Motion, unknown: Unknown) -> FloatArray | None:
     """Return the derivative of the forces, in one row, by their unknown numbers, if it is exact."""
-    states = motion.q, motion.v, np.broadcast_to(motion.t, motion.q.shape[:1])
+    t = np.broadcast_to(motion.t, motion.q.shape[:1])
+    states = TimedStates(motion.q, motion.v, t)
     by_path: dict[str, Any] = {}
     columns = []
     for path, entry in unknown.forces:
@@ -36,7 +38,7 @@ def exact_slopes(system: System, motion: Motion, unknown: Unknown) -> FloatArray
             start, moves = moves_of(system, path)
             if len(moves) != np.size(system.parameters[path]):  # a pose
                 return None
-            by_path[path] = forces_by_parameter(system, path, start, moves, *states)
+            by_path[path] = forces_by_parameter(system, path, start, moves, states)
         found = by_path[path]
         if found is None:
             return None

@@ -154,7 +154,7 @@ class Problem:
         check_memory(self)
 
     def accelerate(
-        self, t: float, q: Any, v: Any, vdot: Any, powers: Any, stage: int | None = None
+        self, t: float, q: Any, v: Any, vdot: Any, powers: Any, *, stage: int | None = None
     ) -> int:
         """Evaluate the equations of motion; return a status, 0 where all is well.
 

@@ -141,14 +141,15 @@ def contracted_inertia(
 
 def _weighted_regressor(point: Point, efforts: Floats) -> Floats:
     """Return sums of efforts (N, nv) times the regressor of inertial parameters, (bodies, 10)."""
-    from mbkit.kernels.sensitivities.weighted_regressor import add_weighted_regressors
+    from mbkit.kernels.sensitivities.weighted_regressor import Motions, add_weighted_regressors
 
     system = point.system
     total = np.zeros((len(system.body_names), 10))
     twists = np.zeros((len(system.arrays.bodies), 6))
     workspace = Workspace(system.arrays, system.evaluator)
-    given = [np.ascontiguousarray(x) for x in (point.q, point.v, point.vdot, efforts)]
-    status = add_weighted_regressors(workspace.address, *given, twists, total)
+    q, v, vdot, weights = (np.ascontiguousarray(x) for x in (point.q, point.v, point.vdot, efforts))
+    motions: Any = Motions(q, v, vdot)
+    status = add_weighted_regressors(workspace.address, motions, weights, twists, total)
     if status != 0:
         raise failure(system.evaluator, status, workspace, {"q": point.q[0], "v": point.v[0]})
     return total[1:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import attrs
 import numpy as np
@@ -92,7 +92,7 @@ class Charts:
 
         Without q and v the rates are left out.
         """
-        from mbkit.kernels.sensitivities.charts import differentials
+        from mbkit.kernels.sensitivities.charts import Steps, differentials
 
         if not self.blocks:
             return []
@@ -106,7 +106,8 @@ class Charts:
         ]
         out = np.empty((len(x), self.numbers(rates=rates)))
         workspace = evaluator.take()
-        status = differentials(workspace.address, x, *state, int(rates), self.memory, out)
+        steps: Any = Steps(x, *state)
+        status = differentials(workspace.address, steps, int(rates), self.memory, out)
         if status != 0:
             raise failure(evaluator, status, workspace, {"x": x[0]})
         evaluator.give_back(workspace)

@@ -12,6 +12,7 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.derivatives.constraint_changes import MovingRows
 from mbkit.systems.derivatives.dynamics_derivatives import constraints_by_steps, loops_alone
+from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.loosened import Loosened
@@ -183,14 +184,14 @@ def _by_numbers(
     rows = moving_rows(system, name)
     if rows is None:
         return None
-    here = rows.at(q, v, t, _nothing(system, len(q)))
+    here = rows.at(TimedStates(q, v, t), _nothing(system, len(q)))
     if not _finite(here):
         return None
     change = RowChange(columns_by_row(system, here.residual), here.rate, 0.0)
     if eta is None:
         return change
     still = np.zeros(v.shape)
-    there = rows.at(eta[1], still, eta[0], np.concatenate([still, eta[2]], axis=-1))
+    there = rows.at(TimedStates(eta[1], still, eta[0]), np.concatenate([still, eta[2]], axis=-1))
     free = ~prescribed_velocities(system)[:, None]
     return change._replace(eta_forces=there.forces * free) if _finite(there) else None
 

@@ -175,7 +175,7 @@ class Corrections:
 
         def at(point: Point, v: Floats) -> Rows:
             given = np.concatenate([still, point.multipliers], axis=-1)
-            return rows.at(point.q, v, point.t, given)
+            return rows.at(point.states._replace(v=v), given)
 
         # A D is what of A v + g_t is linear in v
         at_first, at_rest, at_end = at(first, first.vdot), at(first, still), at(velocity, v)

@@ -51,7 +51,9 @@ def multipliers_and_residuals(
             _put_own(run, rows, multipliers, kept)
         motions = (None, None), (rows.v, None), (rows.v, vdot)
         for level, motion in enumerate(motions):
-            parts = constraint_parts(system, rows.q, *motion, t, "nan", STORED_CONSTRAINT_STATE)
+            parts = constraint_parts(
+                system, rows.q, *motion, t, on_error="nan", what=STORED_CONSTRAINT_STATE
+            )
             residuals[:, level] = np.abs(parts[level]).max(axis=-1, initial=0.0)
     except BaseException as error:
         return multipliers, residuals, error

@@ -63,6 +63,7 @@ def constraint_parts(
     v: ArrayLike | None,
     vdot: ArrayLike | None,
     t: ArrayLike,
+    *,
     on_error: str,
     what: Evaluation = CONSTRAINT_STATE,
 ) -> tuple[Floats, Floats, Floats]:

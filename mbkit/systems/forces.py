@@ -25,6 +25,7 @@ from mbkit.joints.defaults.differences import extrapolated
 from mbkit.joints.prescribed import JointMotion
 from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 from mbkit.systems.calls.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
+from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.force_changes import forces_by_time
 from mbkit.systems.memory.prescribed_motions import motion_at
 
@@ -302,7 +303,7 @@ def _exact_rate(system: System, q: Floats, rates: Floats, t: Floats) -> Floats |
         return None
     v, vdot = rates[..., 0, :], rates[..., 1, :]
     flat_q, flat_v = (x.reshape((t.size, x.shape[-1])) for x in (q, v))
-    by_time = forces_by_time(system, flat_q, flat_v, t.reshape(-1))
+    by_time = forces_by_time(system, TimedStates(flat_q, flat_v, t.reshape(-1)))
     if by_time is None:
         return None
     by_q, by_v = system.force_derivatives(q, v, t, on_error="nan")

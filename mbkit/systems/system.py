@@ -2747,7 +2747,7 @@ class System:
         --------
         See `mbkit.RelativeCoordinates`.
         """
-        return constraints.constraint_parts(self, q, None, None, t, on_error)[0]
+        return constraints.constraint_parts(self, q, None, None, t, on_error=on_error)[0]
 
     def constraint_velocity(
         self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
@@ -2763,7 +2763,7 @@ class System:
         ndarray, shape (..., num_velocity_constraints)
             By row, as in `constraint_names`. [m/s]
         """
-        return constraints.constraint_parts(self, q, v, None, t, on_error)[1]
+        return constraints.constraint_parts(self, q, v, None, t, on_error=on_error)[1]
 
     def constraint_acceleration(
         self,
@@ -2785,7 +2785,7 @@ class System:
         ndarray, shape (..., num_velocity_constraints)
             By row, as in `constraint_names`. [m/s^2]
         """
-        return constraints.constraint_parts(self, q, v, vdot, t, on_error)[2]
+        return constraints.constraint_parts(self, q, v, vdot, t, on_error=on_error)[2]
 
     def constraint_bias(
         self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
@@ -2801,7 +2801,7 @@ class System:
         ndarray, shape (..., num_velocity_constraints)
             By row, as in `constraint_names`. [m/s^2]
         """
-        return constraints.constraint_parts(self, q, v, None, t, on_error)[2]
+        return constraints.constraint_parts(self, q, v, None, t, on_error=on_error)[2]
 
     def constraint_jacobian(
         self, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"

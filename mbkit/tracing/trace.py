@@ -311,6 +311,7 @@ class Trace:
         size: int,
         v: Any = None,
         x: Any = None,
+        *,
         option: int = 0,
         q: Any = None,
     ) -> Any:
@@ -339,6 +340,7 @@ class Trace:
         size: int,
         rates: Sequence[Any],
         count: int,
+        *,
         body: int = 0,
         code: int = 0,
     ) -> Any:
@@ -355,7 +357,7 @@ class Trace:
         self.mirror.put(plan["pieces"], self.mirror.pointer_at(array_address(pieces.table)))
         self.mirror.functions[joint_columns.address] = self.copies.convert(joint_columns.function)
         given = np.concatenate(rates)
-        return self.call(function, size, None, given, pieces.plan(code, count, body))
+        return self.call(function, size, None, given, option=pieces.plan(code, count, body))
 
 
 def _any_configuration(system: System) -> Any:

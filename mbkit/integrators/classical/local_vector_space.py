@@ -163,7 +163,7 @@ class _LocalModel:
         state = problem.retract(self._centre, x, q)
         # which writes q and v of prescribed joints
         state = state or problem.accelerate(
-            self._t + s, q, v, out[d : d + nv], out[d + nv :], self._stage
+            self._t + s, q, v, out[d : d + nv], out[d + nv :], stage=self._stage
         )
         self._stage += 1
         state = state or problem.rates(q, v, w) or problem.dexp_inv(x, w, out[:d])

@@ -115,7 +115,7 @@ class NormConstraint:
         vdot, entries = np.empty(problem.nv), self._quaternions.entries
         before = q[entries]
         # which writes q and v of prescribed joints
-        state = problem.accelerate(t, q, v, vdot, powers, self._stage)
+        state = problem.accelerate(t, q, v, vdot, powers, stage=self._stage)
         self._stage += 1
         if state != 0:
             raise StepFailed(state)

@@ -236,7 +236,7 @@ class Renormalised:
         lengths = self._quaternions.normalised(y[:nq], q)
         v[:] = y[nq : nq + nv]
         # which writes q and v of prescribed joints
-        state = problem.accelerate(t, q, v, out[nq : nq + nv], out[nq + nv :], self._stage)
+        state = problem.accelerate(t, q, v, out[nq : nq + nv], out[nq + nv :], stage=self._stage)
         self._stage += 1
         if state != 0:
             raise StepFailed(state)

@@ -1,6 +1,7 @@
 """Derivatives of constraints by dual numbers, exact: see `mbkit.kernels.duals`."""
 
 import math
+from typing import NamedTuple
 
 from mbkit.kernels.compile import (
     as_array,
@@ -13,6 +14,7 @@ from mbkit.kernels.compile import (
     matrix,
     records_at,
     stack,
+    typed,
 )
 from mbkit.kernels.constraints.evaluate import constraint_rows
 from mbkit.kernels.constraints.jacobian import project_wrench
@@ -24,7 +26,7 @@ from mbkit.kernels.constraints.workspace import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.derivatives.exact_forces import move_along, write_along
+from mbkit.kernels.derivatives.exact_forces import Numbers, move_along, write_along
 from mbkit.kernels.duals import DIRECTIONS
 from mbkit.kernels.hybrid import operators as hybrid
 from mbkit.kernels.layout import SPACE
@@ -124,25 +126,34 @@ def constraints_along(space, first, count, q, v, given, t, out):
     return status
 
 
-@kernel(int64(int64, int64, int64, matrix, stack, matrix, matrix, matrix, matrix, stack))
-def constraints_along_all(function, space, moves, numbers, seeds, t, q, v, given, out):
+class States(NamedTuple):
+    """N states, one a row, and what is given there."""
+
+    q: matrix  # (N, nq)
+    v: matrix  # (N, nv)
+    t: matrix  # (N, 1)
+    given: matrix  # (N, nv + num_rows), vdot and multipliers
+
+
+@kernel(int64(int64, int64, int64, typed(Numbers), typed(States), stack))
+def constraints_along_all(function, space, moves, numbers, states, out):
     """The same, by address, of N states, out (N, k, ...).
 
-    `numbers` (1 + n, 1 + DIRECTIONS) is memory for the time and what constraints read, as dual
-    numbers: what they are, but for the time's value, for each DIRECTIONS of the k derivatives is in
-    `seeds` (..., 1 + n, 1 + DIRECTIONS), and left there of the last. Unless `moves` is 0 the k
-    derivatives are by (dx, v), and all have the same seed. States at which a constraint fails have
-    derivatives that are not numbers. Returns OK.
+    `numbers` are the time and what constraints read; those of the last seed are left in memory.
+    Unless `moves` is 0 the k derivatives are by (dx, v), and all have the same seed. States at
+    which a constraint fails have derivatives that are not numbers. Returns OK.
     """
+    q, v, t, given = states
+    memory, seeds = numbers
     for first in range(0, out.shape[1], DIRECTIONS):
-        numbers[:, :] = seeds[0 if moves != 0 else first // DIRECTIONS]
+        memory[:, :] = seeds[0 if moves != 0 else first // DIRECTIONS]
         count = min(DIRECTIONS, out.shape[1] - first)
         entry = first if moves != 0 else STILL
         for n in range(out.shape[0]):
-            numbers[0, 0] = t[n, 0]
+            memory[0, 0] = t[n, 0]
             rates = out[n, first : first + count]
             status = call_address(
-                function, (space, entry, count, q[n], v[n], given[n], numbers, rates)
+                function, (space, entry, count, q[n], v[n], given[n], memory, rates)
             )
             if status != OK:
                 rates[:] = math.nan

@@ -1,6 +1,7 @@
 """Derivatives of forces by dual numbers, exact: see `mbkit.kernels.duals`."""
 
 import math
+from typing import NamedTuple
 
 from mbkit.kernels.compile import (
     as_array,
@@ -13,6 +14,7 @@ from mbkit.kernels.compile import (
     matrix,
     records_at,
     stack,
+    typed,
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.derivatives.forces import called_forces, some_forces
@@ -108,22 +110,45 @@ def along_all(function, space, time, q, v, t, out):
     return OK
 
 
-@kernel(int64(int64, int64, int64, matrix, stack, matrix, matrix, matrix, stack))
-def one_along_all(function, space, place, numbers, seeds, q, v, t, out):
+class States(NamedTuple):
+    """N states, one a row."""
+
+    q: matrix  # (N, nq)
+    v: matrix  # (N, nv)
+    t: matrix  # (N, 1)
+
+
+class Numbers(NamedTuple):
+    """The time and n numbers that functions read, as dual numbers.
+
+    Attributes
+    ----------
+    memory : ndarray, shape (1 + n, 1 + DIRECTIONS)
+        Where they are read.
+    seeds : ndarray, shape (..., 1 + n, 1 + DIRECTIONS)
+        What they are, but for the time's value, for each DIRECTIONS of the derivatives.
+    """
+
+    memory: matrix
+    seeds: stack
+
+
+@kernel(int64(int64, int64, int64, typed(Numbers), typed(States), stack))
+def one_along_all(function, space, place, numbers, states, out):
     """The second, by address, of N states, out (N, k, nv).
 
-    `numbers` (1 + n, 1 + DIRECTIONS) is memory for the time and the n numbers of the force, as dual
-    numbers: what they are, but for the time's value, for each DIRECTIONS of the k derivatives is in
-    `seeds` (..., 1 + n, 1 + DIRECTIONS). The memory is left without derivatives.
+    `numbers` are the time and those of the force; their memory is left without derivatives.
     """
+    q, v, t = states
+    memory, seeds = numbers
     for part in range(seeds.shape[0]):
-        numbers[:, :] = seeds[part]
+        memory[:, :] = seeds[part]
         first = part * DIRECTIONS
         count = min(DIRECTIONS, out.shape[1] - first)
         for n in range(out.shape[0]):
-            numbers[0, 0] = t[n, 0]
+            memory[0, 0] = t[n, 0]
             rates = out[n, first : first + count]
-            if call_address(function, (space, place, count, q[n], v[n], numbers, rates)) != OK:
+            if call_address(function, (space, place, count, q[n], v[n], memory, rates)) != OK:
                 rates[:] = math.nan
-    numbers[:, 1:] = 0.0
+    memory[:, 1:] = 0.0
     return OK

@@ -12,7 +12,7 @@ steps, k does not change with q, and with v by A(x).
 
 from typing import Any, NamedTuple
 
-from mbkit.kernels.compile import at, helper, int64, kernel, matrix
+from mbkit.kernels.compile import at, helper, int64, kernel, matrix, typed
 from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.derivatives import joint_changes
 from mbkit.kernels.derivatives.joint_changes import set_rates, step_from
@@ -27,6 +27,22 @@ PART = joint_changes.STEP / STEP
 
 #: Rows of the memory, each as long as a step, and as two of the largest block of a joint.
 MEMORY = 5
+
+
+class Step(NamedTuple):
+    """A step x, and the state at which its rate is asked."""
+
+    x: Any
+    q: Any
+    v: Any
+
+
+class Steps(NamedTuple):
+    """N steps x (N, ndx), and the states; without q and v no rate is asked."""
+
+    x: matrix
+    q: matrix
+    v: matrix
 
 
 class Place(NamedTuple):
@@ -226,7 +242,7 @@ def set_joint(place, trial, every, first, out):
 
 
 @helper
-def set_differentials(space, x, q, v, every, memory, out):
+def set_differentials(space, step, every, memory, out):
     """Matrices of all joints that have them, one after another, by rows.
 
     How retract(q, x) moves with q and with x, (d, d) each; and where `every`, how dexp_inv(x, w)
@@ -240,7 +256,7 @@ def set_differentials(space, x, q, v, every, memory, out):
     for i in range(1, model.shape[0]):
         row = model[i]
         if has_blocks(row):
-            place = Place(row, scratch[i], x, q, v, memory)
+            place = Place(row, scratch[i], step.x, step.q, step.v, memory)
             if set_joint(place, trial, every, first, out) != OK:
                 return failure(JOINT_FAILED, i)
             first += 2 * row.ndx * row.ndx
@@ -249,14 +265,13 @@ def set_differentials(space, x, q, v, every, memory, out):
     return OK
 
 
-@kernel(int64(int64, matrix, matrix, matrix, int64, matrix, matrix), nogil=True)
-def differentials(space, x, q, v, every, memory, out):
+@kernel(int64(int64, typed(Steps), int64, matrix, matrix), nogil=True)
+def differentials(space, steps, every, memory, out):
     """`set_differentials` of N steps, from their states, into one row a step."""
-    x, q, v, memory, out = (
-        matrix_of(x), matrix_of(q), matrix_of(v), matrix_of(memory), matrix_of(out)
-    )  # fmt: skip
+    x, q, v = matrix_of(steps.x), matrix_of(steps.q), matrix_of(steps.v)
+    memory, out = matrix_of(memory), matrix_of(out)
     for n in range(x.shape[0]):
-        status = set_differentials(space, x[n], q[n], v[n], every, memory, out[n])
+        status = set_differentials(space, Step(x[n], q[n], v[n]), every, memory, out[n])
         if status != OK:
             return status
     return OK

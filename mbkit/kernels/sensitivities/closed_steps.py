@@ -35,7 +35,7 @@ from mbkit.kernels.constraints.solve.response import subtract_response
 from mbkit.kernels.constraints.workspace import chosen_rows, closure_of, rows_of, set_zero
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
 from mbkit.kernels.sensitivities.back_through_charts import back_through_map
-from mbkit.kernels.sensitivities.charts import set_differentials
+from mbkit.kernels.sensitivities.charts import Step, set_differentials
 from mbkit.kernels.sensitivities.closed_passes import factors_at, passes_at
 from mbkit.kernels.sensitivities.weighted_dynamics import State
 from mbkit.kernels.status import OK
@@ -175,7 +175,7 @@ def back_through_positions(history, adjoint, n, by_q, out):
     q0 = history.open_q[n]
     status = difference_rows(model, scratch_of(still), q0, q, D)
     if status == OK:
-        status = set_differentials(still, D, q0, rest, 0, adjoint.chart, adjoint.maps)
+        status = set_differentials(still, Step(D, q0, rest), 0, adjoint.chart, adjoint.maps)
     if status != OK:
         return status
     out[:] = 0.0

@@ -6,7 +6,7 @@ from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, stack, typed
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of, stack_of, vector_of
 from mbkit.kernels.sensitivities.back_through_charts import back_through_map, back_through_rates
-from mbkit.kernels.sensitivities.charts import set_differentials
+from mbkit.kernels.sensitivities.charts import Step, set_differentials
 from mbkit.kernels.sensitivities.closed_steps import (
     Loops,
     back_through_closed_dynamics,
@@ -102,8 +102,8 @@ def back_through_end(space, method, history, linear, adjoint, n):
         status = back_through_closing(history, adjoint, n)
         if status != OK:
             return status
-    x, q, v = history.x[n, count], history.open_q[n], history.open_v[n]
-    status = set_differentials(space, x, q, v, 0, adjoint.chart, adjoint.maps)
+    last = Step(history.x[n, count], history.open_q[n], history.open_v[n])
+    status = set_differentials(space, last, 0, adjoint.chart, adjoint.maps)
     if status != OK:
         return status
     now[:d] = 0.0
@@ -135,7 +135,7 @@ def back_through_acceleration(space, state, linear, adjoint, rows, place):
     if adjoint.loops.still != 0:
         status = back_through_closed_dynamics(space, state, adjoint, rows, place, (q, v))
     elif adjoint.sums.twists.shape[0] != 0:
-        status = back_through_dynamics(space, state, accelerations, efforts, adjoint.sums, q, v)
+        status = back_through_dynamics(space, state, accelerations, efforts, adjoint.sums, (q, v))
     else:
         assign(efforts, accelerations)
     if linear.by_q.shape[0] != 0:
@@ -160,8 +160,8 @@ def back_through_stage(space, method, history, linear, adjoint, place):
     rows = history.multipliers[n, i], history.kept[n]
     status = back_through_acceleration(space, state, linear, adjoint, rows, (row, i))
     if status == OK:
-        x_i = history.x[n, i]
-        status = set_differentials(space, x_i, state.q, state.v, 1, adjoint.chart, adjoint.maps)
+        step = Step(history.x[n, i], state.q, state.v)
+        status = set_differentials(space, step, 1, adjoint.chart, adjoint.maps)
     if status != OK:
         return status
     moved[:] = 0.0

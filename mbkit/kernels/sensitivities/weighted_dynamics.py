@@ -256,8 +256,9 @@ def add_velocities(joint, turn, out):
 
 
 @helper
-def add_joint(space, i, state, weights, sums, by_q, by_v):
+def add_joint(space, i, state, weights, sums, out):
     """Add y . dtau along the directions of a joint, and its sums to those of its parent."""
+    by_q, by_v = out
     row = bodies(space)[i]
     body = scratch_of(space)[i]
     parent = scratch_of(space)[row.parent]
@@ -279,11 +280,11 @@ def add_joint(space, i, state, weights, sums, by_q, by_v):
 
 
 @helper
-def back_through_dynamics(space, state, adjoints, weights, sums, by_q, by_v):
+def back_through_dynamics(space, state, adjoints, weights, sums, out):
     """Weights of efforts from adjoints of accelerations; y . dtau by q and v is added.
 
     Reads   model, state (q, v, vdot), adjoints (nv,).
-    Writes  scratch, changes, weights (nv,), sums; by_q (ndx,), by_v (nv,).
+    Writes  scratch, changes, weights (nv,), sums; out, a pair: by q (ndx,), by v (nv,).
     """
     model = bodies(space)
     scratch = scratch_of(space)
@@ -295,7 +296,7 @@ def back_through_dynamics(space, state, adjoints, weights, sums, by_q, by_v):
     set_own(model, scratch, state, sums)
     add_springs(space, sums)
     add_bushings(space, sums)
-    add_joints(space, state, weights, sums, (by_q, by_v))
+    add_joints(space, state, weights, sums, out)
     add_inertias(space, sums)
     return OK
 
@@ -303,9 +304,8 @@ def back_through_dynamics(space, state, adjoints, weights, sums, by_q, by_v):
 @helper
 def add_joints(space, state, weights, sums, out):
     """Add y . dtau by q and v to `out`, a pair, from the terms of each body alone."""
-    by_q, by_v = out
     for i in range(bodies(space).shape[0] - 1, 0, -1):
-        add_joint(space, i, state, weights, sums, by_q, by_v)
+        add_joint(space, i, state, weights, sums, out)
 
 
 @helper

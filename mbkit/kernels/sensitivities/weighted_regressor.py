@@ -1,6 +1,8 @@
 """Sums of weights times the regressor of inertial parameters, without the regressor."""
 
-from mbkit.kernels.compile import helper, int64, kernel, matrix
+from typing import NamedTuple
+
+from mbkit.kernels.compile import helper, int64, kernel, matrix, typed
 from mbkit.kernels.derivatives.inertial_regressor import column_block, outward
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose
@@ -49,8 +51,16 @@ def add_weighted_regressor(space, twists, total):
             total[b, k] += ten[k]
 
 
-@kernel(int64(int64, matrix, matrix, matrix, matrix, matrix, matrix), nogil=True)
-def add_weighted_regressors(space, q, v, vdot, weights, twists, total):
+class Motions(NamedTuple):
+    """N states with their accelerations: q (N, nq), v and vdot (N, nv)."""
+
+    q: matrix
+    v: matrix
+    vdot: matrix
+
+
+@kernel(int64(int64, typed(Motions), matrix, matrix, matrix), nogil=True)
+def add_weighted_regressors(space, motions, weights, twists, total):
     """Add sum_n weights_n^T Y(q_n, v_n, vdot_n) to `total` (frames, 10).
 
     Its row 0, and twists (bodies + 1, 6), are memory.
@@ -60,6 +70,7 @@ def add_weighted_regressors(space, q, v, vdot, weights, twists, total):
     """
     model = bodies(space)
     scratch = scratch_of(space)
+    q, v, vdot = motions
     for n in range(q.shape[0]):
         status = joint_pass(model, scratch, q[n], v[n])
         if status != OK:

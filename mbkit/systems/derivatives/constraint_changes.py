@@ -14,7 +14,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.evaluation_states import Change, Point, TimedStates
 from mbkit.systems.derivatives.exact_constraints import ExactConstraints, Rows
 from mbkit.systems.derivatives.numeric_changes import rates_of_numbers, rates_without_jump
 
@@ -35,7 +35,7 @@ def rows_by_steps(point: Point, mu: Floats | None) -> Change | None:
     exact, ndx = point.system._exact_constraints, point.system.ndx
     if exact is None:
         return None
-    return _change(point, mu, lambda *state: exact.by_steps(ndx, *state))
+    return _change(point, mu, lambda *here: exact.by_steps(ndx, *here))
 
 
 def rows_by_time(point: Point) -> Change | None:
@@ -90,15 +90,17 @@ class MovingRows(NamedTuple):
         moving = exact.moving[name]
         return None if moving is None else cls(system, moving, len(moves))
 
-    def at(self, q: Floats, v: Floats, t: Floats, given: Floats) -> Rows:
+    def at(self, states: TimedStates, given: Floats) -> Rows:
         """Return the derivatives at states, as `ExactConstraints.by_numbers` takes them."""
         if self.moving:
             exact = self.system._exact_constraints
             assert exact is not None  # see `of`
-            return exact.by_numbers(self.moving, q, v, t, given)
+            return exact.by_numbers(self.moving, states, given)
         system = self.system
         p, m = system.num_position_constraints, system.num_velocity_constraints
-        return Rows(*(np.zeros((len(q), rows, self.entries)) for rows in (p, m, m, system.nv)))
+        return Rows(
+            *(np.zeros((len(states.q), rows, self.entries)) for rows in (p, m, m, system.nv))
+        )
 
 
 def _moving(
@@ -148,10 +150,11 @@ def _mu(point: Point) -> Floats | None:
 
 def _change(point: Point, mu: Floats | None, rows: Callable[..., Rows]) -> Change | None:
     """Return a change, of rows by state; None where derivatives are not finite."""
-    q, v, t = point.q, point.v, point.t
+    states = point.states
     given = np.concatenate([point.vdot, point.multipliers], axis=-1)
-    here = rows(q, v, t, given)
+    here = rows(states, given)
     parts: list[Any] = [-here.forces, here.acceleration, 0.0]
     if mu is not None:  # A mu is what of A v + g_t is linear in v
-        parts[2] = rows(q, mu, t, given).rate - rows(q, 0.0 * v, t, given).rate
+        parts[2] = rows(states._replace(v=mu), given).rate
+        parts[2] -= rows(states._replace(v=0.0 * states.v), given).rate
     return Change(*parts) if all(np.isfinite(part).all() for part in parts) else None

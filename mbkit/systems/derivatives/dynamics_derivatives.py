@@ -24,6 +24,7 @@ from mbkit.systems.calls.evaluations import (
     INVERSE_DYNAMICS_DERIVATIVES,
 )
 from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
+from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.exact_constraints import Rows
 from mbkit.systems.forces import applied, take_part
 
@@ -316,7 +317,7 @@ def constraints_by_steps(
     leading = times.shape
     flat_q, flat_v, *more = (x.reshape((times.size, x.shape[-1])) for x in given)
     motion = np.concatenate(more, axis=-1)
-    found = exact.by_steps(system.ndx, flat_q, flat_v, times.reshape(-1), motion)
+    found = exact.by_steps(system.ndx, TimedStates(flat_q, flat_v, times.reshape(-1)), motion)
     if not all(np.isfinite(part).all() for part in found):
         return None
     return Rows(*(part.reshape((*leading, *part.shape[1:])) for part in found))

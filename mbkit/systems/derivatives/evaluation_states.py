@@ -54,6 +54,14 @@ class Change(NamedTuple):
     tau: Any = 0.0
 
 
+class TimedStates(NamedTuple):
+    """N states and their times: q (N, nq), v (N, nv), t (N,)."""
+
+    q: Floats
+    v: Floats
+    t: Floats
+
+
 @final
 @attrs.frozen(eq=False, slots=False)
 class Point:
@@ -92,6 +100,11 @@ class Point:
         """Return some of the states."""
         names = ("q", "v", "vdot", "tau", "t", "multipliers", "rank")
         return attrs.evolve(self, **{name: getattr(self, name)[good] for name in names})
+
+    @property
+    def states(self) -> TimedStates:
+        """Positions, velocities and times alone."""
+        return TimedStates(self.q, self.v, self.t)
 
     @functools.cached_property
     def by_state(self) -> tuple[Floats, Floats]:

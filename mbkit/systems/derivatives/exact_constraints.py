@@ -9,6 +9,7 @@ import numpy as np
 
 from mbkit.kernels.constraints.layout import CONSTRAINT_SITE
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.memory.lanes import (
     dual_workspace,
     motions_have_lanes,
@@ -142,13 +143,11 @@ class ExactConstraints:
         first = self._firsts[name]
         return {first + j: rate for j, rate in enumerate(rates)}
 
-    def by_numbers(
-        self, moving: Mapping[int, Floats], q: Floats, v: Floats, t: Floats, given: Floats
-    ) -> Rows:
+    def by_numbers(self, moving: Mapping[int, Floats], states: TimedStates, given: Floats) -> Rows:
         """Return the derivatives by what moves numbers: of `moving_site` and `moving_numbers`.
 
-        Of states q (N, nq), v (N, nv), t (N,), given: vdot (nv,) and multipliers (num_rows,), (N,
-        nv + num_rows). Not numbers where a constraint fails.
+        Of N states, given: vdot (nv,) and multipliers (num_rows,), (N, nv + num_rows). Not numbers
+        where a constraint fails.
         """
         from mbkit.kernels.duals import DIRECTIONS
 
@@ -157,29 +156,33 @@ class ExactConstraints:
         for place, rates in moving.items():
             for k, rate in enumerate(rates):
                 seeds[k // DIRECTIONS, place, 1 + k % DIRECTIONS] = rate
-        return self._along(False, seeds, count, q, v, t, given)
+        return self._along(False, seeds, count, states, given)
 
-    def by_time(self, q: Floats, v: Floats, t: Floats, given: Floats) -> Rows:
+    def by_time(self, states: TimedStates, given: Floats) -> Rows:
         """Return the derivatives by the time, of one entry; see `by_numbers`."""
-        return self.by_numbers({0: np.ones(1)}, q, v, t, given)
+        return self.by_numbers({0: np.ones(1)}, states, given)
 
-    def by_steps(self, count: int, q: Floats, v: Floats, t: Floats, given: Floats) -> Rows:
+    def by_steps(self, count: int, states: TimedStates, given: Floats) -> Rows:
         """Return the derivatives by the first entries of a step of q and v; see `by_numbers`."""
-        return self._along(True, self._still[None], count, q, v, t, given)
+        return self._along(True, self._still[None], count, states, given)
 
     def _along(
-        self, moves: bool, seeds: Floats, count: int, q: Floats, v: Floats, t: Floats, given: Floats
+        self, moves: bool, seeds: Floats, count: int, states: TimedStates, given: Floats
     ) -> Rows:
-        from mbkit.kernels.derivatives.exact_constraints import constraints_along_all
+        from mbkit.kernels.derivatives.exact_constraints import States, constraints_along_all
+        from mbkit.kernels.derivatives.exact_forces import Numbers
 
         closure = self._arrays.closure
         p, m = closure.num_position_rows, closure.num_rows
+        q, v, t = states
         found = np.empty((len(q), count, p + 2 * m + self._nv))
-        states = [np.array(x, dtype=np.float64, order="C") for x in (t[:, None], q, v, given)]
-        space = self._workspace.address
+        rows: Any = States(
+            *(np.array(x, dtype=np.float64, order="C") for x in (q, v, t[:, None], given))
+        )
+        numbers: Any = Numbers(self._numbers, seeds)
         # the lock of the interpreter is held meanwhile: one workspace is enough for all threads
         constraints_along_all(
-            self._function, space, int(moves), self._numbers, seeds, *states, found
+            self._function, self._workspace.address, int(moves), numbers, rows, found
         )
         parts = np.split(np.swapaxes(found, 1, 2), np.cumsum([p, m, m]), axis=1)
         return Rows(*parts)

@@ -13,6 +13,7 @@ import numpy as np
 
 from mbkit.forces.definition import gives_derivatives
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.memory.callbacks import register
 from mbkit.systems.memory.dual_force import DualForceSlot
 from mbkit.systems.memory.lanes import (
@@ -167,7 +168,7 @@ class ExactForces:
         return forces_have_lanes(forces, [forces.names.index(name)])
 
     def by_field(
-        self, name: str, field: str, axes: tuple[int, ...], q: Floats, v: Floats, t: Floats
+        self, name: str, field: str, axes: tuple[int, ...], states: TimedStates
     ) -> Floats | None:
         """Return the derivatives by a field with these axes that a force in Python gives.
 
@@ -187,12 +188,12 @@ class ExactForces:
                 slot.moving = field, axes, entries
                 try:
                     none = np.zeros((1, entries.stop - first))
-                    found.append(self._of_force(k, none, q, v, t))
+                    found.append(self._of_force(k, none, states))
                 finally:
                     slot.moving = None
-        return np.concatenate([np.zeros((*v.shape, 0)), *found], axis=-1)
+        return np.concatenate([np.zeros((*states.v.shape, 0)), *found], axis=-1)
 
-    def by_numbers(self, name: str, rates: Floats, q: Floats, v: Floats, t: Floats) -> Floats:
+    def by_numbers(self, name: str, rates: Floats, states: TimedStates) -> Floats:
         """Return the derivatives of the generalized forces by entries that move numbers of a force.
 
         Parameters
@@ -201,8 +202,8 @@ class ExactForces:
             The force; see `has_numbers`.
         rates : ndarray, shape (n, k)
             Derivatives of its numbers by the entries; see `ForceKernels`.
-        q, v, t : ndarray, shape (N, nq), (N, nv), (N,)
-            States.
+        states : TimedStates
+            N states.
 
         Returns
         -------
@@ -210,9 +211,9 @@ class ExactForces:
             Not numbers where the force fails.
         """
         k = self._arrays.forces.names.index(name)
-        return self._of_force(k, np.concatenate([np.zeros((1, rates.shape[1])), rates]), q, v, t)
+        return self._of_force(k, np.concatenate([np.zeros((1, rates.shape[1])), rates]), states)
 
-    def by_time(self, q: Floats, v: Floats, t: Floats) -> Floats | None:
+    def by_time(self, states: TimedStates) -> Floats | None:
         """Return the derivative of the generalized forces by the time, (N, nv, 1).
 
         None where a force reads it that is not written for dual numbers.
@@ -220,16 +221,16 @@ class ExactForces:
         forces = self._arrays.forces
         if not self._are_known(forces.reading_time):
             return None
-        found = np.zeros((len(q), self._nv, 1))
+        found = np.zeros((len(states.q), self._nv, 1))
         for k in forces.reading_time:
             seed = np.zeros((len(self._numbers[k]), 1))
             seed[0] = 1.0
-            found += self._of_force(k, seed, q, v, t)
+            found += self._of_force(k, seed, states)
         return found
 
-    def _of_force(self, k: int, rates: Floats, q: Floats, v: Floats, t: Floats) -> Floats:
+    def _of_force(self, k: int, rates: Floats, states: TimedStates) -> Floats:
         """Return derivatives along directions in which the time and the numbers have rates."""
-        from mbkit.kernels.derivatives.exact_forces import one_along_all
+        from mbkit.kernels.derivatives.exact_forces import Numbers, States, one_along_all
         from mbkit.kernels.duals import DIRECTIONS
 
         self._forces.let_call([k])
@@ -240,11 +241,13 @@ class ExactForces:
         for part, seed in enumerate(seeds):
             own = rates[:n, part * DIRECTIONS : (part + 1) * DIRECTIONS]
             seed[:n, 1 : 1 + own.shape[1]] = own
+        q, v, t = states
         found = np.empty((len(q), count, self._nv))
-        given = [_rows(x, (len(q),)) for x in (q, v, t[:, None])]
+        rows: Any = States(*(_rows(x, (len(q),)) for x in (q, v, t[:, None])))
+        numbers: Any = Numbers(memory, seeds)
         space, place = self._workspace.address, int(self._places[k])
         with self._lock:
-            one_along_all(self._by_numbers, space, place, memory, seeds, *given, found)
+            one_along_all(self._by_numbers, space, place, numbers, rows, found)
             self._raise_mistakes()
         return np.swapaxes(found, 1, 2)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.numeric_changes import rates_of_numbers
 from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
 
@@ -28,9 +29,7 @@ def forces_by_parameter(
     name: str,
     start: float,
     moves: Sequence[Callable[[float], Any]],
-    q: Floats,
-    v: Floats,
-    t: Floats,
+    states: TimedStates,
 ) -> Floats | None:
     """Return the derivative of the generalized forces by a parameter of a force, (N, nv, k).
 
@@ -45,25 +44,25 @@ def forces_by_parameter(
         return None
     if not exact.has_numbers(owner):
         axes = shape_of_parameter(system, name)
-        found = exact.by_field(owner, field, axes, q, v, t)
+        found = exact.by_field(owner, field, axes, states)
         return None if found is None else _finite(found)
     forces = system.arrays.forces
     try:
         rates = rates_of_numbers(forces.forces[forces.names.index(owner)], field, start, moves)
     except UsageError:
         return None
-    return _finite(exact.by_numbers(owner, rates, q, v, t))
+    return _finite(exact.by_numbers(owner, rates, states))
 
 
-def forces_by_time(system: System, q: Floats, v: Floats, t: Floats) -> Floats | None:
+def forces_by_time(system: System, states: TimedStates) -> Floats | None:
     """Return the derivative of the generalized forces by the time, (N, nv, 1), of N states.
 
     None where a force reads it that is not written for dual numbers, or is not smooth.
     """
     if not system.arrays.forces.reading_time:
-        return np.zeros((*v.shape, 1))
+        return np.zeros((*states.v.shape, 1))
     exact = system._exact_forces
-    found = None if exact is None else exact.by_time(q, v, t)
+    found = None if exact is None else exact.by_time(states)
     return None if found is None else _finite(found)
 
 

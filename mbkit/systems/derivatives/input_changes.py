@@ -120,7 +120,7 @@ def _by_time(point: Point) -> Change:
 
 def _of_fixed_states(point: Point) -> Change:
     """Return what the time itself changes of forces and constraints, where nothing moves."""
-    forces = forces_by_time(point.system, point.q, point.v, point.t)
+    forces = forces_by_time(point.system, point.states)
     rows = rows_by_time(point) if point.constrained else Change()
     if forces is not None and rows is not None:
         return rows._replace(efforts=rows.efforts - forces)

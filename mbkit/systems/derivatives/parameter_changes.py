@@ -110,7 +110,7 @@ def _of_constraints(point: Point, name: str, scaled: bool) -> Change | None:
 def _of_forces(point: Point, name: str) -> Floats:
     """Return the change of e by a parameter of a force, which nothing else knows of."""
     system, (start, moves) = point.system, moves_of(point.system, name)
-    exact = forces_by_parameter(system, name, start, moves, point.q, point.v, point.t)
+    exact = forces_by_parameter(system, name, start, moves, point.states)
     if exact is not None:
         return -exact
     size = point.sizes["efforts"]
