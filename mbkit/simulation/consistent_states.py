@@ -73,7 +73,7 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
 
 
 def is_closed(system: System, t: float, q: Any) -> bool:
-    """Whether the loops are as closed at q as `check_constraints` asks."""
+    """Whether the loops are as closed at q (..., nq) as `check_constraints` asks."""
     if not system.arrays.closure:
         return True
     g = np.abs(system.constraint_residual(q, t, on_error="nan"))
@@ -81,12 +81,13 @@ def is_closed(system: System, t: float, q: Any) -> bool:
 
 
 def stays_closed(system: System, t: float, q: Any, v: Any) -> bool:
-    """Whether v opens the loops no faster than `check_constraints` allows."""
+    """Whether v (..., nv) opens the loops no faster than `check_constraints` allows."""
     if not system.arrays.closure:
         return True
     rate = np.abs(system.constraint_velocity(q, v, t))
     speed = system.constraint_sizes(q, v, t)
-    return bool((rate <= LEFT * max(speed.max(initial=0.0), system.arrays.closure.length)).all())
+    largest = speed.max(axis=-1, initial=system.arrays.closure.length, keepdims=True)
+    return bool((rate <= LEFT * largest).all())
 
 
 def _or_of_joints(system: System) -> str:

@@ -10,7 +10,10 @@ import pytest
 
 import mbkit as mb
 from benchmarks.constraints import four_bars
+from mbkit.simulation.ensembles.ensemble import Common
+from mbkit.simulation.ensembles.starts import Starts
 from mbkit.simulation.progress import ProgressDisplay
+from tests.constraints.closed_mechanisms import parallelogram
 from tests.trees import random_state
 
 ROWS = (
@@ -178,6 +181,89 @@ def test_closed_mechanisms_and_events_are_as_in_one_run():
     assert runs.lengths[early] < runs.t.shape[1]
     assert np.isnan(runs.q[early, runs.lengths[early] :]).all()
     assert runs.completed.all()
+
+
+def nearly_closed(opening):
+    """Return three four-bars and starts that leave their loops open by so many metres."""
+    system = four_bars(3).assemble()
+    rng = np.random.default_rng(6)
+    q = system.reference_configuration()
+    v = system.consistent_velocity({"ground0": 1.0}, q)
+    run = mb.simulate(system, (0.0, 0.09), 0.01, q=q, v=v, progress=False)
+    off = opening * rng.normal(size=run.q.shape)
+    return system, {"q": run.q + off, "v": run.v, "tau": rng.normal(size=run.v.shape)}
+
+
+@pytest.fixture
+def prepared(monkeypatch):
+    """The numbers of the runs whose starts were looked at by themselves."""
+    found = []
+    prepare = Common.prepared
+
+    def noted(common, number, *, alone=False):
+        if not alone:
+            found.append(number)
+        return prepare(common, number, alone=alone)
+
+    monkeypatch.setattr(Common, "prepared", noted)
+    return found
+
+
+@pytest.mark.compiled
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+def test_a_start_that_is_refused_has_the_reason_of_its_run_alone(prepared):
+    """Its loops are open, or its velocity opens them; the others are fine."""
+    system, given = nearly_closed(1e-8)
+    for name in ("q", "v"):
+        rows = given[name].copy()
+        rows[4] += 1e-3 * np.arange(system.nv)
+        options = {"t_span": (0.0, 0.05), "h": 0.01}
+        changed = {**given, name: rows}
+        with pytest.raises(mb.ConstraintError) as alone:
+            mb.simulate(system, **options, **{key: each[4] for key, each in changed.items()})
+        with pytest.raises(mb.ConstraintError) as refused:
+            mb.simulate(system, **options, **changed, progress=False)
+        assert str(refused.value) == f"Sample (4,): {alone.value}"
+    assert prepared == 2 * [0, 1, 2, 3, 4]
+
+
+@pytest.mark.compiled
+@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")
+def test_constraints_that_are_redundant_in_some_starts_are_told_of_by_sample(prepared, monkeypatch):
+    """A parallelogram that lies flat has a row less than one that is open: two runs tell of it."""
+    crank = np.array([0.3, -0.3, 0.2, 0.0, 0.1])
+    q = np.stack([crank, -crank, crank], axis=1)
+
+    def told():
+        system = parallelogram().assemble(mb.RelativeCoordinates(loop_joints=["C"]))
+        with pytest.warns(mb.RedundantConstraintsWarning) as found:
+            mb.simulate(system, (0.0, 0.01), 0.01, q=q, progress=False)
+        return [str(each.message) for each in found]
+
+    together = told()
+    assert any(
+        text.startswith("In 2 runs of 5, the first of them sample (0,)") for text in together
+    )
+    assert prepared == [0]
+    monkeypatch.setattr(Starts, "like", lambda *_: False)
+    assert told() == together
+    assert prepared == [0, 0, 1, 2, 3, 4]
+
+
+@pytest.mark.compiled
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")
+@pytest.mark.parametrize("stabilisation", [mb.Projection(), mb.Baumgarte(50.0), None])
+def test_starts_of_closed_mechanisms_are_closed_together(prepared, stabilisation):
+    """As the run alone closes its own: what it is given is open by less than is refused."""
+    system, given = nearly_closed(1e-8)
+    assert np.abs(system.constraint_residual(given["q"])).max() > 1e-9
+    options = {"t_span": (0.0, 0.05), "h": 0.01, "stabilisation": stabilisation}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert prepared == [0]
+    assert np.abs(runs.residuals[:, 0, 0]).max() < 1e-13
+    assert runs.completed.all()
+    check_alone(runs, system, options, given)
 
 
 def test_a_run_that_fails_stops_no_other():

@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import attrs
-import numpy as np
 
 from mbkit.errors import UsageError, several
 from mbkit.results import Ensemble
@@ -23,6 +22,7 @@ from mbkit.simulation.ensembles.in_threads import (
     take_runs,
 )
 from mbkit.simulation.ensembles.members import Members, of_sample
+from mbkit.simulation.ensembles.starts import Starts
 from mbkit.simulation.in_memory import run_in_memory
 from mbkit.simulation.outputs import Output, check_at_start
 from mbkit.simulation.preparation import Prepared, prepare
@@ -56,70 +56,6 @@ class Common:
         for name in ("forces", "constraint_solver"):
             del given[name]
         return system.model_text, Origin(given)
-
-
-class Starts:
-    """The states at which the steps of runs begin, and those that were given for them."""
-
-    def __init__(self, count: int) -> None:
-        self._states: list[Any] = [None] * count
-        self._alike: tuple[Any, Any] | None = None
-
-    def put(self, number: int, run: Prepared) -> None:
-        """Keep the start of a run that was prepared."""
-        self._states[number] = run.start, run.problem.q.copy(), run.problem.v.copy()
-
-    def like(self, first: Prepared, members: Members) -> bool:
-        """Return whether all starts are sound if the first is; they are looked at together.
-
-        Where nothing but the state of a tree differs. Of others, and where one is refused, each is
-        to be prepared.
-        """
-        system = members.system
-        if (
-            not members.are_alike
-            or not first.integrator.takes_forces_of_velocity or not runs_alone(first)
-        ):  # fmt: skip
-            return False
-        assert first.start is not None
-        q, v = (
-            members.vectors.get(name, np.broadcast_to(own, (members.count, own.size)))
-            for name, own in zip(("q", "v"), first.start, strict=True)
-        )
-        tau = members.vectors.get("tau", np.zeros(1))
-        if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(tau).all()):
-            return False
-        try:
-            system.energies(q, v)
-        except Exception:
-            return False  # said where it is prepared
-        for number in range(members.count if members.parameters else 0):
-            try:
-                members.system_of(number)
-            except Exception as error:
-                raise of_sample(error, members.place(number)) from error.__cause__
-        self._alike = q, v
-        return True
-
-    def given(self, number: int) -> tuple[Any, Any]:
-        """Return the state that was given for a run, or taken for it."""
-        if self._alike is not None:
-            return self.states(number)
-        start: tuple[Any, Any] = self._states[number][0]
-        return start
-
-    def states(self, number: int) -> tuple[Any, Any]:
-        """Return q and v before the first step."""
-        if self._alike is not None:
-            return self._alike[0][number], self._alike[1][number]
-        return self._states[number][1], self._states[number][2]
-
-    def rows(self, first: int, last: int) -> tuple[Any, Any]:
-        """Return q and v of some runs before the first step, one a row."""
-        if self._alike is not None:
-            return self._alike[0][first:last], self._alike[1][first:last]
-        q, v = zip(*(self.states(number) for number in range(first, last)), strict=True)
-        return np.array(q), np.array(v)
 
 
 def check_in_memory(output: Any, save: Any, dtype: Any) -> None:
@@ -178,7 +114,7 @@ def _checked(common: Common) -> tuple[Prepared, list[tuple[int, Any]], Starts]:
     """
     members = common.members
     told: list[tuple[int, Any]] = []
-    starts = Starts(members.count)
+    starts = Starts(members)
 
     def look(number: int) -> Prepared:
         with warnings.catch_warnings(record=True) as found:
@@ -197,7 +133,7 @@ def _checked(common: Common) -> tuple[Prepared, list[tuple[int, Any]], Starts]:
             if members.count > 1 and str(other) == str(error):
                 raise error from None
         raise of_sample(error, members.place(0)) from error.__cause__
-    if not starts.like(first, members):
+    if not starts.like(first, members, told):
         for number in range(1, members.count):
             try:
                 look(number)
@@ -219,7 +155,7 @@ def _in_threads(
             worker = Worker(common.prepared(number, alone=True), plan, gathered)
         elif members.parameters:
             worker.exchange(members.system_of(number))
-        q, v = starts.states(number)
+        (q,), (v,) = starts.rows(number, number + 1)
         worker.begin(starts.given(number), q, v, None if tau is None else tau[number])
         return worker
 

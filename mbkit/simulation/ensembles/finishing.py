@@ -20,7 +20,7 @@ from mbkit.simulation.monitors.limit_monitors import OfLimits
 from mbkit.simulation.monitors.monitor import Monitor
 from mbkit.simulation.monitors.near_singularities import Lookout
 from mbkit.simulation.monitors.open_loops import OpenLoops
-from mbkit.simulation.monitors.singular_start import SingularStart
+from mbkit.simulation.monitors.singular_start import SingularStart, may_be_singular
 from mbkit.simulation.multipliers import (
     constraints_of,
     efforts_of,
@@ -158,6 +158,7 @@ def _look(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
     closed = run.system.num_velocity_constraints > 0
     if not (Lookout(run.system).watches or limits.watch or may_be_large or closed):
         return
+    singular = _may_be_singular(rows, numbers, gathered, run_of) if closed else None
     for k, number in enumerate(numbers.tolist()):
         own = Rows(*(part[k, : int(gathered.lengths[number])] for part in rows))
         run = run_of(number)
@@ -168,7 +169,7 @@ def _look(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
                 LargeSteps(run.system, h).look(own.t, own.v)
             limits = OfLimits.of(run.system, run.course.events)
             limits.efforts.hear(run.problem.t0, run.workspace.tau)
-            monitors = (*limits, *_of_loops(run))
+            monitors = (*limits, *_of_loops(run, singular is not None and bool(singular[k])))
             for monitor in monitors:
                 monitor.look(own, own.t[-1], own.q[-1])
                 monitor.tell()
@@ -177,13 +178,26 @@ def _look(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
         gathered.told += [(number, each.message) for each in told]
 
 
-def _of_loops(run: Prepared) -> tuple[Monitor, ...]:
+def _may_be_singular(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> Any:
+    """Return of which runs (k,) the start may be singular: not looked at where systems differ."""
+    if gathered.members.parameters:
+        return np.ones(numbers.size, dtype=bool)
+    runs = [run_of(number) for number in numbers.tolist()]
+    q = np.array([run.start[0] for run in runs if run.start is not None])
+    t = np.full(numbers.size, runs[0].problem.t0)
+    last = np.arange(numbers.size), gathered.lengths[numbers] - 1
+    return may_be_singular(runs[0].system, (t, q), (rows.t[last], rows.q[last]))
+
+
+def _of_loops(run: Prepared, may_be_singular: bool) -> tuple[Monitor, ...]:
     """Return what looks at the loops of a run, from its start on."""
     if not run.system.num_velocity_constraints or run.start is None:
         return ()
     loops = OpenLoops.of(run.system, run.integrator)
-    start = SingularStart.at(run.system, run.problem.t0, run.start[0])
-    return (start,) if loops is None else (loops, start)
+    monitors: tuple[Monitor, ...] = () if loops is None else (loops,)
+    if may_be_singular:
+        monitors += (SingularStart.at(run.system, run.problem.t0, run.start[0]),)
+    return monitors
 
 
 def _of_samples(block: Block, plan: Plan, there: Any, gathered: Gathered, run_of: RunOf) -> Any:

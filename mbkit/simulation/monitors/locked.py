@@ -22,13 +22,11 @@ _TIMES, _NAMES, _MOST = 17, 8, 1_000_000
 
 def check_velocity_kept(system: System, q: Any, given: Any, v: Any, t: float) -> None:
     """Raise ConstraintError where closing the loops has taken a velocity away, v being left."""
-    sizes = velocity_sizes(system, q)
     if system.motions:
         given = system.prescribed_state(t, q, given)[1]
-    change = np.abs(v - given) * sizes
-    if not change.max(initial=0.0) > _TAKEN * np.abs(given * sizes).max(initial=0.0):
+    if not loses_velocity(system, q, v, given):
         return
-    worst = int(np.argmax(change))
+    worst = int(np.argmax(np.abs(v - given) * velocity_sizes(system, q)))
     rate = np.abs(system.constraint_velocity(q, given, t))
     row = system.constraint_names[int(np.argmax(rate))]
     raise ConstraintError(
@@ -38,6 +36,14 @@ def check_velocity_kept(system: System, q: Any, given: Any, v: Any, t: float) ->
         f"miss by little what would let the mechanism move. Place them exactly, or give a v that "
         f"it can have: system.consistent_velocity; print(system.diagnose(q)) says what moves."
     )
+
+
+def loses_velocity(system: System, q: Any, v: Any, given: Any) -> Any:
+    """Return of which states (...) a part of the given velocity is gone, v being left."""
+    sizes = velocity_sizes(system, q)
+    change = np.abs(v - given) * sizes
+    taken = _TAKEN * np.abs(given * sizes).max(axis=-1, initial=0.0)
+    return change.max(axis=-1, initial=0.0) > taken
 
 
 def locked(system: System, t_span: tuple[float, float], q: Any, kept: Any) -> str:

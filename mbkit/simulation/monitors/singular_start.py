@@ -16,7 +16,7 @@ from mbkit.systems import System
 from mbkit.systems.constraints import kept_rows
 from mbkit.systems.rank import rank_of, singular_values
 
-__all__ = ["BEGINS", "SingularPosture", "SingularStart", "evaluate_start"]
+__all__ = ["BEGINS", "SingularPosture", "SingularStart", "evaluate_start", "may_be_singular"]
 
 #: How what is said of a singular start begins.
 BEGINS = "The run starts at a singular configuration"
@@ -142,10 +142,30 @@ class SingularStart(Monitor):
             )
 
 
+def may_be_singular(system: System, starts: tuple[Any, Any], ends: tuple[Any, Any]) -> Any:
+    """Return of which runs (k,) the monitor has something to look at; of all at once.
+
+    Starts and ends are times (k,) and configurations (k, nq).
+    """
+    (_, begun), (_, reached) = starts, ends
+    away = np.isfinite(reached).all(axis=1)
+    away &= np.abs(reached - begun).max(axis=1, initial=0.0) > _AWAY
+    try:
+        before, after = (_ranks(system, t[away], q[away]) for t, q in (starts, ends))
+    except MbkitError:  # of one of them, and each is to be looked at
+        return away
+    away[away] = before < after
+    return away
+
+
 def _rank(system: System, t: float, q: Any) -> int:
     """Return how many constraints are independent at a configuration, 0 where that is not known."""
-    rest = np.zeros((1, system.nv))
     try:
-        return int(kept_rows(system, q[None].copy(), rest, np.array([t])).sum())
+        return int(_ranks(system, np.array([t]), q[None].copy())[0])
     except MbkitError:  # the run tells of it
         return 0
+
+
+def _ranks(system: System, t: Any, q: Any) -> Any:
+    """Return how many constraints are independent at times (k,) and configurations (k, nq)."""
+    return kept_rows(system, q, np.zeros((len(q), system.nv)), t).sum(axis=1).astype(int)
