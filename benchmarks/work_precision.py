@@ -17,7 +17,7 @@ from benchmarks.compared_models import MODELS, Model
 from benchmarks.compared_mujoco import MujocoModel
 from benchmarks.report import Row, Table
 from benchmarks.timing import sized
-from mbkit.studies.laboratory.plots import COLOURS, MARKERS
+from mbkit.studies.laboratory.findings.plots import COLOURS, MARKERS
 from mbkit.studies.laboratory.work_precision import work_at
 
 #: Where the plot goes, and the page with the tables, between marks as those of the orders.

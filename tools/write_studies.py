@@ -22,8 +22,8 @@ from collections.abc import Sequence
 import numpy as np
 
 import mbkit as mb
-from mbkit.studies.laboratory.plots import curves
-from mbkit.studies.laboratory.report import fastest
+from mbkit.studies.laboratory.findings.plots import curves
+from mbkit.studies.laboratory.findings.report import fastest
 
 ROOT = pathlib.Path(__file__).parents[1]
 PLACE, RESULTS = ROOT / "docs" / "studies", ROOT / "results" / "studies"

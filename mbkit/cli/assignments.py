@@ -99,7 +99,7 @@ def read_changes(given: Sequence[str]) -> dict[str, Any]:
 
 def own_changes(model: pathlib.Path, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the changes that are of the table [parameters] of a model file."""
-    from mbkit.io.model_file.loading import parameters_of
+    from mbkit.io.toml.loading import parameters_of
 
     own = parameters_of(model) if changes and model.suffix.lower() == ".toml" else ()
     return {name: value for name, value in changes.items() if name in own}
@@ -109,7 +109,7 @@ def changed_system(
     system: System, model: pathlib.Path, changes: Mapping[str, Any], own: Mapping[str, Any]
 ) -> System:
     """Return a system with other numbers, those of its model file apart; UsageError by name."""
-    from mbkit.io.model_file.loading import parameters_of
+    from mbkit.io.toml.loading import parameters_of
     from mbkit.studies.changes import entry_of, with_entries
 
     rest = {name: value for name, value in changes.items() if name not in own}

@@ -14,9 +14,9 @@ from mbkit.coordinates.free_bodies import FreeBodies
 from mbkit.coordinates.rigid_groups import spanning_steps
 from mbkit.errors import NameUnknownError, UsageError, several, suggestion
 from mbkit.joints import AbsoluteJoint, ScrewCoordinates, UnitQuaternion
-from mbkit.joints.absolute import check_local, check_orientation, check_trivialised
-from mbkit.joints.local_coordinates import LocalCoordinates
-from mbkit.joints.orientations import Orientation
+from mbkit.joints.absolute.absolute_joint import check_local, check_orientation, check_trivialised
+from mbkit.joints.absolute.local_coordinates import LocalCoordinates
+from mbkit.joints.absolute.orientations import Orientation
 from mbkit.model.graph import graph_of, why_held
 from mbkit.parts.parts import Parts
 from mbkit.representations import Representation

@@ -38,7 +38,7 @@ from mbkit.systems.memory.forces import force_arrays
 from mbkit.topology import build_topology
 
 if TYPE_CHECKING:
-    from mbkit.joints.prescribed import JointMotion
+    from mbkit.joints.prescribed.prescribed_joint import JointMotion
     from mbkit.topology import Topology
 
 

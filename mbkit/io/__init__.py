@@ -9,9 +9,6 @@ if TYPE_CHECKING:
     from mbkit.io.mjcf import load_mjcf as load_mjcf
     from mbkit.io.mjcf import read_mjcf as read_mjcf
     from mbkit.io.mjcf import save_mjcf as save_mjcf
-    from mbkit.io.model_file.loading import load_model as load_model
-    from mbkit.io.model_file.loading import parse_model as parse_model
-    from mbkit.io.model_file.loading import save_model as save_model
     from mbkit.io.results.ensembles import load_ensemble as load_ensemble
     from mbkit.io.results.netcdf import load_result as load_result
     from mbkit.io.results.saving import save_result as save_result
@@ -19,6 +16,9 @@ if TYPE_CHECKING:
     from mbkit.io.sdf import load_sdf as load_sdf
     from mbkit.io.sdf import parse_sdf as parse_sdf
     from mbkit.io.sdf import read_sdf as read_sdf
+    from mbkit.io.toml.loading import load_model as load_model
+    from mbkit.io.toml.loading import parse_model as parse_model
+    from mbkit.io.toml.loading import save_model as save_model
     from mbkit.io.urdf import Urdf as Urdf
     from mbkit.io.urdf import load_urdf as load_urdf
     from mbkit.io.urdf import parse_urdf as parse_urdf

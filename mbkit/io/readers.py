@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 from mbkit.errors import MbkitError, ModelFileError, UsageError, printable
 from mbkit.io.mjcf import load_mjcf
-from mbkit.io.model_file.loading import load_model
 from mbkit.io.sdf import load_sdf
+from mbkit.io.toml.loading import load_model
 from mbkit.io.urdf import load_urdf
 from mbkit.model import Mechanism
 from mbkit.plugins import hookimpl, registry

@@ -18,20 +18,20 @@ from mbkit.joints.planar import PlanarJoint as PlanarJoint
 from mbkit.joints.helical_planar import HelicalPlanarJoint as HelicalPlanarJoint
 from mbkit.joints.schoenflies import SchoenfliesJoint as SchoenfliesJoint
 from mbkit.joints.free import FreeJoint as FreeJoint
-from mbkit.joints.absolute import AbsoluteJoint as AbsoluteJoint
+from mbkit.joints.absolute.absolute_joint import AbsoluteJoint as AbsoluteJoint
 from mbkit.joints.fixed import FixedJoint as FixedJoint
 from mbkit.joints.composite import CompositeJoint as CompositeJoint
-from mbkit.joints.local_coordinates import DualRodrigues as DualRodrigues
-from mbkit.joints.local_coordinates import ExtendedRodrigues as ExtendedRodrigues
-from mbkit.joints.local_coordinates import (
+from mbkit.joints.absolute.local_coordinates import DualRodrigues as DualRodrigues
+from mbkit.joints.absolute.local_coordinates import ExtendedRodrigues as ExtendedRodrigues
+from mbkit.joints.absolute.local_coordinates import (
     ExtendedWienerMilenkovic as ExtendedWienerMilenkovic,
 )
-from mbkit.joints.local_coordinates import RodriguesPosition as RodriguesPosition
-from mbkit.joints.local_coordinates import RotationVectorPosition as RotationVectorPosition
-from mbkit.joints.local_coordinates import ScrewCoordinates as ScrewCoordinates
-from mbkit.joints.local_coordinates import (
+from mbkit.joints.absolute.local_coordinates import RodriguesPosition as RodriguesPosition
+from mbkit.joints.absolute.local_coordinates import RotationVectorPosition as RotationVectorPosition
+from mbkit.joints.absolute.local_coordinates import ScrewCoordinates as ScrewCoordinates
+from mbkit.joints.absolute.local_coordinates import (
     WienerMilenkovicPosition as WienerMilenkovicPosition,
 )
-from mbkit.joints.orientations import EulerAngles as EulerAngles
-from mbkit.joints.orientations import RotationVector as RotationVector
-from mbkit.joints.orientations import UnitQuaternion as UnitQuaternion
+from mbkit.joints.absolute.orientations import EulerAngles as EulerAngles
+from mbkit.joints.absolute.orientations import RotationVector as RotationVector
+from mbkit.joints.absolute.orientations import UnitQuaternion as UnitQuaternion

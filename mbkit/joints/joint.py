@@ -18,7 +18,7 @@ from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from mbkit.joints.prescribed import PrescribedJoint
+    from mbkit.joints.prescribed.prescribed_joint import PrescribedJoint
 
 
 class Joint(FinalBuiltIns, abc.ABC):
@@ -278,7 +278,7 @@ class Joint(FinalBuiltIns, abc.ABC):
         >>> np.allclose(force[:, 0], -2.0 * np.sin(2.0 * run.t))
         True
         """
-        from mbkit.joints.prescribed import PrescribedJoint
+        from mbkit.joints.prescribed.prescribed_joint import PrescribedJoint
 
         return PrescribedJoint.of(self, position, rate, acceleration)
 

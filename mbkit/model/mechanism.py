@@ -12,7 +12,7 @@ from mbkit.constraints import Constraint, check_constraint_definition, check_con
 from mbkit.errors import ShapeError, UsageError
 from mbkit.forces import Force, LimitStop, check_force_definition, check_force_names
 from mbkit.joints import Joint, PrescribedJoint, check_joint_definition
-from mbkit.joints.prescribed import parted
+from mbkit.joints.prescribed.prescribed_joint import parted
 from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
 from mbkit.model.graph import add_edge

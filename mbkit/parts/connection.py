@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import MbkitError, UsageError, check_choice
 from mbkit.joints import AbsoluteJoint, FreeJoint, Joint
 from mbkit.joints.defaults.poses import pose_of
-from mbkit.joints.prescribed import JointMotion
+from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.parts.body import Body
 from mbkit.parts.joint_data import JointFriction, JointLimits
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown

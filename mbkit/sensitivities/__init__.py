@@ -6,11 +6,11 @@ contract of an integrator that takes part is in `mbkit.sensitivities.linear_step
 the `LinearSteps` that it takes.
 """
 
+from mbkit.sensitivities.adjoint import Gradient as Gradient
+from mbkit.sensitivities.adjoint import gradient as gradient
+from mbkit.sensitivities.forward import Sensitivities as Sensitivities
+from mbkit.sensitivities.forward import sensitivities as sensitivities
 from mbkit.sensitivities.linear_steps import Linearisation as Linearisation
 from mbkit.sensitivities.linear_steps import LinearSteps as LinearSteps
-from mbkit.sensitivities.run_derivatives import Gradient as Gradient
-from mbkit.sensitivities.run_derivatives import Sensitivities as Sensitivities
-from mbkit.sensitivities.run_derivatives import gradient as gradient
-from mbkit.sensitivities.run_derivatives import sensitivities as sensitivities
 
 __all__ = ["Gradient", "LinearSteps", "Linearisation", "Sensitivities", "gradient", "sensitivities"]

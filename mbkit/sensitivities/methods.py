@@ -13,8 +13,8 @@ __all__ = ["METHODS", "check_method", "linearisation_of"]
 
 #: Modules, each with a class `Steps`, a `Linearisation`.
 METHODS: dict[type[Integrator], str] = {
-    GeneralizedAlpha: "mbkit.sensitivities.generalized_alpha",
-    RungeKuttaMuntheKaas: "mbkit.sensitivities.munthe_kaas",
+    GeneralizedAlpha: "mbkit.sensitivities.generalized_alpha.steps",
+    RungeKuttaMuntheKaas: "mbkit.sensitivities.munthe_kaas.steps",
 }
 
 

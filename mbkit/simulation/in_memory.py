@@ -10,12 +10,12 @@ import numpy as np
 from mbkit.integrators.integrator import Rows
 from mbkit.results import EventLog, Result
 from mbkit.results.balance import EnergyWatch, in_order
-from mbkit.simulation.energies import energies
 from mbkit.simulation.momenta import with_velocities
 from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
 from mbkit.simulation.monitors.singular_start import BEGINS, SingularPosture
-from mbkit.simulation.multipliers import constraints_of
-from mbkit.simulation.outputs import check_at_start, evaluated
+from mbkit.simulation.outputs.by_name import check_at_start, evaluated
+from mbkit.simulation.outputs.energies import energies
+from mbkit.simulation.outputs.multipliers import constraints_of
 from mbkit.simulation.preparation import Prepared, versions
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.run_origin import Origin

@@ -56,7 +56,7 @@ from mbkit.systems.memory.workspace import Workspace
 from mbkit.systems.momentum_form import MomentaInLoops
 
 if TYPE_CHECKING:
-    from mbkit.simulation.outputs import Output
+    from mbkit.simulation.outputs.by_name import Output
 
 __all__ = [
     "GeneralizedForces",

@@ -18,7 +18,7 @@ from mbkit.simulation.ensembles.members import Members, has_samples, with_all_fo
 from mbkit.simulation.in_memory import run_in_memory
 from mbkit.simulation.long_runs.long_run import begin
 from mbkit.simulation.momenta import check_run
-from mbkit.simulation.outputs import Outputs, checked_outputs
+from mbkit.simulation.outputs.by_name import Outputs, checked_outputs
 from mbkit.simulation.preparation import GeneralizedForces, StateByName, checked_parts, prepare
 from mbkit.simulation.sampled_control import Sampled
 from mbkit.simulation.stabilisation import PROJECTION, Stabilisation

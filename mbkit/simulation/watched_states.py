@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.integrators.integrator import Problem, Rows
-from mbkit.simulation.energies import energies
 from mbkit.simulation.momenta import with_velocities
+from mbkit.simulation.outputs.energies import energies
 from mbkit.systems.momentum_form import MomentaInLoops
 
 if TYPE_CHECKING:

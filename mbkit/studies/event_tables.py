@@ -9,8 +9,8 @@ import attrs
 
 from mbkit.errors import UsageError
 from mbkit.events import Event, Impact, JointPosition, JointVelocity, PlaneDistance
-from mbkit.io.model_file.faults import Faults
-from mbkit.io.model_file.fields import converter
+from mbkit.io.toml.faults import Faults
+from mbkit.io.toml.fields import converter
 from mbkit.systems import System
 
 __all__ = ["read_events"]

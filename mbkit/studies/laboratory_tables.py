@@ -15,7 +15,7 @@ from mbkit.studies.laboratory.tasks import checked_executor, executor_of
 from mbkit.studies.laboratory.varied_mechanism import check_count, distribution
 
 if TYPE_CHECKING:
-    from mbkit.io.model_file.faults import Faults  # which imports cattrs
+    from mbkit.io.toml.faults import Faults  # which imports cattrs
 
 __all__ = ["KEYS", "KINDS", "parted", "read_tables"]
 

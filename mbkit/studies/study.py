@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mbkit.events import Event
     from mbkit.integrators import Integrator
     from mbkit.results import Result
-    from mbkit.studies.laboratory.findings import Findings
+    from mbkit.studies.laboratory.findings.findings import Findings
     from mbkit.systems import System
 
 __all__ = ["Study"]

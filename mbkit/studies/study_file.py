@@ -16,7 +16,7 @@ from mbkit.studies.project import Project, find_project, load_plugin
 from mbkit.studies.study import Study
 
 if TYPE_CHECKING:
-    from mbkit.io.model_file.faults import Faults
+    from mbkit.io.toml.faults import Faults
 
 __all__ = ["FORMAT_VERSION", "changed_study", "load_study"]
 

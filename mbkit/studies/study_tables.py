@@ -14,15 +14,15 @@ import numpy as np
 from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
 from mbkit.errors import MbkitError, UsageError
 from mbkit.integrators import Integrator
-from mbkit.io.model_file.coordinates import read_coordinates
-from mbkit.io.model_file.faults import Faults
-from mbkit.io.model_file.fields import converter
-from mbkit.io.model_file.loading import load_model, parameters_of
-from mbkit.io.model_file.mechanism import add_force
+from mbkit.io.toml.coordinates import read_coordinates
+from mbkit.io.toml.faults import Faults
+from mbkit.io.toml.fields import converter
+from mbkit.io.toml.loading import load_model, parameters_of
+from mbkit.io.toml.mechanism import add_force
 from mbkit.model import Mechanism
 from mbkit.plugins import registry
 from mbkit.representations import Representation
-from mbkit.simulation.outputs import checked_outputs
+from mbkit.simulation.outputs.by_name import checked_outputs
 from mbkit.simulation.start import SAVED, checked_saving, number_of_steps, saving_interval
 from mbkit.simulation.start_by_name import start_of
 from mbkit.simulation.step_sizes import check_step_size, default_integrator

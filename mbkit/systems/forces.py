@@ -22,7 +22,7 @@ from mbkit.errors import (
 )
 from mbkit.forces import Force
 from mbkit.joints.defaults.differences import extrapolated
-from mbkit.joints.prescribed import JointMotion
+from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 from mbkit.systems.calls.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
 from mbkit.systems.derivatives.evaluation_states import TimedStates

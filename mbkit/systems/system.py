@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.forces import Force
 from mbkit.joints import Joint
-from mbkit.joints.prescribed import JointMotion
+from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.representations import Representation
 from mbkit.results.facts import as_html
 from mbkit.shapes import Shape

@@ -11,7 +11,7 @@ import numpy as np
 
 from mbkit.differentiation.tape import Number
 from mbkit.errors import JointError
-from mbkit.joints.prescribed import JointMotion
+from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.tracing.branches import substituted
 from mbkit.tracing.trace import Trace
 

@@ -19,7 +19,7 @@ from mbkit.errors import (
     several,
     suggestion,
 )
-from mbkit.io.model_file.loading import parse_model
+from mbkit.io.toml.loading import parse_model
 from mbkit.results.palette import COLOURS
 from mbkit.simulation.long_runs.resume import strategies
 from mbkit.spatial.arrays import FloatArray, frozen_number

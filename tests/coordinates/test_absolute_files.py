@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import mbkit as mb
 from mbkit.cli.main import main
 from mbkit.coordinates.description import described
-from mbkit.io.model_file.coordinates import read_coordinates
+from mbkit.io.toml.coordinates import read_coordinates
 from tests.constraints import closed_mechanisms
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")

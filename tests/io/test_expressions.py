@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mbkit as mb
-from mbkit.io.model_file.expressions import computed, evaluate_all, with_parameters
+from mbkit.io.toml.expressions import computed, evaluate_all, with_parameters
 from mbkit.model import to_toml
 
 PENDULUM = """

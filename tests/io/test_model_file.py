@@ -16,7 +16,7 @@ import tomli_w
 import mbkit as mb
 from mbkit import SpatialInertia
 from mbkit.io import load_model, parse_model, save_model
-from mbkit.io.model_file import loading as module_under_test
+from mbkit.io.toml import loading as module_under_test
 from mbkit.io.toml_text.lines import lines_of_keys
 from mbkit.joints import Joint
 from mbkit.spatial import rotation, translation

@@ -130,7 +130,7 @@ def test_every_integrator_is_known_by_name():
     ],
 )
 def test_studies_name_them(table, expected):
-    from mbkit.io.model_file.faults import Faults
+    from mbkit.io.toml.faults import Faults
     from mbkit.studies.study_tables import _integrator
 
     faults = Faults()
@@ -139,7 +139,7 @@ def test_studies_name_them(table, expected):
 
 
 def test_a_composition_that_is_not_there_is_refused():
-    from mbkit.io.model_file.faults import Faults
+    from mbkit.io.toml.faults import Faults
     from mbkit.studies.study_tables import _integrator
 
     faults = Faults()

@@ -11,8 +11,8 @@ from scipy.io import loadmat
 
 import mbkit as mb
 from mbkit.results import columns
-from mbkit.simulation import outputs as simulated
 from mbkit.simulation.long_runs import recording
+from mbkit.simulation.outputs import by_name as simulated
 from tests.constraints.closed_mechanisms import assembled, cycle
 
 LENGTH, MASS, GRAVITY = 0.7, 2.0, 9.81

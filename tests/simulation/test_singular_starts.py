@@ -109,4 +109,4 @@ def test_points_of_studies_have_the_reason_in_their_rows():
     compared = mb.studies.compare(mech, (0.0, 0.2), 1e-3, integrators=["rkmk4"], repeats=0)
     assert SINGULAR in compared.table["warnings"][0]
     assert len(compared.warned) == 1
-    assert "<h2>Warnings</h2>" in mb.studies.laboratory.report.page(compared)
+    assert "<h2>Warnings</h2>" in mb.studies.laboratory.findings.report.page(compared)

@@ -18,7 +18,7 @@ from benchmarks.absolute import (
     row_of_four_bars,
     wheel,
 )
-from mbkit.joints.local_coordinates import LocalCoordinates
+from mbkit.joints.absolute.local_coordinates import LocalCoordinates
 from mbkit.sparsity.elimination import MANY, early_constraints, minimum_degree
 from mbkit.spatial import translation
 from mbkit.systems.memory.workspace import Workspace

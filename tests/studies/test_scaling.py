@@ -11,7 +11,7 @@ import pytest
 import mbkit as mb
 from benchmarks.mechanisms import benchmark_tree
 from mbkit.studies import Table, operations, scaling
-from mbkit.studies.laboratory.plots import curves
+from mbkit.studies.laboratory.findings.plots import curves
 
 
 def chain(size: int) -> mb.Mechanism:

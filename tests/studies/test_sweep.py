@@ -17,8 +17,8 @@ import mbkit as mb
 from mbkit.cli.main import main
 from mbkit.studies import load_findings, sweep
 from mbkit.studies.changes import parsed_values
-from mbkit.studies.laboratory.plots import curves_over
-from mbkit.studies.laboratory.report import page
+from mbkit.studies.laboratory.findings.plots import curves_over
+from mbkit.studies.laboratory.findings.report import page
 from tests.constraints.closed_mechanisms import four_bar
 from tests.studies.test_variation import HEIGHT, drop
 

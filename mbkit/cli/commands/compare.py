@@ -180,7 +180,7 @@ MOST_ROWS = 40
 
 def tell_findings(found: Findings) -> None:
     """Print the main table, of a comparison what is the fastest; and where the report is."""
-    from mbkit.studies.laboratory.report import columns_of, fastest
+    from mbkit.studies.laboratory.findings.report import columns_of, fastest
 
     cases = found.tables["cases"]
     best = fastest(cases)
@@ -214,7 +214,7 @@ def report(directory: pathlib.Path) -> None:
       mbkit report top-study
     """
     from mbkit.studies import load_findings
-    from mbkit.studies.laboratory.report import write
+    from mbkit.studies.laboratory.findings.report import write
 
     found = load_findings(directory)
     write(found, directory)

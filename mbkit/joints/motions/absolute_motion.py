@@ -7,11 +7,11 @@ from typing import final
 import attrs
 import numpy as np
 
+from mbkit.joints.absolute.local_coordinates import LocalCoordinates
+from mbkit.joints.absolute.orientations import Orientation
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.local_coordinates import LocalCoordinates
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.quaternion_rates import rotated
-from mbkit.joints.orientations import Orientation
 from mbkit.kernels.joints import absolute_kinds
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray

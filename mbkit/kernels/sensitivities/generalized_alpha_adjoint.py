@@ -18,7 +18,7 @@ class Weights(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """N steps, linear about a run: see `mbkit.sensitivities.alpha_equations`."""
+    """N steps, linear about a run: see `mbkit.sensitivities.generalized_alpha.equations`."""
 
     S: stack  # (N, n, n), overwritten by its factors
     W: stack  # (N, n, 3 nv), by (q_n, v_k, vdot_k)

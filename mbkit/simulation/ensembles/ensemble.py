@@ -24,7 +24,7 @@ from mbkit.simulation.ensembles.in_threads import (
 from mbkit.simulation.ensembles.members import Members, of_sample
 from mbkit.simulation.ensembles.starts import Starts
 from mbkit.simulation.in_memory import run_in_memory
-from mbkit.simulation.outputs import Output, check_at_start
+from mbkit.simulation.outputs.by_name import Output, check_at_start
 from mbkit.simulation.preparation import Prepared, prepare
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.run_origin import Origin

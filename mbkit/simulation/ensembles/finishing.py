@@ -11,7 +11,6 @@ import numpy as np
 from mbkit.errors import EnergyBalanceWarning
 from mbkit.integrators.integrator import Rows
 from mbkit.results.balance import PART, ROUNDED
-from mbkit.simulation.energies import energies
 from mbkit.simulation.ensembles.gathering import Gathered
 from mbkit.simulation.ensembles.in_threads import Block, Plan
 from mbkit.simulation.in_memory import balance_finding
@@ -21,12 +20,13 @@ from mbkit.simulation.monitors.monitor import Monitor
 from mbkit.simulation.monitors.near_singularities import Lookout
 from mbkit.simulation.monitors.open_loops import OpenLoops
 from mbkit.simulation.monitors.singular_start import SingularStart, may_be_singular
-from mbkit.simulation.multipliers import (
+from mbkit.simulation.outputs.by_name import evaluated
+from mbkit.simulation.outputs.energies import energies
+from mbkit.simulation.outputs.multipliers import (
     constraints_of,
     efforts_of,
     multipliers_and_residuals,
 )
-from mbkit.simulation.outputs import evaluated
 from mbkit.simulation.preparation import Prepared
 
 __all__ = ["finish"]

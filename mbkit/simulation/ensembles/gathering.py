@@ -12,7 +12,7 @@ from mbkit.memory import check_memory
 from mbkit.results import Ensemble, Result
 from mbkit.results.ensemble import Origins
 from mbkit.simulation.ensembles.members import Members
-from mbkit.simulation.outputs import other_shape
+from mbkit.simulation.outputs.by_name import other_shape
 from mbkit.simulation.preparation import versions
 from mbkit.systems import System
 

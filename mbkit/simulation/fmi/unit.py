@@ -16,10 +16,10 @@ import numpy as np
 from mbkit.errors import NameUnknownError, UsageError, check_kind, suggestion
 from mbkit.integrators.description import from_description
 from mbkit.integrators.integrator import Integrator, Rows
-from mbkit.io.model_file.loading import parse_model
+from mbkit.io.toml.loading import parse_model
 from mbkit.results.columns import velocity_units
 from mbkit.simulation.long_runs.resume import strategies
-from mbkit.simulation.outputs import Output, by_label, checked_outputs
+from mbkit.simulation.outputs.by_name import Output, by_label, checked_outputs
 from mbkit.simulation.simulate import simulate
 from mbkit.systems import System
 

@@ -22,7 +22,6 @@ from mbkit.io.results.run_result import consolidate
 from mbkit.io.text_file import checked_place
 from mbkit.results import Result
 from mbkit.results.labelled import LABELS
-from mbkit.simulation.energies import energies
 from mbkit.simulation.long_runs.identity import (
     environment,
     fingerprint,
@@ -31,8 +30,9 @@ from mbkit.simulation.long_runs.identity import (
 )
 from mbkit.simulation.long_runs.recording import Recorder, new_buffer, reserve_size
 from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
-from mbkit.simulation.multipliers import constraints_of
-from mbkit.simulation.outputs import check_at_start, outputs_of_part
+from mbkit.simulation.outputs.by_name import check_at_start, outputs_of_part
+from mbkit.simulation.outputs.energies import energies
+from mbkit.simulation.outputs.multipliers import constraints_of
 from mbkit.simulation.preparation import Prepared, versions
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.start import checked_saving

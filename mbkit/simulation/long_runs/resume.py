@@ -20,15 +20,15 @@ from mbkit.errors import (
     check_kind,
 )
 from mbkit.integrators.description import from_description as integrator_of
-from mbkit.io.model_file.loading import parse_model
 from mbkit.io.results.run_directory import RunDirectory
 from mbkit.io.results.run_result import open_run
 from mbkit.io.text_file import checked_place
+from mbkit.io.toml.loading import parse_model
 from mbkit.simulation.long_runs.differences import differences
 from mbkit.simulation.long_runs.identity import environment, system_digest
 from mbkit.simulation.long_runs.long_run import go_on, recorder_for
 from mbkit.simulation.long_runs.recording import new_buffer
-from mbkit.simulation.outputs import Outputs, outputs_again
+from mbkit.simulation.outputs.by_name import Outputs, outputs_again
 from mbkit.simulation.preparation import prepare, versions
 from mbkit.simulation.stabilisation import from_description as stabilisation_of
 from mbkit.simulation.stepping.failed_step import explain
@@ -271,7 +271,7 @@ def _assembled(
 
 def strategies(options: Mapping[str, Any], representation: Any) -> list[Any]:
     """Return the coordinates that a run may have had: its frames inside are not told."""
-    from mbkit.io.model_file.coordinates import read_coordinates
+    from mbkit.io.toml.coordinates import read_coordinates
 
     if "coordinates" in options:
         return [read_coordinates(options["coordinates"])]

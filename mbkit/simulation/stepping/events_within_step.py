@@ -14,7 +14,7 @@ from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.kernels.layout import DISSIPATED, SUPPLIED
 from mbkit.simulation.consistent_states import closed_again
-from mbkit.simulation.energies import total_energy
+from mbkit.simulation.outputs.energies import total_energy
 from mbkit.simulation.start import check_finite
 from mbkit.simulation.stepping.event_watch import CONTACT, Watch
 from mbkit.simulation.stepping.guarded import guarded

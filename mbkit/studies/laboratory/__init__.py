@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from mbkit.studies.laboratory.convergence import convergence as convergence
     from mbkit.studies.laboratory.convergence import work_precision as work_precision
     from mbkit.studies.laboratory.counting.operations import operations as operations
-    from mbkit.studies.laboratory.findings import Findings as Findings
-    from mbkit.studies.laboratory.saved_findings import load_findings as load_findings
+    from mbkit.studies.laboratory.findings.findings import Findings as Findings
+    from mbkit.studies.laboratory.findings.saving import load_findings as load_findings
+    from mbkit.studies.laboratory.findings.table import Table as Table
     from mbkit.studies.laboratory.scaling import scaling as scaling
     from mbkit.studies.laboratory.sweep import sweep as sweep
-    from mbkit.studies.laboratory.table import Table as Table
     from mbkit.studies.laboratory.variation import ensemble as ensemble
     from mbkit.studies.laboratory.variation import sensitivity as sensitivity
 

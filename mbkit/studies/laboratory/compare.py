@@ -21,11 +21,11 @@ from mbkit.simulation.stepping.event_watch import checked_events
 from mbkit.studies.laboratory.cases import FACTORS, Case, cases_of
 from mbkit.studies.laboratory.counting.steps import operations_of, scaled
 from mbkit.studies.laboratory.directory import StudyDirectory, code_of, digest
-from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.findings.findings import Findings
+from mbkit.studies.laboratory.findings.saving import kept
+from mbkit.studies.laboratory.findings.table import Table
 from mbkit.studies.laboratory.measurement import UNITS, measure
 from mbkit.studies.laboratory.reference import Setting, reference_of
-from mbkit.studies.laboratory.saved_findings import kept
-from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import checked_executor, run_tasks
 from mbkit.systems import System
 

@@ -11,9 +11,9 @@ import attrs
 from mbkit.errors import UsageError
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.compare import compare
-from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.findings.findings import Findings
+from mbkit.studies.laboratory.findings.saving import kept
 from mbkit.studies.laboratory.orders import orders_table
-from mbkit.studies.laboratory.saved_findings import kept
 from mbkit.studies.laboratory.work_precision import work_table
 
 __all__ = ["convergence", "work_precision"]

@@ -193,8 +193,8 @@ def _made(argument: str, text: str, known: Mapping[str, Any], kind: Any = None) 
         raise UsageError(f"{argument}: there is none called {name!r}; {suggestion(name, known)}")
     if numbers or not attrs.has(kind):
         return kind(*numbers, **options)
-    from mbkit.io.model_file.faults import Faults
-    from mbkit.io.model_file.fields import converter  # which imports cattrs
+    from mbkit.io.toml.faults import Faults
+    from mbkit.io.toml.fields import converter  # which imports cattrs
 
     faults = Faults()
     made: Any = None

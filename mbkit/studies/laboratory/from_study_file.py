@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mbkit.errors import UsageError
-from mbkit.io.model_file.loading import parse_model
+from mbkit.io.toml.loading import parse_model
 from mbkit.simulation.step_sizes import INTERVALS
 from mbkit.studies.laboratory.compare import compare
 from mbkit.studies.laboratory.convergence import convergence, work_precision
 from mbkit.studies.laboratory.directory import StudyDirectory
-from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.findings.findings import Findings
 from mbkit.studies.laboratory.scaling import scaling
 from mbkit.studies.laboratory.variation import ensemble, sensitivity
 from mbkit.studies.laboratory_tables import KINDS, parted

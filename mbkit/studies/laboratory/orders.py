@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbkit.studies.laboratory.table import Table
+from mbkit.studies.laboratory.findings.table import Table
 
 __all__ = ["ORDER_UNITS", "Order", "order_of", "orders_table"]
 

@@ -13,7 +13,7 @@ from mbkit.errors import UsageError, suggestion
 from mbkit.results import Result
 from mbkit.results.columns import velocity_units
 from mbkit.simulation.long_runs.identity import fingerprint
-from mbkit.simulation.outputs import checked_outputs
+from mbkit.simulation.outputs.by_name import checked_outputs
 from mbkit.systems import System
 
 __all__ = [

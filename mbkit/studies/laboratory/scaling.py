@@ -25,9 +25,9 @@ from mbkit.studies.laboratory.counting.operations import (
 )
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.factors import representations_of
-from mbkit.studies.laboratory.findings import Findings
-from mbkit.studies.laboratory.saved_findings import kept
-from mbkit.studies.laboratory.table import Table
+from mbkit.studies.laboratory.findings.findings import Findings
+from mbkit.studies.laboratory.findings.saving import kept
+from mbkit.studies.laboratory.findings.table import Table
 from mbkit.studies.laboratory.tasks import run_tasks
 from mbkit.systems import System
 

@@ -13,7 +13,7 @@ import attrs
 from mbkit.errors import MbkitError, UsageError, check_kind
 from mbkit.model import Mechanism
 from mbkit.results import Result
-from mbkit.simulation.outputs import checked_outputs
+from mbkit.simulation.outputs.by_name import checked_outputs
 from mbkit.simulation.simulate import simulate
 from mbkit.studies.laboratory.directory import code_of, digest
 from mbkit.studies.laboratory.outputs import Outputs, unit_of_varied, units_of, units_of_recorded

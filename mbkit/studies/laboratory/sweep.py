@@ -16,9 +16,10 @@ from mbkit.errors import MbkitError, UsageError, check_switch, several
 from mbkit.executors import Executor
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
-from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.findings.findings import Findings
+from mbkit.studies.laboratory.findings.saving import kept
+from mbkit.studies.laboratory.findings.table import Table
 from mbkit.studies.laboratory.outputs import outputs_of
-from mbkit.studies.laboratory.saved_findings import kept
 from mbkit.studies.laboratory.study_runs import (
     StudyRuns,
     code_of_study,
@@ -27,7 +28,6 @@ from mbkit.studies.laboratory.study_runs import (
     units_with,
     with_table,
 )
-from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import checked_executor, run_tasks
 from mbkit.studies.laboratory.varied_mechanism import row_of
 from mbkit.studies.study import Study

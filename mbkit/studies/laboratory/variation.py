@@ -15,11 +15,11 @@ from mbkit.errors import MbkitError, UsageError, check_choice
 from mbkit.executors import Executor
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
-from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.findings.findings import Findings
+from mbkit.studies.laboratory.findings.saving import kept
+from mbkit.studies.laboratory.findings.table import Table
 from mbkit.studies.laboratory.outputs import Outputs, outputs_of
-from mbkit.studies.laboratory.saved_findings import kept
 from mbkit.studies.laboratory.study_runs import Runs, loaded, runs_of, units_with, with_table
-from mbkit.studies.laboratory.table import Table
 from mbkit.studies.laboratory.tasks import checked_executor, run_tasks
 from mbkit.studies.laboratory.varied_mechanism import check_count, distribution, row_of
 from mbkit.studies.study import Study

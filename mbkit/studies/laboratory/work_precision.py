@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import UsageError, check_choice
-from mbkit.studies.laboratory.table import Table
+from mbkit.studies.laboratory.findings.table import Table
 
 __all__ = ["AtMost", "decades", "work_at", "work_table"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from mbkit.joints.prescribed import JointMotion
+from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.kernels import layout
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.memory.callbacks import callback_address, register

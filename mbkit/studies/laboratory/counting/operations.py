@@ -15,12 +15,12 @@ import numpy as np
 
 from mbkit.coordinates import RelativeCoordinates
 from mbkit.errors import MbkitError, UsageError, check_choice, check_kind, several
-from mbkit.io.model_file.loading import parse_model
+from mbkit.io.toml.loading import parse_model
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.counting.counted import Counted, counting
 from mbkit.studies.laboratory.counting.uncompiled import answer_of
 from mbkit.studies.laboratory.factors import representations_of
-from mbkit.studies.laboratory.table import Table
+from mbkit.studies.laboratory.findings.table import Table
 
 __all__ = ["ALGORITHMS", "KINDS", "counts_of", "operations"]
 

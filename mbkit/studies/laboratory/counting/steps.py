@@ -18,7 +18,7 @@ import numpy as np
 
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Rows
-from mbkit.io.model_file.loading import parse_model
+from mbkit.io.toml.loading import parse_model
 from mbkit.simulation.preparation import prepare
 from mbkit.simulation.stabilisation import PROJECTION
 from mbkit.studies.laboratory.cases import Case

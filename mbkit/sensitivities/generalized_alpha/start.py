@@ -21,8 +21,8 @@ import numpy as np
 
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha
 from mbkit.sensitivities.accelerations import Accelerations, States
-from mbkit.sensitivities.alpha_equations import blocks_of, times
 from mbkit.sensitivities.corrections import Corrections, counted_rows
+from mbkit.sensitivities.generalized_alpha.equations import blocks_of, times
 from mbkit.sensitivities.perturbed_velocity import PerturbedVelocity
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities

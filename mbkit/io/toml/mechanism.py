@@ -12,13 +12,13 @@ import attrs
 from mbkit.constraints import Constraint
 from mbkit.errors import suggestion
 from mbkit.forces import Force
-from mbkit.io.model_file.bodies import read_body
-from mbkit.io.model_file.expressions import evaluate_all, with_parameters
-from mbkit.io.model_file.faults import Faults
-from mbkit.io.model_file.fields import Shapes, Vector, converter, in_folder
-from mbkit.io.model_file.forces import read_constraint, read_force
-from mbkit.io.model_file.joints import JointPlace, read_joint
-from mbkit.joints.prescribed import PrescribedJoint
+from mbkit.io.toml.bodies import read_body
+from mbkit.io.toml.expressions import evaluate_all, with_parameters
+from mbkit.io.toml.faults import Faults
+from mbkit.io.toml.fields import Shapes, Vector, converter, in_folder
+from mbkit.io.toml.forces import read_constraint, read_force
+from mbkit.io.toml.joints import JointPlace, read_joint
+from mbkit.joints.prescribed.prescribed_joint import PrescribedJoint
 from mbkit.model import Mechanism
 from mbkit.plugins import registry
 from mbkit.spatial.arrays import frozen_array

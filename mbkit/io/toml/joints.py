@@ -11,11 +11,11 @@ import attrs
 import numpy as np
 
 from mbkit.errors import suggestion
-from mbkit.io.model_file.expressions import of_time
-from mbkit.io.model_file.faults import Faults
-from mbkit.io.model_file.fields import Entries, Pose, converter
+from mbkit.io.toml.expressions import of_time
+from mbkit.io.toml.faults import Faults
+from mbkit.io.toml.fields import Entries, Pose, converter
 from mbkit.joints import CompositeJoint, FixedJoint, Joint
-from mbkit.joints.prescribed import PrescribedJoint
+from mbkit.joints.prescribed.prescribed_joint import PrescribedJoint
 from mbkit.model import JointFriction, JointLimits
 from mbkit.plugins import registry
 from mbkit.spatial import FloatArray

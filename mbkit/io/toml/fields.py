@@ -21,7 +21,7 @@ from mbkit.errors import ModelFileError, ShapeError, UsageError, suggestion
 from mbkit.integrators import Composition, Tableau
 from mbkit.integrators.composition import COMPOSITIONS
 from mbkit.integrators.tableaus import TABLEAUS
-from mbkit.io.model_file.expressions import computed
+from mbkit.io.toml.expressions import computed
 from mbkit.joints import LOCAL_COORDINATES, ORIENTATIONS, LocalCoordinates, Orientation
 from mbkit.parts.body import Body
 from mbkit.shapes import SHAPE_TYPES, Color, MeshShape, Shape

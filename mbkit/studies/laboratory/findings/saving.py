@@ -9,9 +9,9 @@ from typing import Any
 import attrs
 
 from mbkit.studies.laboratory.directory import StudyDirectory
-from mbkit.studies.laboratory.findings import Findings
-from mbkit.studies.laboratory.report import write
-from mbkit.studies.laboratory.table import Table
+from mbkit.studies.laboratory.findings.findings import Findings
+from mbkit.studies.laboratory.findings.report import write
+from mbkit.studies.laboratory.findings.table import Table
 from mbkit.studies.laboratory.work_precision import AtMost
 
 __all__ = ["kept", "load_findings"]

@@ -13,10 +13,10 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.io.replacement import replacement
 from mbkit.studies.laboratory.directory import StudyDirectory
-from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.findings.findings import Findings
+from mbkit.studies.laboratory.findings.plots import curves, curves_over, svg
+from mbkit.studies.laboratory.findings.table import Table, shown
 from mbkit.studies.laboratory.orders import orders_table
-from mbkit.studies.laboratory.plots import curves, curves_over, svg
-from mbkit.studies.laboratory.table import Table, shown
 from mbkit.studies.laboratory.work_precision import AtMost, decades, work_at, work_table
 
 __all__ = ["columns_of", "fastest", "page", "write"]

@@ -10,7 +10,7 @@ import attrs
 from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
 from mbkit.coordinates.description import COORDINATES
 from mbkit.errors import UsageError, suggestion
-from mbkit.io.model_file.fields import converter
+from mbkit.io.toml.fields import converter
 from mbkit.representations import BodyFixed, Representation
 
 

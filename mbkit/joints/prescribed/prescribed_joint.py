@@ -17,7 +17,7 @@ from mbkit.differentiation.tape import Number, Tape, Traced
 from mbkit.errors import JointError, NotFiniteError, ShapeError
 from mbkit.joints.defaults.differences import derivative, derivative_by, disagreement
 from mbkit.joints.joint import Joint
-from mbkit.joints.written_motions import is_written, written_motion
+from mbkit.joints.prescribed.written_motions import is_written, written_motion
 from mbkit.spatial.arrays import FloatArray, returned_array
 
 _SAME = 1e-9  # of the larger of one and the position

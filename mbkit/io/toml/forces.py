@@ -10,9 +10,9 @@ import attrs
 from mbkit.constraints import Constraint
 from mbkit.errors import suggestion
 from mbkit.forces import Force
-from mbkit.io.model_file.faults import Faults
-from mbkit.io.model_file.fields import Pose, converter
-from mbkit.io.model_file.joints import drop_unknown, known_class
+from mbkit.io.toml.faults import Faults
+from mbkit.io.toml.fields import Pose, converter
+from mbkit.io.toml.joints import drop_unknown, known_class
 from mbkit.plugins import registry
 
 __all__ = ["read_constraint", "read_force"]

@@ -19,8 +19,8 @@ from mbkit.errors import (
 from mbkit.integrators.integrator import Rows
 from mbkit.representations import Hybrid
 from mbkit.results.columns import OF_JOINTS, effort_units
-from mbkit.simulation.force_outputs import FORCES, check_force_output, entries_of, force_named
-from mbkit.simulation.multipliers import efforts_of
+from mbkit.simulation.outputs.forces import FORCES, check_force_output, entries_of, force_named
+from mbkit.simulation.outputs.multipliers import efforts_of
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared

@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 
 from mbkit.errors import InertiaError, ModelFileError
-from mbkit.io.model_file.faults import Faults
-from mbkit.io.model_file.fields import Pose, Shapes, Vector, converter
-from mbkit.io.model_file.joints import drop_unknown, known_class
+from mbkit.io.toml.faults import Faults
+from mbkit.io.toml.fields import Pose, Shapes, Vector, converter
+from mbkit.io.toml.joints import drop_unknown, known_class
 from mbkit.model import Body, RigidBody
 from mbkit.parts.frames import Frames
 from mbkit.plugins import registry

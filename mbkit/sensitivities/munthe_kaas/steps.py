@@ -31,13 +31,13 @@ from mbkit.sensitivities.linear_steps import (
     shape_of_input,
     size_of,
 )
-from mbkit.sensitivities.loops import (
+from mbkit.sensitivities.munthe_kaas.loops import (
     changes_no_loops,
     loops_of,
     still_workspace,
     takes_one_pass,
 )
-from mbkit.sensitivities.pair_forces import (
+from mbkit.sensitivities.munthe_kaas.pair_forces import (
     by_pair_forces,
     called_forces,
     pair_force_parameters,

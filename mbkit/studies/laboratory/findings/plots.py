@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.results.palette import COLOURS, LINES
-from mbkit.studies.laboratory.table import Table
+from mbkit.studies.laboratory.findings.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

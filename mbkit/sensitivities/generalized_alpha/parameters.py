@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbkit.sensitivities.accelerations import contracted_inertia
-from mbkit.sensitivities.alpha_equations import Ends, Equations, Gains
 from mbkit.sensitivities.constraint_rows import RowChange, row_changes
+from mbkit.sensitivities.generalized_alpha.equations import Ends, Equations, Gains
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.derivatives.evaluation_states import Point

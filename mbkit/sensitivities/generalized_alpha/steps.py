@@ -14,11 +14,11 @@ import numpy as np
 from mbkit.errors import ConvergenceError
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha
 from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
-from mbkit.sensitivities.alpha_equations import Ends, Equations, Gains
-from mbkit.sensitivities.alpha_parameters import Change, changes_by_inputs, contracted
-from mbkit.sensitivities.alpha_sizes import Resized
-from mbkit.sensitivities.alpha_start import Start
 from mbkit.sensitivities.corrections import Corrections
+from mbkit.sensitivities.generalized_alpha.equations import Ends, Equations, Gains
+from mbkit.sensitivities.generalized_alpha.parameters import Change, changes_by_inputs, contracted
+from mbkit.sensitivities.generalized_alpha.start import Start
+from mbkit.sensitivities.generalized_alpha.step_sizes import Resized
 from mbkit.sensitivities.linear_steps import (
     Linearisation,
     LinearSteps,

@@ -9,15 +9,15 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
-from mbkit.joints.bases.motion_joint import MotionJoint
-from mbkit.joints.local_coordinates import (
+from mbkit.joints.absolute.local_coordinates import (
     LOCAL_COORDINATES,
     LocalCoordinates,
     ScrewCoordinates,
     check_side,
 )
+from mbkit.joints.absolute.orientations import ORIENTATIONS, Orientation, UnitQuaternion
+from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.motions.absolute_motion import AbsoluteMotion
-from mbkit.joints.orientations import ORIENTATIONS, Orientation, UnitQuaternion
 from mbkit.lie import UnitQuaternion as Group
 from mbkit.spatial.arrays import FloatArray, owner, with_key
 

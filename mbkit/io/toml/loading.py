@@ -224,7 +224,7 @@ def parse_model(
     >>> round(found.bodies["ball"].inertia.mass, 3)
     263.056
     """
-    from mbkit.io.model_file.mechanism import read_mechanism  # with cattrs
+    from mbkit.io.toml.mechanism import read_mechanism  # with cattrs
 
     if not isinstance(text, str):
         raise UsageError(

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import attrs
 
-from mbkit.studies.laboratory.table import Table
+from mbkit.studies.laboratory.findings.table import Table
 
 __all__ = ["Findings"]
 

@@ -1,0 +1,1 @@
+"""Steps of the generalized-alpha method, linear about a run."""

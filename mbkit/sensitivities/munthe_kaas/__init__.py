@@ -1,0 +1,1 @@
+"""Steps of Runge-Kutta-Munthe-Kaas methods, linear about a run."""
