@@ -66,8 +66,8 @@ class BodyCut:
     def _check_share(self, _attribute: object, share: object) -> None:
         if not isinstance(share, (int, float)) or not 0.0 < share < 1.0:
             raise UsageError(
-                f"BodyCut: share must be a number between 0 and 1, got {share!r}; it is the part "
-                "of the inertia that the second half has."
+                f"BodyCut: share must be a number between 0 and 1, got {share!r}; it is the share "
+                "of the inertia that the second part of the split body has."
             )
 
 
@@ -221,7 +221,7 @@ def _check(parts: Parts, name: str, cut: BodyCut) -> None:
     if not 0 < len(set(cut.joints)) < len(own) or len(set(cut.joints)) < len(cut.joints):
         raise UsageError(
             f"Body {name!r} is cut between its joints {listed(own)}: some must go over to the "
-            f"second half and some stay, got {listed(cut.joints) or 'none'}; name those that go "
+            f"second part and some stay, got {listed(cut.joints) or 'none'}; name those that go "
             "over, each once."
         )
     if parts.bodies[name].inertia.mass == 0.0:
@@ -252,6 +252,6 @@ def _check_loops(parts: Parts, cuts: Collection[str]) -> None:
     for name in cuts:
         if any((name in group) != (split_name(name) in group) for group in groups):
             raise TopologyError(
-                f"Body {name!r} cannot be cut so: no loop leads from joints of one half to those "
+                f"Body {name!r} cannot be cut so: no loop leads from joints of one part to those "
                 "of the other; cut it between two joints of one loop."
             )

@@ -100,7 +100,7 @@ def on_split_bodies(
     found = dict(forces)
     for name, force in forces.items():
         if isinstance(force, UniformField) and force.bodies:
-            further = [half for half, of in split_bodies.items() if of.origin in force.bodies]
+            further = [part for part, of in split_bodies.items() if of.origin in force.bodies]
             if further:
                 found[name] = attrs.evolve(force, bodies=(*force.bodies, *further))
     return found

@@ -268,8 +268,8 @@ class JointCut:
         W = loads.total(beyond, about)
         # a part of a body whose inertia is from beyond, and which is not, or the other way round
         row = self.system.body_index
-        for name, half in self.system.split_bodies.items():
-            missing = int(beyond[row(half.origin)]) - int(beyond[row(half.whole)])
+        for name, part in self.system.split_bodies.items():
+            missing = int(beyond[row(part.origin)]) - int(beyond[row(part.whole)])
             if missing:
                 W = W + missing * loads.total(np.arange(len(beyond)) == row(name), about)
         return self.sign * W

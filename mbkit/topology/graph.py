@@ -40,7 +40,7 @@ class JointEdge:
         Why the joint must stay in the tree, as the end of a sentence about it; empty if it need
         not.
     is_cut : bool, default False
-        Whether it closes a loop whatever else does: a weld between the two halves of a body.
+        Whether it closes a loop whatever else does: a weld between the two parts of a split body.
 
     Examples
     --------

@@ -84,7 +84,7 @@ def test_joints_that_something_acts_along_keep_their_coordinates():
     )  # fmt: skip
     np.testing.assert_allclose(system.inertias.masses[1:], [1 / 2, 1 / 3, 1 / 2, 1 / 3, 1 / 3])
     assert system.mass == pytest.approx(2.0)
-    assert {half.whole for half in system.split_bodies.values()} == {"upper", "lower"}
+    assert {part.whole for part in system.split_bodies.values()} == {"upper", "lower"}
     assert np.abs(system.constraint_residual(system.reference_configuration())).max() < 1e-15
 
 

@@ -66,7 +66,7 @@ def test_named_joints_go_over_and_keep_their_places():
 
 
 def test_the_weld_holds_both_halves_in_one_place():
-    """It is a fixed joint whose frames coincide, from the first half to the second."""
+    """It is a fixed joint whose frames coincide, from the first part to the second."""
     parts = cut_bodies(Parts.of(ring(np.random.default_rng(7))), {"body 1": "C"})
     weld = parts.joints[weld_name("body 1")]
     assert isinstance(weld.joint, mb.FixedJoint)
@@ -84,7 +84,7 @@ def test_joints_keep_their_motion():
 
 
 def test_two_neighbours_can_be_cut():
-    """Also at the joint between them: it connects their second halves."""
+    """Also at the joint between them: it connects their second parts."""
     mech = ring(np.random.default_rng(9))
     mech.add_joint(mb.SphericalJoint("E"), "body 0", "body 1")
     mech.add_joint(mb.SphericalJoint("F"), "body 0", "world")
@@ -155,7 +155,7 @@ def test_what_cannot_be_cut_is_refused(cuts, error, message):
 
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.5, np.nan, "half"])
 def test_shares_are_parts_of_a_whole(share):
-    """A half without inertia could not be moved."""
+    """A part without inertia could not be moved."""
     with pytest.raises(mb.UsageError, match="share must be a number between 0 and 1, got"):
         mb.BodyCut("C", share=share)
 

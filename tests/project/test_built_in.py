@@ -21,6 +21,7 @@ from mbkit.joints import JOINT_TYPES, LOCAL_COORDINATES, ORIENTATIONS, LocalCoor
 from mbkit.parts import BODY_TYPES
 from mbkit.plugins import registry
 from mbkit.representations import REPRESENTATIONS
+from tests.project.new_classes import NEW_CLASSES
 
 FAMILIES = (
     "constraints", "forces", "integrators", "joints", "parts", "representations", "solvers",
@@ -69,55 +70,18 @@ def test_every_listed_class_is_in_the_tables(contract, table, kind):
         assert registry().known(kind).items() >= table.items()
 
 
-LIFT = '''"""Translation along an axis, one for the other way round."""
-
-from typing import final
-
-import attrs
-
-from mbkit.joints.bases.axis_motion import AxisMotion
-
-
-@final
-@attrs.frozen
-class ScissorLiftJoint(AxisMotion):
-    """Translation along an axis; q is the way. [m]."""
-
-    rate = 0.0
-    lead = 1.0
-'''
-
-LINE = "from mbkit.joints.scissor_lift import ScissorLiftJoint as ScissorLiftJoint\n"
-
-USED = """
-import mbkit as mb
-from mbkit.joints import JOINT_TYPES
-from mbkit.plugins import registry
-
-joint = mb.ScissorLiftJoint("lift", axis=(1, 0, 0))
-mechanism = mb.Mechanism("table", gravity=(-9.81, 0, 0))
-body = mechanism.add_body(mb.Body("top", mb.SpatialInertia.sphere(2.0, radius=0.1)))
-mechanism.add_joint(joint, mechanism.world, body)
-text = mechanism.to_toml()
-assert 'type = "scissor_lift"' in text, text
-read = mb.parse_model(text)
-assert type(read.joints["lift"].joint) is mb.ScissorLiftJoint
-assert read.assemble().forward_dynamics([0.0], [0.0]).round(9) == [-9.81]
-assert JOINT_TYPES["scissor_lift"] is registry().find("joint", "scissor_lift")
-print(mb.__file__)
-"""
-
-
 @pytest.mark.long
-def test_new_joint_is_one_file_and_one_line(tmp_path):
+@pytest.mark.parametrize("new", NEW_CLASSES, ids=lambda new: new.family)
+def test_a_new_class_is_one_file_and_one_line(new, tmp_path):
+    """It is public, files and studies know its name, and it works as the others do."""
     package = tmp_path / "mbkit"
     here = Path(mb.__file__).parent
     shutil.copytree(here, package, ignore=shutil.ignore_patterns("__pycache__"))
-    (package / "joints" / "scissor_lift.py").write_text(LIFT, encoding="utf-8")
-    with (package / "joints" / "built_in.py").open("a", encoding="utf-8") as file:
-        file.write(LINE)
+    (package / new.family / f"{new.module}.py").write_text(new.text, encoding="utf-8")
+    with (package / new.family / "built_in.py").open("a", encoding="utf-8") as file:
+        file.write(new.line)
     done = subprocess.run(
-        [sys.executable, "-c", USED],
+        [sys.executable, "-c", f"import mbkit as mb\n{new.checks}\nprint(mb.__file__)"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
