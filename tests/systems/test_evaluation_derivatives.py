@@ -450,6 +450,79 @@ def test_entries_that_belong_together_have_no_derivatives_of_their_own():
         system.derivatives("forward_dynamics", q, v, by="constraints.cam.lift")
 
 
+@attrs.frozen
+class Ramp(mb.Constraint):
+    """The origin of a body stays on z = grade x; slopes from `steep` on are driven up twice."""
+
+    name: str
+    body: str
+    slope: float
+    steep: float = 0.2
+    along: np.ndarray = attrs.field(factory=lambda: np.array([0.6, 0.8]))
+
+    num_rows = 1
+
+    @along.validator
+    def _check(self, _, value):
+        if abs(float(value @ value) - 1.0) > 1e-12:
+            raise mb.ConstraintError(f"along must have length one, got {value}.")
+
+    @property
+    def bodies(self):
+        return (self.body,)
+
+    def residual(self, t, q, poses):
+        grade = 2.0 * self.slope if self.slope >= self.steep else self.slope
+        x, y, z = poses[0][:3, 3]
+        return np.array([z - grade * (self.along[0] * x + self.along[1] * y)])
+
+
+def on_a_ramp(slope):
+    """A point mass that falls on it, and the name of the slope."""
+    mech = mb.Mechanism("ramp", gravity=(0, 0, -10.0))
+    bead = mech.add_body(mb.Body("bead", mb.SpatialInertia.sphere(2.0, radius=0.1)))
+    mech.add_joint(mb.TranslationalJoint("anywhere"), mech.world, bead)
+    mech.add_constraint(Ramp("ramp", "bead", slope))
+    return mech.assemble(), "constraints.ramp.slope"
+
+
+@pytest.mark.parametrize(("slope", "grade", "rate"), [(0.1, 0.1, 1.0), (0.3, 0.6, 2.0)])
+def test_a_ramp_by_its_slope(slope, grade, rate):
+    """Of a particle on a ramp, of which the constraint is in Python: z'' = -g s^2 / (1 + s^2)."""
+    system, name = on_a_ramp(slope)
+    found = system.derivatives("forward_dynamics", np.zeros(3), np.zeros(3), by=name)
+    assert_close(found.values["vdot"][2], -10.0 * grade**2 / (1.0 + grade**2), 1e-12)
+    expected = -10.0 * rate * 2.0 * grade / (1.0 + grade**2) ** 2
+    assert_close(found[name][2], expected, 1e-9)
+
+
+def test_there_is_no_derivative_where_rows_of_a_constraint_jump():
+    """The grade is 0.2 on one side, 0.4 on the other; beside, there is one on its side alone."""
+    system, name = on_a_ramp(0.2)
+    state = np.zeros(3), np.zeros(3)
+    with pytest.raises(
+        mb.UsageError,
+        match=f"There is no derivative by '{name}' at this value: the equations jump.*by 1e-6",
+    ):
+        system.derivatives("forward_dynamics", *state, by=name)
+    for step, grade, rate in ((1e-6, 0.4, 2.0), (-1e-6, 0.2, 1.0)):  # as the message says
+        beside = system.with_parameters({name: 0.2 + step})
+        found = beside.derivatives("forward_dynamics", *state, by=name)[name]
+        grade += rate * step
+        assert_close(found[2], -20.0 * grade * rate / (1.0 + grade**2) ** 2, 1e-8)
+
+
+def test_there_is_no_derivative_by_entries_that_a_constraint_refuses():
+    system, _ = on_a_ramp(0.1)
+    with pytest.raises(
+        mb.UsageError,
+        match=r"There is no derivative by 'constraints.ramp.along': values beside .*length one",
+    ):
+        system.derivatives(
+            "forward_dynamics", np.zeros(3), np.zeros(3), by="constraints.ramp.along"
+        )
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

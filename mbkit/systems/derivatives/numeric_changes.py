@@ -105,31 +105,57 @@ def check_continuous(
 #: is so good that a shorter step, which is worse, is the last.
 _TRIALS, _ENOUGH, _GOOD = 10, 1e-13, 1e-9
 
+#: How well differences agree, of how large they are, unless the function jumps near 0.
+_AGREEING = 1e-4
+
 
 def best_rate(function: Callable[[float], Floats], start: float) -> Floats:
     """Return the derivative at 0 by the differences of eighth order that agree best.
 
-    Where there is a function on one side alone, by those of sixth order there; where there is none,
-    its ParameterError is raised. `start` is four times the first step that is tried.
+    Where there is a function on one side alone, or where it jumps so near 0 that central
+    differences of no step agree, by those of sixth order there; where there is none, its
+    ParameterError is raised. `start` is four times the first step that is tried.
     """
+    best, found = np.inf, None
     refusal = ParameterError("There are no numbers on either side.")
     for side in (0, 1, -1):
-        best, found = np.inf, None
-        for k in range(1, _TRIALS):
-            try:
-                rate, error = derivative_by(function, side, start / 4.0**k)
-            except ParameterError as refused:
-                refusal = refused
-                continue
-            size = float(np.abs(rate).max(initial=0.0))
-            worse = not error < best
-            if not worse:
-                best, found = error, rate
-            if best <= _ENOUGH * size or (worse and best <= _GOOD * size):
-                break
-        if found is not None:
-            return np.asarray(found)
-    raise refusal
+        try:
+            rate, error = _best_of_side(function, side, start)
+        except ParameterError as refused:
+            refusal = refused
+            continue
+        if found is None or error < best:
+            best, found = error, rate
+        if best <= _AGREEING * float(np.abs(found).max(initial=0.0)):
+            break
+        if best * start <= _JUMP * float(np.abs(function(0.0)).max(initial=0.0)):
+            break  # no more than rounding, of a derivative that is nearly zero
+    if found is None:
+        raise refusal
+    return found
+
+
+def _best_of_side(
+    function: Callable[[float], Floats], side: int, start: float
+) -> tuple[Floats, float]:
+    """Return the derivative by differences on both sides, or on one, and how far they differ."""
+    refusal = ParameterError("There are no numbers on either side.")
+    best, found = np.inf, None
+    for k in range(1, _TRIALS):
+        try:
+            rate, error = derivative_by(function, side, start / 4.0**k)
+        except ParameterError as refused:
+            refusal = refused
+            continue
+        size = float(np.abs(rate).max(initial=0.0))
+        worse = not error < best
+        if not worse:
+            best, found = error, rate
+        if best <= _ENOUGH * size or (worse and best <= _GOOD * size):
+            break
+    if found is None:
+        raise refusal
+    return np.asarray(found), best
 
 
 def chooses(part: Any) -> bool:
