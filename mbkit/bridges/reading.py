@@ -94,8 +94,8 @@ def _read(
         arguments = (*arguments, *(f"{each}{suffix}" for each in names))
     check_switch(f"{what}: vdot", options.get("vdot", False))
     if options.get("vdot", False):  # in place of tau
-        closed = system.num_velocity_constraints > 0
-        arguments = ("q", "v", "vdot", *(["multipliers"] if closed else []))
+        constrained = system.num_velocity_constraints > 0
+        arguments = ("q", "v", "vdot", *(["multipliers"] if constrained else []))
     sizes = {"q": system.nq, "multipliers": system.num_velocity_constraints}
     sizes |= dict.fromkeys(("dx", "rate"), system.ndx)
     if "independent" in options:

@@ -18,13 +18,15 @@ def cycles(system: System) -> list[tuple[str, ...]]:
     ends = {name: (e.predecessor, e.successor) for name, e in system.joint_places.items()}
     free = set(system.free_joints)
     tree = [name for name in system.tree.joints[1:] if name not in free]
-    closing = system.arrays.closure.names[: system.arrays.closure.num_joints]
+    loop_joints = system.arrays.closure.names[: system.arrays.closure.num_joints]
     if free:  # welds do not close a loop, if anything else does
-        closing = tuple(sorted(closing, key=lambda name: not system.joint_places[name].is_weld))
+        loop_joints = tuple(
+            sorted(loop_joints, key=lambda name: not system.joint_places[name].is_weld)
+        )
     around: dict[str, list[tuple[str, str]]] = {}
     group: dict[str, str] = {}
     found: list[str] = []
-    for name in (*tree, *closing):
+    for name in (*tree, *loop_joints):
         a, b = ends[name]
         if _root(group, a) == _root(group, b):
             found.append(name)

@@ -121,11 +121,11 @@ def _moved(system: System, t: float, q: Any, free: Any, g: Any) -> Any:
 
     With M = L L^T, B = A L^-T and y = L^-1 g it is L^-T (y - B^+ B y).
     """
-    closed = system.num_velocity_constraints > 0
-    if free.all() and not closed:
+    constrained = system.num_velocity_constraints > 0
+    if free.all() and not constrained:
         return system.mass_factor(q).solve(g)
     M = system.mass_matrix(q)[np.ix_(free, free)]
-    if not closed:
+    if not constrained:
         return np.linalg.solve(M, g[free])
     L = np.linalg.cholesky(M)
     y = np.linalg.solve(L, g[free])

@@ -41,7 +41,7 @@ from mbkit.systems.rank import Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:
     from mbkit.systems import System
-    from mbkit.systems.derivatives.exact_constraints import Rows
+    from mbkit.systems.derivatives.exact_constraints import RowDerivatives
 
 #: Steps of the fastest joint, in radians or lengths.
 _STEPS, _WEIGHTS = central_differences(6, 1.0 / 128.0)
@@ -302,7 +302,7 @@ class _Rates:
         exact = s.system.constraint_jacobian_velocity_derivative(s.q, s.vdot, s.t) @ self.H
         return exact + self._along(lambda q: s.system.constraint_bias(q, s.v, s.t))
 
-    def _rows(self) -> Rows | None:
+    def _rows(self) -> RowDerivatives | None:
         s = self.state
         none = np.zeros(s.system.num_velocity_constraints)
         return constraints_by_steps(s.system, s.q, s.v, none, s.t, s.vdot)

@@ -20,7 +20,7 @@ from mbkit.systems.derivatives.numeric_changes import best_rate
 from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
 
 if TYPE_CHECKING:
-    from mbkit.systems.derivatives.exact_constraints import Rows
+    from mbkit.systems.derivatives.exact_constraints import RowDerivatives
     from mbkit.systems.system import System
 
 __all__ = [
@@ -93,7 +93,7 @@ def _nothing(system: System, count: int) -> Floats:
     return np.zeros((count, system.nv + system.num_velocity_constraints))
 
 
-def _finite(rows: Rows) -> bool:
+def _finite(rows: RowDerivatives) -> bool:
     return all(np.isfinite(part).all() for part in rows)
 
 

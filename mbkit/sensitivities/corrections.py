@@ -32,7 +32,7 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.constraints import kept_rows
 from mbkit.systems.derivatives.evaluation_states import Change, Point
-from mbkit.systems.derivatives.exact_constraints import Rows
+from mbkit.systems.derivatives.exact_constraints import RowDerivatives
 from mbkit.systems.derivatives.inertia_changes import field_of_inertia, inertial_changes
 from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.loosened import Loosened
@@ -173,7 +173,7 @@ class Corrections:
         if rows is None:
             return None
 
-        def at(point: Point, v: Floats) -> Rows:
+        def at(point: Point, v: Floats) -> RowDerivatives:
             given = np.concatenate([still, point.multipliers], axis=-1)
             return rows.at(point.states._replace(v=v), given)
 

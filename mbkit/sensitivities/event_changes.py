@@ -21,7 +21,7 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.numeric_changes import best_rate
 from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
 
-__all__ = ["Change", "Jump", "Place", "crossing_of", "jump_of", "state_of"]
+__all__ = ["EventChange", "Jump", "EventState", "crossing_of", "jump_of", "state_of"]
 
 #: Inputs that neither events nor their resets know of.
 _NOT_OF_EVENTS = ("q", "v", "tau")
@@ -34,7 +34,7 @@ _WIDE = 0.25
 _GRAZING = 1e-9
 
 
-class Place(NamedTuple):
+class EventState(NamedTuple):
     """The state at an event, and the scale of time there."""
 
     t: float
@@ -43,7 +43,7 @@ class Place(NamedTuple):
     h: float
 
 
-class Change(NamedTuple):
+class EventChange(NamedTuple):
     """Derivatives of m numbers: by the state (m, ndx + nv), by time (m,), by inputs (m, k)."""
 
     by_state: Floats
@@ -58,8 +58,8 @@ class Jump(NamedTuple):
     dx = after.by_state dz + after.by_t dT + after.by_inputs dp, of the state z at the event.
     """
 
-    time: Change
-    after: Change
+    time: EventChange
+    after: EventChange
 
 
 def state_of(system: System, base: tuple[Floats, Floats], q: Floats, v: Floats) -> Floats:
@@ -68,13 +68,13 @@ def state_of(system: System, base: tuple[Floats, Floats], q: Floats, v: Floats) 
 
 
 def crossing_of(
-    run: Linearisation, event: Event, place: Place, by_size: Floats, names: Sequence[str]
-) -> Change:
+    run: Linearisation, event: Event, here: EventState, by_size: Floats, names: Sequence[str]
+) -> EventChange:
     """Return how the time of an event changes, by the implicit function theorem.
 
     Parameters
     ----------
-    run, event, place : Linearisation, Event, Place
+    run, event, here : Linearisation, Event, EventState
         In which run whose number is zero where.
     by_size : ndarray, shape (ndx + nv,)
         How the state there changes with time.
@@ -86,23 +86,25 @@ def crossing_of(
         q, v, _ = system.prescribed_state(t, q, v)
         return np.array([event.when.value(system, t, q, v)], dtype=np.float64)
 
-    found = _differences(number, run, place, names)
+    found = _differences(number, run, here, names)
     rate = float(found.by_t[0] + found.by_state[0] @ by_size)
     if not abs(rate) > _GRAZING * float(np.abs(found.by_state[0]) @ np.abs(by_size)):
         raise UsageError(
             f"There are no derivatives of this run, since event '{event.name}' only touches its "
-            f"zero at t = {place.t:.9g} s: its time has none there."
+            f"zero at t = {here.t:.9g} s: its time has none there."
         )
     inputs = {name: -each / rate for name, each in found.by_inputs.items()}
-    return Change(-found.by_state / rate, np.zeros(1), inputs)
+    return EventChange(-found.by_state / rate, np.zeros(1), inputs)
 
 
-def jump_of(run: Linearisation, event: Event, place: Place, names: Sequence[str]) -> Change:
+def jump_of(
+    run: Linearisation, event: Event, here: EventState, names: Sequence[str]
+) -> EventChange:
     """Return how the state after an event changes with that before it, with time and with inputs.
 
     Parameters
     ----------
-    run, event, place : Linearisation, Event, Place
+    run, event, here : Linearisation, Event, EventState
         In which run what happens where.
     names : sequence of str
         Inputs.
@@ -117,12 +119,12 @@ def jump_of(run: Linearisation, event: Event, place: Place, names: Sequence[str]
         q, v, _ = system.prescribed_state(t, q, v)
         return _closed(system, t, q, v)
 
-    base = after(run.system, place.t, place.q, place.v)
+    base = after(run.system, here.t, here.q, here.v)
 
     def moved(system: System, t: float, q: Floats, v: Floats) -> Floats:
         return state_of(system, base, *after(system, t, q, v))
 
-    return _differences(moved, run, place, names)
+    return _differences(moved, run, here, names)
 
 
 def _closed(system: System, t: float, q: Floats, v: Floats) -> tuple[Floats, Floats]:
@@ -136,11 +138,11 @@ def _closed(system: System, t: float, q: Floats, v: Floats) -> tuple[Floats, Flo
 def _differences(
     function: Callable[[System, float, Floats, Floats], Floats],
     run: Linearisation,
-    place: Place,
+    here: EventState,
     names: Sequence[str],
-) -> Change:
+) -> EventChange:
     """Return the derivatives of m numbers, a function of (system, t, q, v)."""
-    system, (t, q, v, h) = run.system, place
+    system, (t, q, v, h) = run.system, here
     speed = max(1.0, float(np.abs(v).max(initial=0.0)))
 
     def rates(moves: Sequence[Callable[[float], Any]], start: float) -> Floats:
@@ -166,4 +168,4 @@ def _differences(
 
             moved = [lambda e, k=k, by=by: by(e, k) for k in range(len(entries))]
             by_inputs[name] = rates(moved, start)
-    return Change(by_state, by_t, by_inputs)
+    return EventChange(by_state, by_t, by_inputs)

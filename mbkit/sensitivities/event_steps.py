@@ -19,7 +19,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.events import Event
-from mbkit.sensitivities.event_changes import Change, Jump, Place, crossing_of, jump_of
+from mbkit.sensitivities.event_changes import EventChange, EventState, Jump, crossing_of, jump_of
 from mbkit.sensitivities.linear_steps import Inputs, moving
 from mbkit.sensitivities.step_parts import Part
 from mbkit.simulation.stepping.events_within_step import Occurrence, Passage
@@ -93,13 +93,13 @@ class Branch:
         return self.part.reverse(seed, inputs, total), float(self.part.by_start @ seed)
 
 
-def time_of(part: Part, event: Event, names: Sequence[str]) -> Change:
+def time_of(part: Part, event: Event, names: Sequence[str]) -> EventChange:
     """Return how the time of an event changes with the state at the end of a part."""
-    place = Place(*part.end, part.whole.problem.h)
-    return crossing_of(part.whole, event, place, part.by_end, names)
+    here = EventState(*part.end, part.whole.problem.h)
+    return crossing_of(part.whole, event, here, part.by_end, names)
 
 
-def _applied(change: Change, x: Floats, inputs: Inputs, step: int) -> Floats:
+def _applied(change: EventChange, x: Floats, inputs: Inputs, step: int) -> Floats:
     """Return what columns x (ndx + nv, width) and inputs do to m numbers, (m, width)."""
     found = np.asarray(change.by_state @ x)
     inputs.add(found, change.by_inputs, step)
@@ -150,8 +150,8 @@ class PassageSteps:
     def jump(self, k: int, names: Sequence[str]) -> Jump:
         """Return what the event at the end of a part does."""
         part, (_, event) = self.parts[k], self.jumps[k]
-        place = Place(*part.end, part.whole.problem.h)
-        return Jump(time_of(part, event, names), jump_of(part.whole, event, place, names))
+        here = EventState(*part.end, part.whole.problem.h)
+        return Jump(time_of(part, event, names), jump_of(part.whole, event, here, names))
 
     def forward(self, x: Floats, inputs: Inputs, found: Found) -> Floats:
         """See `Piece`."""

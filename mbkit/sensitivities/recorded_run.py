@@ -37,7 +37,7 @@ SAME = 1e-9
 MOST_NUMBERS = 2**24
 
 
-class Rows(NamedTuple):
+class SavedRows(NamedTuple):
     """Where the rows of a result are.
 
     Attributes
@@ -52,13 +52,13 @@ class Rows(NamedTuple):
     inside: Mapping[int, list[tuple[int, float]]]
 
     @classmethod
-    def every(cls, count: int, interval: int, *, ended: bool) -> Rows:
+    def every(cls, count: int, interval: int, *, ended: bool) -> SavedRows:
         """Return those of a run of `count` steps that saves every so many of them."""
         saved = sorted({*range(0, count + 1, interval), *([] if ended else [count])})
         return cls({step: [row] for row, step in enumerate(saved)}, {})
 
     @classmethod
-    def of_times(cls, times: OutputTimes, problem: Any, count: int) -> Rows:
+    def of_times(cls, times: OutputTimes, problem: Any, count: int) -> SavedRows:
         """Return those of output times, in `count` steps."""
         at: dict[int, list[int]] = {0: list(range(len(times.at_start)))}
         inside: dict[int, list[tuple[int, float]]] = {}
@@ -167,19 +167,19 @@ class RecordedRun:
         return last is not None and last.terminal is not None
 
     @functools.cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> SavedRows:
         """Where the rows are; the last one is where an event ends the run."""
         course, problem = self.linear.run.course, self.linear.problem
         whole = self.count - self.ended
         if course.times is None:
-            rows = Rows.every(whole, problem.save_every, ended=self.ended)
+            rows = SavedRows.every(whole, problem.save_every, ended=self.ended)
         else:
-            rows = Rows.of_times(course.times, problem, self.count)
+            rows = SavedRows.of_times(course.times, problem, self.count)
         if self.ended:
             last = len(self.run.t) - 1
             known = [(row, t) for row, t in rows.inside.get(self.count - 1, []) if row < last]
             at = {step: each for step, each in rows.at.items() if step < self.count}
-            rows = Rows(at | {self.count: [last]}, {**rows.inside, self.count - 1: known})
+            rows = SavedRows(at | {self.count: [last]}, {**rows.inside, self.count - 1: known})
         return rows
 
     def rows_at(self, step: int) -> list[int]:

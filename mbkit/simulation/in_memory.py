@@ -76,14 +76,14 @@ def _result(
     kinetic, potential, failed = energies(system, rows)
     error = failed if error is None else error
     find = constraints_of(run)
-    closed = {}
+    of_constraints = {}
     if find is not None:
-        closed["multipliers"], closed["residuals"], failed = find(rows)
+        of_constraints["multipliers"], of_constraints["residuals"], failed = find(rows)
         error = failed if error is None else error
     values, failed = evaluated(run, rows)
     error = failed if error is None else error
     found = _found(run, (t, kinetic, potential, dissipated, supplied), options)
-    for array in (t, q, v, kinetic, potential, dissipated, supplied, *closed.values()):
+    for array in (t, q, v, kinetic, potential, dissipated, supplied, *of_constraints.values()):
         array.setflags(write=False)  # or the result would copy them
     message = course.message(error, options["steps_taken"], t[-1])
     names = tuple(event.name for event in course.events)
@@ -96,7 +96,8 @@ def _result(
         position_names=system.position_names, velocity_names=system.velocity_names,
         position_units=system.position_units, model=system.model_text, options=options,
         versions=versions(), completed=error is None, message=message, warnings=found, events=log,
-        constraint_names=system.constraint_names, origin=Origin.of(run), outputs=values, **closed,
+        constraint_names=system.constraint_names, origin=Origin.of(run), outputs=values,
+        **of_constraints,
     )  # fmt: skip
     return result, error
 

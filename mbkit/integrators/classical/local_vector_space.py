@@ -160,15 +160,15 @@ class _LocalModel:
         q, v, w, out = problem.q_stage, problem.v_stage, self._w, np.empty(y.size)
         x = y[:d]
         v[:] = y[d : d + nv]
-        state = problem.retract(self._centre, x, q)
+        status = problem.retract(self._centre, x, q)
         # which writes q and v of prescribed joints
-        state = state or problem.accelerate(
+        status = status or problem.accelerate(
             self._t + s, q, v, out[d : d + nv], out[d + nv :], stage=self._stage
         )
         self._stage += 1
-        state = state or problem.rates(q, v, w) or problem.dexp_inv(x, w, out[:d])
-        if state != 0:
-            raise StepFailed(state)
+        status = status or problem.rates(q, v, w) or problem.dexp_inv(x, w, out[:d])
+        if status != 0:
+            raise StepFailed(status)
         return out
 
     def parts(self, y: Any) -> tuple[Any, Any, Any]:
@@ -176,9 +176,9 @@ class _LocalModel:
         problem = self._problem
         d, nv = problem.ndx, problem.nv
         q = np.empty(problem.nq)
-        state = problem.retract(self._centre, y[:d].copy(), q)
-        if state != 0:
-            raise StepFailed(state)
+        status = problem.retract(self._centre, y[:d].copy(), q)
+        if status != 0:
+            raise StepFailed(status)
         return q, y[d : d + nv].copy(), y[d + nv :]
 
     # ------------------------------------------------------------- steps of their own sizes

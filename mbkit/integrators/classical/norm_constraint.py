@@ -115,10 +115,10 @@ class NormConstraint:
         vdot, entries = np.empty(problem.nv), self._quaternions.entries
         before = q[entries]
         # which writes q and v of prescribed joints
-        state = problem.accelerate(t, q, v, vdot, powers, stage=self._stage)
+        status = problem.accelerate(t, q, v, vdot, powers, stage=self._stage)
         self._stage += 1
-        if state != 0:
-            raise StepFailed(state)
+        if status != 0:
+            raise StepFailed(status)
         self._driven |= (q[entries] != before).any(axis=1)
         out[: problem.nq] = problem.equations.position_rates(q, v)
         out[entries] = Qdot

@@ -53,6 +53,6 @@ def settled(problem: Problem, end: float, q: Any, v: Any) -> None:
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         problem.q_stage[:], problem.v_stage[:] = q, v
         raise StepFailed(failure(NOT_FINITE, 0))
-    state = problem.close(end, q, v) or problem.look(end, q, v)
-    if state != 0:
-        raise StepFailed(state)
+    status = problem.close(end, q, v) or problem.look(end, q, v)
+    if status != 0:
+        raise StepFailed(status)

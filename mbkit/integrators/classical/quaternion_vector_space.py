@@ -236,10 +236,10 @@ class Renormalised:
         lengths = self._quaternions.normalised(y[:nq], q)
         v[:] = y[nq : nq + nv]
         # which writes q and v of prescribed joints
-        state = problem.accelerate(t, q, v, out[nq : nq + nv], out[nq + nv :], stage=self._stage)
+        status = problem.accelerate(t, q, v, out[nq : nq + nv], out[nq + nv :], stage=self._stage)
         self._stage += 1
-        if state != 0:
-            raise StepFailed(state)
+        if status != 0:
+            raise StepFailed(status)
         out[:nq] = problem.equations.position_rates(q, v)
         self._quaternions.scale(out[:nq], lengths)
         return out

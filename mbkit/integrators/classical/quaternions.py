@@ -53,9 +53,9 @@ class Quaternions:
         `StepFailed` where q is refused.
         """
         moved = np.empty(q.size)
-        state = problem.retract(q, np.zeros(problem.ndx), moved)
-        if state != 0:
-            raise StepFailed(state)
+        status = problem.retract(q, np.zeros(problem.ndx), moved)
+        if status != 0:
+            raise StepFailed(status)
         moved[self.entries] = q[self.entries]
         q[:] = moved
 

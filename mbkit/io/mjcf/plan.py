@@ -110,13 +110,13 @@ def _closing(mechanism: Mechanism, kinds: dict[str, str]) -> list[str]:
         return name
 
     order = {"free": 0, "slide": 0, "hinge": 0, "ball": 1, "weld": 2}
-    closing = []
+    loop_joints = []
     for name in sorted(kinds, key=lambda each: order[kinds[each]]):
         first, second = (leader(body) for body in _ends(mechanism.joints[name]))
         if first == second:
-            closing.append(name)
+            loop_joints.append(name)
         group[first] = second
-    return closing
+    return loop_joints
 
 
 def _step(plan: Plan, what: str, parent: str, name: str, *, turned: bool) -> Step:

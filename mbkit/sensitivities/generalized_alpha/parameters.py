@@ -18,10 +18,10 @@ from mbkit.systems.derivatives.parameter_changes import change_by_parameter, cha
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Change", "changes_by_inputs", "contracted"]
+__all__ = ["ResidualChange", "changes_by_inputs", "contracted"]
 
 
-class Change(NamedTuple):
+class ResidualChange(NamedTuple):
     """What an input changes of residuals (N, n, k), and of w besides (N, nv, k); 0: nothing."""
 
     residuals: Floats
@@ -30,7 +30,7 @@ class Change(NamedTuple):
 
 def changes_by_inputs(
     system: System, gains: Gains, ends: Ends, equations: Equations, names: Sequence[str]
-) -> Mapping[str, Change]:
+) -> Mapping[str, ResidualChange]:
     """Return what each input changes, by name.
 
     Parameters
@@ -60,7 +60,7 @@ def changes_by_inputs(
             efforts = np.broadcast_to(-np.eye(nv) * (name == "tau"), (count, nv, nv))
         here = rows.get(name)
         residuals = equations.residuals(gains, efforts * free, here)
-        found[name] = Change(residuals, 0.0 if here is None else here.eta_forces)
+        found[name] = ResidualChange(residuals, 0.0 if here is None else here.eta_forces)
     return found
 
 

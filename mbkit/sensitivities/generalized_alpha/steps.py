@@ -16,7 +16,11 @@ from mbkit.integrators.generalized_alpha import GeneralizedAlpha
 from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
 from mbkit.sensitivities.corrections import Corrections
 from mbkit.sensitivities.generalized_alpha.equations import Ends, Equations, Gains
-from mbkit.sensitivities.generalized_alpha.parameters import Change, changes_by_inputs, contracted
+from mbkit.sensitivities.generalized_alpha.parameters import (
+    ResidualChange,
+    changes_by_inputs,
+    contracted,
+)
 from mbkit.sensitivities.generalized_alpha.start import Start
 from mbkit.sensitivities.generalized_alpha.step_sizes import Resized
 from mbkit.sensitivities.linear_steps import (
@@ -238,7 +242,7 @@ class AlphaSteps(LinearSteps):
         known, gain = self.gains.known[..., None, None], self.gains.w[..., None, None]
         W = np.split(e.W, 3, axis=-1)
         by_state = [W[0], *(known[:, 1, b] * W[1] + known[:, 3, b] * W[2] for b in (1, 2, 3))]
-        found = self._ends(Change(np.concatenate(by_state, axis=-1)))
+        found = self._ends(ResidualChange(np.concatenate(by_state, axis=-1)))
         A = found.reshape((len(found), 4, nv, 4, nv))
         A[:, 0, :, 0] += np.eye(nv) if e.G is None else e.G
         for row in (1, 2, 3):
@@ -254,10 +258,10 @@ class AlphaSteps(LinearSteps):
         make = Start.of_open if run.begins_open else Start.of
         return make(run.system, run.method, float(self.gains.h[0]), t, state)
 
-    def _changes(self, names: Sequence[str]) -> Mapping[str, Change]:
+    def _changes(self, names: Sequence[str]) -> Mapping[str, ResidualChange]:
         return changes_by_inputs(self.run.system, self.gains, self.ends, self.equations, names)
 
-    def _ends(self, change: Change) -> Floats:
+    def _ends(self, change: ResidualChange) -> Floats:
         """Return what changes of residuals and of w do to the ends, (N, 4 nv, k)."""
         e, h, gain = self.equations, *(x[..., None, None] for x in (self.gains.h, self.gains.w))
         D, w = e.solved(change.residuals)

@@ -155,10 +155,10 @@ def _look(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
     alike = method.local_steps and not method.adaptive
     limits = OfLimits.of(run.system, run.course.events)
     may_be_large = alike and LargeSteps(run.system, h).watches
-    closed = run.system.num_velocity_constraints > 0
-    if not (Lookout(run.system).watches or limits.watch or may_be_large or closed):
+    constrained = run.system.num_velocity_constraints > 0
+    if not (Lookout(run.system).watches or limits.watch or may_be_large or constrained):
         return
-    singular = _may_be_singular(rows, numbers, gathered, run_of) if closed else None
+    singular = _may_be_singular(rows, numbers, gathered, run_of) if constrained else None
     for k, number in enumerate(numbers.tolist()):
         own = Rows(*(part[k, : int(gathered.lengths[number])] for part in rows))
         run = run_of(number)

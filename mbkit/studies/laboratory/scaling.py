@@ -181,12 +181,12 @@ def _timed(system: System, what: str, repeats: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     q = system.retract(system.reference_configuration(), rng.uniform(-0.3, 0.3, system.ndx))
     v, x = rng.uniform(-1.0, 1.0, (2, system.nv))
-    closed = system.num_velocity_constraints > 0
-    if closed:
+    constrained = system.num_velocity_constraints > 0
+    if constrained:
         q, v = system.close_loops(q, v)
     calls: dict[str, Callable[[], Any]] = {
         "inverse_dynamics": lambda: system.inverse_dynamics(q, v, x),
-        "forward_dynamics": (lambda: system.solve_dynamics(q, v, x)) if closed
+        "forward_dynamics": (lambda: system.solve_dynamics(q, v, x)) if constrained
         else (lambda: system.forward_dynamics(q, v, x)),
         "mass_matrix": lambda: system.mass_matrix(q),
     }  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point, TimedStates
-from mbkit.systems.derivatives.exact_constraints import ExactConstraints, Rows
+from mbkit.systems.derivatives.exact_constraints import ExactConstraints, RowDerivatives
 from mbkit.systems.derivatives.numeric_changes import rates_of_numbers, rates_without_jump
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class MovingRows(NamedTuple):
         moving = exact.moving[name]
         return None if moving is None else cls(system, moving, len(moves))
 
-    def at(self, states: TimedStates, given: Floats) -> Rows:
+    def at(self, states: TimedStates, given: Floats) -> RowDerivatives:
         """Return the derivatives at states, as `ExactConstraints.by_numbers` takes them."""
         if self.moving:
             exact = self.system._exact_constraints
@@ -98,7 +98,7 @@ class MovingRows(NamedTuple):
             return exact.by_numbers(self.moving, states, given)
         system = self.system
         p, m = system.num_position_constraints, system.num_velocity_constraints
-        return Rows(
+        return RowDerivatives(
             *(np.zeros((len(states.q), rows, self.entries)) for rows in (p, m, m, system.nv))
         )
 
@@ -148,7 +148,7 @@ def _mu(point: Point) -> Floats | None:
     return point.mu if point.redundant else None
 
 
-def _change(point: Point, mu: Floats | None, rows: Callable[..., Rows]) -> Change | None:
+def _change(point: Point, mu: Floats | None, rows: Callable[..., RowDerivatives]) -> Change | None:
     """Return a change, of rows by state; None where derivatives are not finite."""
     states = point.states
     given = np.concatenate([point.vdot, point.multipliers], axis=-1)

@@ -25,7 +25,7 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
 from mbkit.systems.derivatives.evaluation_states import TimedStates
-from mbkit.systems.derivatives.exact_constraints import Rows
+from mbkit.systems.derivatives.exact_constraints import RowDerivatives
 from mbkit.systems.forces import applied, take_part
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ def constraints_by_steps(
     multipliers: ArrayLike,
     t: ArrayLike,
     vdot: ArrayLike | None = None,
-) -> Rows | None:
+) -> RowDerivatives | None:
     """Return the derivatives of constraints by steps, with the axes of samples.
 
     Those of accelerations are at rest unless `vdot` is given. All are exact; None where constraints
@@ -320,7 +320,7 @@ def constraints_by_steps(
     found = exact.by_steps(system.ndx, TimedStates(flat_q, flat_v, times.reshape(-1)), motion)
     if not all(np.isfinite(part).all() for part in found):
         return None
-    return Rows(*(part.reshape((*leading, *part.shape[1:])) for part in found))
+    return RowDerivatives(*(part.reshape((*leading, *part.shape[1:])) for part in found))
 
 
 def loops_alone(system: System) -> bool:

@@ -26,10 +26,10 @@ from mbkit.systems.memory.workspace import Workspace
 if TYPE_CHECKING:
     from mbkit.systems.calls.evaluator import Evaluator
 
-__all__ = ["ExactConstraints", "Rows"]
+__all__ = ["ExactConstraints", "RowDerivatives"]
 
 
-class Rows(NamedTuple):
+class RowDerivatives(NamedTuple):
     """Derivatives of what constraints say of N states, by k entries.
 
     Attributes
@@ -143,7 +143,9 @@ class ExactConstraints:
         first = self._firsts[name]
         return {first + j: rate for j, rate in enumerate(rates)}
 
-    def by_numbers(self, moving: Mapping[int, Floats], states: TimedStates, given: Floats) -> Rows:
+    def by_numbers(
+        self, moving: Mapping[int, Floats], states: TimedStates, given: Floats
+    ) -> RowDerivatives:
         """Return the derivatives by what moves numbers: of `moving_site` and `moving_numbers`.
 
         Of N states, given: vdot (nv,) and multipliers (num_rows,), (N, nv + num_rows). Not numbers
@@ -158,17 +160,17 @@ class ExactConstraints:
                 seeds[k // DIRECTIONS, place, 1 + k % DIRECTIONS] = rate
         return self._along(False, seeds, count, states, given)
 
-    def by_time(self, states: TimedStates, given: Floats) -> Rows:
+    def by_time(self, states: TimedStates, given: Floats) -> RowDerivatives:
         """Return the derivatives by the time, of one entry; see `by_numbers`."""
         return self.by_numbers({0: np.ones(1)}, states, given)
 
-    def by_steps(self, count: int, states: TimedStates, given: Floats) -> Rows:
+    def by_steps(self, count: int, states: TimedStates, given: Floats) -> RowDerivatives:
         """Return the derivatives by the first entries of a step of q and v; see `by_numbers`."""
         return self._along(True, self._still[None], count, states, given)
 
     def _along(
         self, moves: bool, seeds: Floats, count: int, states: TimedStates, given: Floats
-    ) -> Rows:
+    ) -> RowDerivatives:
         from mbkit.kernels.derivatives.exact_constraints import States, constraints_along_all
         from mbkit.kernels.derivatives.exact_forces import Numbers
 
@@ -185,4 +187,4 @@ class ExactConstraints:
             self._function, self._workspace.address, int(moves), numbers, rows, found
         )
         parts = np.split(np.swapaxes(found, 1, 2), np.cumsum([p, m, m]), axis=1)
-        return Rows(*parts)
+        return RowDerivatives(*parts)
