@@ -4,6 +4,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 SECONDS ?= 60
 SEED ?= 1
+CASES ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
@@ -37,14 +38,14 @@ test: $(STAMPS)/test $(STAMPS)/kernels ## run the tests, without the long ones a
 	$(PYTEST) -m "not long" --ignore=tests/peers
 
 long: $(STAMPS)/test $(STAMPS)/kernels ## run the long tests, which `make test` leaves out
-	$(PYTEST) -m long --ignore=tests/peers
+	$(PYTEST) $(CASES) -m long --ignore=tests/peers
 
 fuzz: $(STAMPS)/test $(STAMPS)/kernels ## call everything with odd arguments, break callbacks and files; SECONDS=3600
 	$(BIN)/python -m tests.robustness.one_by_one
 	$(BIN)/python -m tests.robustness.fuzz --seconds $(SECONDS) --seed $(SEED)
 
 peers: $(STAMPS)/dev $(STAMPS)/kernels ## compare with Pinocchio and other programs (installs them)
-	$(PYTEST) tests/peers
+	$(PYTEST) $(CASES) tests/peers
 
 plugins: $(STAMPS)/test ## install the distributions in plugins/, check them and run their tests
 	@$(PIP) --no-deps --no-build-isolation --force-reinstall $(addprefix ./,$(PLUGINS))
