@@ -3,6 +3,8 @@
 from mbkit.kernels.compile import call_address, floats_at, helper, records_at
 from mbkit.kernels.constraints.power import constraint_power
 from mbkit.kernels.constraints.workspace import chosen_rows, closure_of, kept_rows
+from mbkit.kernels.elementary import select
+from mbkit.kernels.integers_in_floats import shared
 from mbkit.kernels.layout import DISSIPATED, FORCED, NUM_POWERS, SPACE, SUPPLIED
 from mbkit.kernels.prescribed_motion import drive, driving_power
 from mbkit.kernels.status import CALLBACK_FAILED, NOT_FINITE, OK, failure
@@ -51,7 +53,8 @@ def stage_acceleration(space, stage, t, q, v, vdot, powers):
     """The same at a stage of a step, of which the first, 0, is where the step begins.
 
     Which rows of the constraints are independent is decided there, where loops are closed, and
-    holds for the step: see `mbkit.kernels.constraints.solve.factor.set_limits`.
+    holds for the step: `choose_rows` is to follow. See
+    `mbkit.kernels.constraints.solve.factor.set_limits`.
     """
     if records_at(space, 1, SPACE)[0].closure == 0:
         return acceleration(space, t, q, v, vdot, powers)
@@ -59,22 +62,39 @@ def stage_acceleration(space, stage, t, q, v, vdot, powers):
     closure.follows = 0 if stage == 0 else 1
     status = acceleration(space, t, q, v, vdot, powers)
     closure.follows = 0
-    if stage == 0:
-        chosen = chosen_rows(closure)
-        kept = kept_rows(closure)
-        for r in range(chosen.shape[0]):
-            chosen[r] = kept[r]
-        closure.decided = 1
     return status
 
 
 @helper
+def choose_rows(space, begins):
+    """Let the rows that count hold for the step: of those, side by side, whose step begins here."""
+    if records_at(space, 1, SPACE)[0].closure == 0:
+        return
+    closure = closure_of(space)
+    chosen = chosen_rows(closure)
+    kept = kept_rows(closure)
+    for r in range(chosen.shape[0]):
+        chosen[r] = select(begins, kept[r], chosen[r])
+    hold_rows(space)
+
+
+@helper
+def hold_rows(space):
+    """Let the rows that were chosen where the step began hold at its end, too."""
+    if records_at(space, 1, SPACE)[0].closure != 0:
+        closure_of(space).decided = 1
+
+
+@helper
 def close_loops(space, t, q, v):
-    """Bring the end of a step back to the constraints, in place; nothing where there are none."""
+    """Bring the end of a step back to the constraints, in place; nothing where there are none.
+
+    Where runs side by side have times of their own, no constraint reads t.
+    """
     record = records_at(space, 1, SPACE)[0]
     if record.project == 0:
         return OK
-    return call_address(record.project, (space, t, q, v))
+    return call_address(record.project, (space, shared(t), q, v))
 
 
 @helper

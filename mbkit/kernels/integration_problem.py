@@ -2,7 +2,12 @@
 
 from mbkit.kernels.compile import float64, floats, helper, int64, kernel, records_at
 from mbkit.kernels.configuration import dexp_inv_rows, rates_rows, retract_rows
-from mbkit.kernels.equations_of_motion import acceleration, close_loops, stage_acceleration
+from mbkit.kernels.equations_of_motion import (
+    acceleration,
+    choose_rows,
+    close_loops,
+    stage_acceleration,
+)
 from mbkit.kernels.explicit_integrators.stages import rates_at
 from mbkit.kernels.layout import NUM_POWERS, SPACE
 from mbkit.kernels.status import OK, WRONG_LENGTH
@@ -32,7 +37,12 @@ def accelerate(space, t, q, v, vdot, powers):
 def accelerate_stage(space, stage, t, q, v, vdot, powers):
     """The same at a stage of a step; 0 is where it begins."""
     status = check_motion(space, q, v, vdot, powers)
-    return stage_acceleration(space, stage, t, q, v, vdot, powers) if status == OK else status
+    if status != OK:
+        return status
+    status = stage_acceleration(space, stage, t, q, v, vdot, powers)
+    if status == OK and stage == 0:
+        choose_rows(space, True)
+    return status
 
 
 @kernel(int64(int64, floats, floats, floats))

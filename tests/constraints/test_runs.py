@@ -10,7 +10,7 @@ import pytest
 import mbkit as mb
 from mbkit.lie import SE3
 from tests.constraints.driven import driven
-from tests.constraints.loops import closed, closed_chain, consistent
+from tests.constraints.loops import closed, closed_chain, consistent, mobile_loops
 from tests.every_representation import each_representation
 
 
@@ -78,6 +78,17 @@ def test_interrupted_runs_go_on_bit_for_bit(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")  # it passes near one
+@pytest.mark.parametrize("scale", [1e-300, 1e-308])
+def test_velocities_of_next_to_nothing_are_kept(scale):
+    """Of loops with many rows, whose multipliers have few digits then; without gravity."""
+    kinds = ("revolute", "universal", "spherical", "cylindrical")
+    system, q = mobile_loops(np.random.default_rng(3), 9, kinds)
+    system = system.with_parameters({"gravity": np.zeros(3)})
+    v = consistent(system, q, np.random.default_rng(1).normal(size=system.nv))
+    run = mb.simulate(system, (0.0, 0.01), 1e-3, q=q, v=scale * v, progress=False)
+    np.testing.assert_allclose(run.v[-1] / scale, v, rtol=0.0, atol=1e-6)
+
+
 def test_without_stabilisation_loops_drift_and_baumgarte_holds_them():
     """Drift grows without bounds; what pulls back leaves an error that does not."""
     system, q, v = started()

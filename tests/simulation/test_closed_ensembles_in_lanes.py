@@ -7,11 +7,16 @@ import mbkit as mb
 from benchmarks.constraints import four_bars
 from examples.closed_loops import delta_robot
 from mbkit.kernels.lanes import native_width
-from mbkit.simulation.ensembles import in_lanes
+from mbkit.simulation.ensembles import in_lanes, in_threads
 from tests.constraints.loops import consistent, mobile_loops
 from tests.every_representation import REPRESENTATIONS
 from tests.simulation import test_ensembles_in_lanes as of_trees
-from tests.simulation.test_ensembles_in_lanes import COUNT, check_alone
+from tests.simulation.test_ensembles_in_lanes import (
+    COUNT,
+    PAIR,
+    assert_steps_were_chosen,
+    check_alone,
+)
 
 pytestmark = [
     pytest.mark.compiled,
@@ -23,6 +28,7 @@ pytestmark = [
 ]
 
 taken = of_trees.taken
+left_alone = of_trees.left_alone
 
 
 @pytest.fixture(autouse=True)
@@ -111,3 +117,46 @@ def test_runs_of_closed_mechanisms_side_by_side_are_the_runs_alone(taken, name, 
     assert np.isfinite(runs.multipliers[~runs.failed]).all()
     assert np.abs(runs.multipliers[~runs.failed]).max() > 0.0
     check_alone(runs, system, options, given)
+
+
+ADAPTIVE = {
+    "projected": {"integrator": PAIR},
+    "pulled": {"integrator": PAIR, "stabilisation": mb.Baumgarte(frequency=50.0), "save_every": 2},
+    "drifting": {"integrator": PAIR, "stabilisation": None, "save_at": [0.0, 0.05, 0.1]},
+    "of order 3": {
+        "integrator": mb.RungeKuttaMuntheKaas(mb.tableaus.BOGACKI_SHAMPINE3, rtol=1e-5, atol=1e-7),
+    },
+}
+
+
+@pytest.mark.some(8)
+@pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.parametrize("name", CASES)
+def test_each_run_of_a_closed_mechanism_chooses_its_steps(monkeypatch, left_alone, name, method):
+    """Rows that count are chosen for each run where its step begins, and hold until it is taken."""
+    monkeypatch.setattr(in_threads, "cores", lambda: 1)  # a second thread may come too late
+    system, q = CASES[name]()
+    given = starts(system, q)
+    options = {"t_span": (0.0, 0.1), "h": 0.05, **ADAPTIVE[method]}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert left_alone == [[]]
+    if name in [each.name for each in REPRESENTATIONS]:
+        assert_steps_were_chosen(runs)
+    assert runs.counts["evaluations"].max() > 1.5 * runs.counts["evaluations"].min()
+    assert np.abs(runs.multipliers).max() > 0.0
+    check_alone(runs, system, options, given)
+
+
+def test_runs_beside_one_that_fails_have_their_own_bits(left_alone):
+    """Those that drift too far fail, taken alone with whoever was on the way beside them."""
+    system, q = CASES["absolute"]()
+    given = starts(system, q)
+    given["v"] *= 40.0
+    options = {"t_span": (0.0, 0.1), "h": 0.05, **ADAPTIVE["drifting"]}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    alone = {number for left in left_alone for number in left}
+    failed = {number for (number,) in runs.failures}
+    assert failed
+    assert failed <= alone
+    assert len(alone) < COUNT
+    check_alone(runs, system, options, given, [*failed, 0, 7])

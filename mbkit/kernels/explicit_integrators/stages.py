@@ -17,7 +17,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.elementary import any_lane, select
-from mbkit.kernels.equations_of_motion import close_loops, stage_acceleration
+from mbkit.kernels.equations_of_motion import choose_rows, close_loops, stage_acceleration
 from mbkit.kernels.integers_in_floats import shared
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.status import NOT_FINITE, OK, failure
@@ -137,9 +137,20 @@ def truncated_rates(model, memory, series, x, w, out):
 
 @helper
 def evaluate_stages(space, scheme, step, start, stages, first, last):
-    """Evaluate the stages from `first` to before `last`.
+    """Evaluate the stages from `first` to before `last`; the step begins at stage 0."""
+    for i in range(first, last):
+        code = evaluate_stage(space, scheme, step, start, stages, i)
+        if code != OK:
+            return code
+        if i == 0:
+            choose_rows(space, True)
+    return OK
 
-    Stage i, in coordinates x of the group about q:
+
+@helper
+def evaluate_stage(space, scheme, step, start, stages, i):
+    """Evaluate a stage, in coordinates x of the group about q.
+
         x_i = h sum_j a_ij k_j,   q_i = q exp(x_i),   v_i = v + h sum_j a_ij l_j,
         k_i = dexp^-1_{-x_i} w_i,   l_i = vdot(t + c_i h, q_i, v_i),
     with the rates w_i of steps at (q_i, v_i). Where runs side by side have times of their own,
@@ -151,25 +162,21 @@ def evaluate_stages(space, scheme, step, start, stages, first, last):
     model = bodies(space)
     memory = scratch_of(space)
     rates = records_at(space, 1, SPACE)[0].rates
-    truncated = series.truncation != ALL
-    for i in range(first, last):
-        combine(step.h, A[i], xdot, i, x)
-        code = retract_rows(model, memory, start.q, x, q)
-        if code != OK:
-            return code
-        combine_velocities(step.h, A[i], vdot, i, start.v, v)
-        if rates != 0:
-            code = call_address(rates, (space, 0, q, v, v, w))
-        if code == OK:
-            code = dexp_inv_rows(model, memory, x, w, xdot[i])
-        if code == OK and truncated:
-            code = truncated_rates(model, memory, series, x, w, xdot[i])
-        if code == OK:
-            t = shared(step.t + c[i] * step.h)
-            code = stage_acceleration(space, i, t, q, v, vdot[i], powers[i])
-        if code != OK:
-            return code
-    return OK
+    combine(step.h, A[i], xdot, i, x)
+    code = retract_rows(model, memory, start.q, x, q)
+    if code != OK:
+        return code
+    combine_velocities(step.h, A[i], vdot, i, start.v, v)
+    if rates != 0:
+        code = call_address(rates, (space, 0, q, v, v, w))
+    if code == OK:
+        code = dexp_inv_rows(model, memory, x, w, xdot[i])
+    if code == OK and series.truncation != ALL:
+        code = truncated_rates(model, memory, series, x, w, xdot[i])
+    if code == OK:
+        t = shared(step.t + c[i] * step.h)
+        code = stage_acceleration(space, i, t, q, v, vdot[i], powers[i])
+    return code
 
 
 @helper

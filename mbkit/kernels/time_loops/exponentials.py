@@ -17,7 +17,7 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
-from mbkit.kernels.equations_of_motion import stage_acceleration
+from mbkit.kernels.equations_of_motion import choose_rows, stage_acceleration
 from mbkit.kernels.explicit_integrators.stages import (
     Stages,
     combine,
@@ -135,6 +135,8 @@ def take_step(space, method, step, state, stages):
             code = stage_acceleration(space, i, step.t + c[i] * h, q, v, vdot[i], powers[i])
         if code != OK:
             return code
+        if i == 0:
+            choose_rows(space, True)
     code = compose(space, method, count, h, state.q, stages, q_end)
     if code != OK:
         return code

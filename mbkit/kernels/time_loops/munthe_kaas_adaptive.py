@@ -7,6 +7,7 @@ from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, kernel, records_at, typed
 from mbkit.kernels.each_lane import each_lane
 from mbkit.kernels.elementary import any_lane, select
+from mbkit.kernels.equations_of_motion import choose_rows, hold_rows
 from mbkit.kernels.explicit_integrators.dense_output import between
 from mbkit.kernels.explicit_integrators.error_control import (
     EVALUATIONS,
@@ -31,6 +32,7 @@ from mbkit.kernels.explicit_integrators.stages import (
     arrive,
     assign_where,
     copy,
+    evaluate_stage,
     evaluate_stages,
     keep,
     take_over,
@@ -133,9 +135,10 @@ def find_first_stage(space, scheme, control, progress, stages, fresh):
     if any_lane(is_new):
         progress.counts[EVALUATIONS] += select(is_new, 1.0, 0.0)
         step = Step(numbers[TIME], 0.0, numbers[TIME])
-        code = evaluate_stages(space, scheme, step, progress.now, fresh, 0, 1)
+        code = evaluate_stage(space, scheme, step, progress.now, fresh, 0)
         if code != OK:
             return code
+        choose_rows(space, is_new)
         assign_where(is_new, stages.xdot[0], fresh.xdot[0])
         assign_where(is_new, stages.vdot[0], fresh.vdot[0])
         assign_where(is_new, stages.powers[0], fresh.powers[0])
@@ -174,6 +177,7 @@ def attempt(space, scheme, control, progress, stages, fresh):
         progress.counts[EVALUATIONS] += count - 1.0
         code = evaluate_stages(space, scheme, step, now, stages, 1, count)
     if code == OK:
+        hold_rows(space)
         code = arrive(space, scheme.b, end, h, now, stages)
     error = math.inf
     if code == OK:

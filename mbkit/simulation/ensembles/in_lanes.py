@@ -98,8 +98,8 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
 
     They do where a mechanism moves by constant efforts and forces that are compiled for lanes, and
     runs differ in nothing but states and efforts. Where each run chooses its steps, and so has a
-    time of its own, no force may read that, and no loop may be there. Loops need multipliers that
-    are found in lanes.
+    time of its own, no force may read that. Loops need multipliers that are found in lanes, and no
+    constraint in lanes reads the time.
     """
     from mbkit.kernels.compile import UNCOMPILED
 
@@ -140,7 +140,7 @@ def _moves_in_lanes(system: System, *, adaptive: bool) -> bool:
     if system.equations not in (FORWARD_DYNAMICS, CONSTRAINED_DYNAMICS):
         return False
     closure, forces = system.arrays.closure, system.arrays.forces
-    if closure and (adaptive or not (is_in_lanes(closure) and solves_in_lanes(closure))):
+    if closure and not (is_in_lanes(closure) and solves_in_lanes(closure)):
         return False
     function = system.evaluator.made(system.evaluator.function(system.equations)).function
     called = forces.order[forces.num_fields : forces.num_called]

@@ -35,11 +35,12 @@ from mbkit.kernels.status import NOT_SOLVED, OK, failure
 from mbkit.kernels.workspace import bodies
 
 #: Refinements that are tried; in parts of the target, where they end, the same where the factor
-#: leaves little of a row, and what must not be left.
+#: leaves little of a row, and what must not be left. Numbers below the last have few digits.
 MOST = 20
 NEAR = 1e-12
 NEARER = 1e-14
 UNSOLVED = 1e-8
+NOTHING = 1e-290
 
 
 @helper
@@ -89,7 +90,7 @@ def refine(space, target, multipliers, subtract_motion, improve):
         for r in range(m):
             rest[r] = select(goes_on, rest[r], 0.0)
         improve(space, rest, multipliers)
-    if any_lane(most > UNSOLVED * first):
+    if any_lane((most > UNSOLVED * first) & (most > NOTHING)):
         return failure(NOT_SOLVED, whole(worst))
     return OK
 
