@@ -19,7 +19,6 @@ from mbkit.systems.body_motion import (
     twist_at,
     twist_resolved,
 )
-from mbkit.systems.higher_orders import representation_code
 from mbkit.systems.parameters.geometric_parameters import JointEnds, joint_ends, regressor_at
 from mbkit.tracing.trace import Trace
 
@@ -56,16 +55,18 @@ def body_derivatives(
     trace: Trace, *higher: Any, representation: Representation | None = None
 ) -> Any:
     """Return twists and their rates, those of an order below each other."""
-    from mbkit.kernels.higher_orders.motion import body_derivatives
+    from mbkit.kernels.higher_orders.motion import body_derivatives as kernel
 
     every, rows = [trace.v, *higher], len(trace.system.body_names)
     count = len(every)
-    if trace.system.arrays.joint_pieces.given:  # joints in Python, which have no series on a tape
+    form = checked_form(trace.system, representation)
+    code = form.kernel_number
+    # representations of users and joints in Python have no series on a tape
+    if code is None or trace.system.arrays.joint_pieces.given:
         return np.concatenate(
-            [rates_of(trace, twists(trace, representation), every, k) for k in range(count)]
+            [rates_of(trace, twists(trace, form), every, k) for k in range(count)]
         )
-    code = representation_code(trace.system, representation)
-    made = trace.call_series(body_derivatives, 6 * count * rows, every, count, code=code)
+    made = trace.call_series(kernel, 6 * count * rows, every, count, code=code)
     return made.reshape(count * rows, 6)
 
 
@@ -160,10 +161,11 @@ def jacobian_rate(
 
     system, every = trace.system, [trace.v, *higher]
     place = Place.of(system, body, frame, None)
-    if not place.is_plain or system.arrays.joint_pieces.given:
+    code = checked_form(system, representation).kernel_number
+    if code is None or not place.is_plain or system.arrays.joint_pieces.given:
         J = jacobian(trace, body, frame, None, representation)
         return rates_of(trace, J, every, len(every))
-    code, count = representation_code(system, representation), len(every) + 1
+    count = len(every) + 1
     made = trace.call_series(jacobian_rate, 6 * system.nv, every, count, body=place.row, code=code)
     return made.reshape(6, system.nv)
 

@@ -40,7 +40,6 @@ __all__ = [
     "jacobian_series",
     "jerks",
     "motion_subspace_rates",
-    "representation_code",
 ]
 
 #: Of partial derivatives of Jacobians: their number of terms grows with 2^order, and their weights
@@ -63,15 +62,16 @@ def jerks(
 ) -> Floats:
     """See `System.jerks`."""
     rates = v, vdot, vddot
-    users = _without_kernels(system, representation)
-    if users is not None:
-        found = _converted(system, users, q, _stacked(system, rates), on_error)[-1]
+    form = _form(system, representation)
+    code = form.kernel_number
+    if code is None:
+        found = _converted(system, form, q, _stacked(system, rates), on_error)[-1]
         result = system.evaluator.arguments.output("twists", found.shape[:-2], out)
         result[...] = found
         return np.asarray(result)
     if representation is None and _are_vectors(system, rates):
         return system._jerks(q, None, np.concatenate(rates), out, on_error)
-    plan = system.arrays.joint_pieces.plan(representation_code(system, representation), 3)
+    plan = system.arrays.joint_pieces.plan(code, 3)
     return _compute(system, JERKS, q, _stacked(system, rates), 3, plan, out=out, on_error=on_error)
 
 
@@ -80,7 +80,8 @@ def bind_jerks(system: System) -> Callable[..., Floats]:
 
     Of systems in a representation that kernels know.
     """
-    plan = system.arrays.joint_pieces.plan(representation_code(system, None), 3)
+    code: Any = system.representation.kernel_number
+    plan = system.arrays.joint_pieces.plan(code, 3)
     return system.evaluator.of_series(3, 3 * system.nv).bind(JERKS, plan)
 
 
@@ -104,11 +105,12 @@ def body_derivatives(
 ) -> Floats:
     """See `System.body_derivatives`."""
     rows = _rates(system, rates)
-    users = _without_kernels(system, representation)
-    if users is not None:
-        return np.stack(_converted(system, users, q, rows, on_error), axis=-3)
+    form = _form(system, representation)
+    code = form.kernel_number
+    if code is None:
+        return np.stack(_converted(system, form, q, rows, on_error), axis=-3)
     count = rows.shape[-2]
-    plan = system.arrays.joint_pieces.plan(representation_code(system, representation), count)
+    plan = system.arrays.joint_pieces.plan(code, count)
     return _compute(system, BODY_DERIVATIVES, q, rows, count, plan, on_error=on_error)
 
 
@@ -249,8 +251,8 @@ def jacobian_series(
     That is the row of a body, and the pose of a frame on it as `placed_on` returns them.
     """
     row, S = place
-    form = checked_choice(system, representation) or system.representation
-    if _without_kernels(system, representation) is not None and S is None:
+    form = _form(system, representation)
+    if form.kernel_number is None and S is None:
         S = np.eye(4)
     own = form if S is None or isinstance(form, Spatial) else _BODY
     name = system.body_names[row]
@@ -277,25 +279,22 @@ def _jacobian_rate(
 ) -> Floats:
     """Return the k-th rate for rates (..., k, nv) at a place as for `jacobian_series`."""
     index, S = place
-    if S is not None or _without_kernels(system, representation) is not None:
+    code = _form(system, representation).kernel_number
+    if S is not None or code is None:
         found = jacobian_series(system, place, q, rates, representation, on_error)[-1]
         if out is None:
             return found
         result = system.evaluator.arguments.output("jacobian", found.shape[:-2], out)
         result[...] = found
         return np.asarray(result)
-    code = representation_code(system, representation)
     count = rates.shape[-2] + 1
     plan = system.arrays.joint_pieces.plan(code, count, index)
     return _compute(system, JACOBIAN_RATE, q, rates, count, plan, out=out, on_error=on_error)
 
 
-def _without_kernels(
-    system: System, representation: Representation | None
-) -> Representation | None:
-    """Return the chosen representation if kernels of higher orders do not know it, else None."""
-    chosen = checked_choice(system, representation) or system.representation
-    return chosen if chosen.kernel_number is None else None
+def _form(system: System, representation: Representation | None) -> Representation:
+    """Return the chosen representation, by default the system's; UsageError if it is none."""
+    return checked_choice(system, representation) or system.representation
 
 
 def _converted(
@@ -310,18 +309,6 @@ def _converted(
     maps = form.twist_map_rates(system.poses(q, on_error=on_error), rows[..., :-1, :])
     twists = [every[..., n, :, :, None] for n in range(every.shape[-3])]
     return [each[..., 0] for each in along_map(maps, twists)]
-
-
-def representation_code(system: System, representation: Representation | None) -> int:
-    """Return the number that kernels have for a representation; UsageError for one of a user."""
-    chosen = checked_choice(system, representation) or system.representation
-    code = chosen.kernel_number
-    if code is None:
-        raise UsageError(
-            f"System '{system.name}': functions of symbols have rates of higher order in the "
-            f"representations of mbkit, got {chosen!r}; give one of these."
-        )
-    return code
 
 
 def _rates(system: System, rates: ArrayLike) -> Any:

@@ -9,6 +9,8 @@ import pytest
 
 import mbkit as mb
 from mbkit.bridges.evaluations import EVALUATIONS, REFUSED
+from mbkit.lie.arrays import hat
+from mbkit.representations.arguments import blocks
 from tests.joints.pose_only import AxisJoint, FreeTwin
 from tests.reference.user_joints import BallJoint, EllipseJoint
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
@@ -251,6 +253,47 @@ def test_accelerations_of_the_centre_of_mass():
         for name, m, c in bodies
     )  # fmt: skip
     assert np.allclose(found, expected / system.mass, rtol=1e-12, atol=1e-12)
+
+
+class OwnAxes(mb.Representation):
+    """A user's: mixed twists, of which no kernel of higher orders knows."""
+
+    name = "own axes"
+    kernel_package = "mbkit.kernels.mixed"
+
+    def twist_map(self, C):
+        return blocks(np.eye(3), np.asarray(C)[..., :3, :3])
+
+    def twist_map_rate(self, C, V_b):
+        return blocks(np.zeros((3, 3)), np.asarray(C)[..., :3, :3] @ hat(V_b[..., :3]))
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "options", "arguments"),
+    [
+        ("jerks", {}, (*MOTION, "vddot")),
+        ("body_derivatives", {"order": 2}, (*MOTION, "vddot")),
+        ("jacobian_rate", {"body": "body2"}, ("q", "v")),
+        ("jacobian_rate", {"body": "body2", "order": 2}, MOTION),
+    ],
+)
+def test_higher_orders_in_a_representation_of_a_user(evaluation, options, arguments):
+    """As in its twin among the four, of which kernels know the series."""
+    mechanism = random_mechanism(np.random.default_rng(5), len(KINDS[1]) + 1, KINDS[1])
+    twin, own = (
+        mechanism.assemble(mb.RelativeCoordinates(form)) for form in (mb.Mixed(), OwnAxes())
+    )
+    given = inputs_of(np.random.default_rng(6), twin)
+    motion = [given[name] for name in arguments]
+    if evaluation == "body_derivatives":
+        expected = np.vstack(twin.body_derivatives(motion[0], motion[1:]))
+    else:
+        body = [options["body"]] if "body" in options else []
+        expected = getattr(twin, evaluation)(*body, *motion)
+    assert_computes(own, given, evaluation, expected, **options)
+    chosen = {"representation": OwnAxes(), **options}
+    other = mechanism.assemble(mb.RelativeCoordinates(mb.Spatial()))
+    assert_computes(other, given, evaluation, expected, 1e-11, **chosen)
 
 
 #: Evaluations that need the derivatives of motion subspaces, or series.
