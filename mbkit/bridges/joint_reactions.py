@@ -22,7 +22,7 @@ from mbkit.bridges.constrained import (
     solved,
 )
 from mbkit.bridges.constrained import (
-    minimum_norm as least_multipliers,
+    minimum_norm as minimum_norm_multipliers,
 )
 from mbkit.bridges.terms import inverse_dynamics
 from mbkit.errors import UsageError
@@ -106,14 +106,15 @@ def _motion(trace: Trace, tau: Any) -> dict[str, Any]:
 
 
 def _given(trace: Trace, least: bool, vdot: Any, multipliers: Any = None) -> dict[str, Any]:
-    """Return a motion that is given, with the least multipliers that do the same, if they count."""
+    """Return a motion that is given; if `least`, with its minimum-norm multipliers."""
     if multipliers is None:
         return {"vdot": vdot}
     if least:
         system, A = trace.system, closed_kinematics.constraint_jacobian(trace)
         rows = independent_rows(system, trace.what, range(system.nv))
         R = A[rows]
-        multipliers = least_multipliers(A, rows, solved(factorised(R @ R.T), R @ (multipliers @ A)))
+        found = solved(factorised(R @ R.T), R @ (multipliers @ A))
+        multipliers = minimum_norm_multipliers(A, rows, found)
     return {"vdot": vdot, "multipliers": multipliers}
 
 

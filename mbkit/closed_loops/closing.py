@@ -151,7 +151,7 @@ def lead(loops: Loops, q: FloatArray, target: FloatArray) -> tuple[Closing, floa
 
 
 def _held(loops: Loops) -> tuple[Any, Any]:
-    """Return which entries of steps and which positions belong to what must not move."""
+    """Return which tangent entries and which positions belong to joints that must not move."""
     system = loops.system
     steps, positions = np.zeros(system.ndx, bool), np.zeros(system.nq, bool)
     for name, joint in system.arrays.tree_joints.items():

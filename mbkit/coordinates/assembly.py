@@ -126,7 +126,7 @@ class Assembly:
 
     @property
     def split_bodies(self) -> Mapping[str, SplitBody]:
-        """Bodies of the system that are parts of others."""
+        """Split bodies of the system, by name."""
         return self.division.split_bodies
 
     @property

@@ -52,7 +52,7 @@ class Division:
     rule: DivisionRule  # the rule that made it; it also makes the division for other parameters
     whole: Parts  # bodies and joints of the mechanism
     parts: Parts  # bodies and joints of the system
-    split_bodies: Mapping[str, SplitBody]  # bodies of the system that are parts of others
+    split_bodies: Mapping[str, SplitBody]  # parts of bodies that are cut, by name
     # names of the added free joints between the world and the bodies
     free_joints: tuple[str, ...] = ()
     # moments of inertia that bodies have for others, by the joint between

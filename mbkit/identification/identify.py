@@ -1,4 +1,4 @@
-"""Inertial parameters, and numbers of forces, from measured motion and efforts."""
+"""Inertial parameters, and force parameters, from measured motion and efforts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _ROUNDING = 1e-13
 #: an impossible body draws them towards infinity.
 _HELD = 1e-3
 
-#: Step of differences by numbers of forces, in parts of the number.
+#: Step of differences by force parameters, relative to the parameter.
 _STEP = 1e-5
 
 
@@ -58,7 +58,7 @@ def identify(
     noise: ArrayLike | None = None,
     consistent: bool = False,
 ) -> Identification:
-    """Return inertial parameters, and numbers of forces, from measured motion and efforts.
+    """Return inertial parameters, and force parameters, from measured motion and efforts.
 
     The efforts are what the actuators bear besides the forces of the mechanism,
     ``inverse_dynamics(q, v, vdot, t=t)``, zero at passive joints. The sum of their squared errors,
@@ -73,7 +73,7 @@ def identify(
         ``t`` (samples,) where forces depend on time.
     parameters : list of str, optional
         Inertial parameters, as of `System.inertial_parameter_names`; bodies, for all ten of them;
-        numbers of forces, as ``"forces.damper.damping"`` of `System.parameters`. All inertial
+        force parameters, as ``"forces.damper.damping"`` of `System.parameters`. All inertial
         parameters if left out.
     noise : array_like, shape (nv,) or (samples, nv), optional
         Standard deviation of the efforts. If left out, one for each velocity is estimated from the
@@ -307,7 +307,7 @@ class _Problem:
         found: FloatArray = np.column_stack([self.Y, -self._slopes(x[self.count :])])
         return found / noise[:, None]
 
-    # ------------------------------------------------------------------------- numbers of forces
+    # -------------------------------------------------------------------------- force parameters
 
     def _tried(self, numbers: Any) -> FloatArray | None:
         """Return the forces for numbers, None if the system refuses these."""
@@ -370,7 +370,7 @@ class _Problem:
 
 
 def _values(system: System, unknown: Unknown, x: FloatArray) -> dict[str, Any]:
-    """Return the parameters of the system by name, with new inertias and numbers of forces."""
+    """Return the parameters of the system by name, with new inertias and force parameters."""
     n = len(unknown.inertial)
     values = force_values(system, unknown, x[n:])
     rows = np.array(system.inertial_parameters)

@@ -16,7 +16,7 @@ TOLERANCE = 1e-9
 
 
 def other_charts(problem: Problem) -> Any:
-    """Return 1 for entries of steps of joints whose `retract` is no exponential, else 0.
+    """Return 1 for tangent entries of joints whose `retract` is no exponential, else 0.
 
     A retraction is the exponential where q exp(t x) moves with constant rates: where
     ``dexp_inv(x, x) = x`` for all x. Where coordinates add, they are their exponential. Those of
@@ -31,7 +31,7 @@ def other_charts(problem: Problem) -> Any:
 
 
 def angular_entries(problem: Problem) -> Any:
-    """Return 1 for entries of steps that turn a joint on a group, which end at 2 pi, else 0.
+    """Return 1 for tangent entries that turn a joint on a group, whose steps end at 2 pi, else 0.
 
     The bracket of such an entry with the others has an eigenvalue that is not zero.
     """

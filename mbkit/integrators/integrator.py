@@ -289,8 +289,8 @@ class Integrator(FinalBuiltIns, abc.ABC):
        `takes_nonholonomic_joints` and `takes_forces_of_velocity`.
     9. Its states lie on the group: quaternions have length one, to rounding. One whose quaternions
        drift from that, by no more than its order, says so by `stays_on_group`.
-    10. One that takes steps of sizes of its own within those of `simulate`, by a tolerance, says
-        so by `adaptive`: its errors do not fall with h.
+    10. One that adapts its step size to a tolerance, within the steps of `simulate`, says so by
+        `adaptive`: its errors do not fall with h.
     11. One that takes rates of steps from `Problem.rates` alone, never for v itself, and
         accelerations from `Problem.accelerate` alone says so by `takes_momenta`: in place of v it
         advances the momenta of a `MomentumForm`.

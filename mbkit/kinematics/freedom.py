@@ -35,7 +35,7 @@ class Freedom:
     # (nq, 2): lower and upper limit of each position; infinite where there is none
     limits: FloatArray
     velocities: Integers  # (free,): the entries of v that may move
-    steps: Integers  # (free,): the entries of steps on the group that they are
+    steps: Integers  # (free,): their tangent entries
     # (free,): the position that each of them adds to; -1 where positions are not simply added
     positions: Integers
     turning: Any  # (free,): where a whole turn of that position leads to the same pose

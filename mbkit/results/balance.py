@@ -138,8 +138,8 @@ def _remedy(options: Mapping[str, Any]) -> str:
     name = method.partition("(")[0] or "the integrator"
     wrong = "and its numbers are inexact or wrong"
     look = (
-        "where that does not help, a force has another power than it says. See 'When steps are too "
-        "large' in docs/integrators.md."
+        "where that does not help, a force has another power than it says. See 'Steps that are "
+        "too large' in docs/integrators.md."
     )
     if "rtol=" in method or "atol=" in method:
         return (

@@ -54,8 +54,8 @@ class SolverKernels:
         Brings the efforts of given multipliers into u of every velocity; by the response of the
         tree if left out.
     nested : SolverKernels, optional
-        What is called instead where loops are nested and closing each at its base is cheaper;
-        left out, the strategy has all rows on their whole way to the world.
+        Called instead where loops are nested and local elimination of each at its base is cheaper;
+        if left out, the wrenches of all rows are propagated to the world.
     """
 
     prepare: FunctionAddress

@@ -157,7 +157,7 @@ class Blueprint(Protocol):
 
     @property
     def split_bodies(self) -> Mapping[str, SplitBody]:
-        """Bodies of the system that are parts of others."""
+        """Split bodies of the system, by name."""
         ...
 
     @property

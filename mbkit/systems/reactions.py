@@ -190,7 +190,7 @@ class JointCut:
             )
         place = joints[name]
         bodies = place.successor, place.predecessor
-        # a part of a body stands for the whole
+        # a split body stands for the whole
         wholes = {
             system.split_bodies[body].whole: body for body in bodies if body in system.split_bodies
         }
@@ -266,7 +266,7 @@ class JointCut:
         loads = body_loads(self.system, *motion, t, wrenches, on_error=on_error)
         beyond = bodies_beyond(self.system, self.child)
         W = loads.total(beyond, about)
-        # a part of a body whose inertia is from beyond, and which is not, or the other way round
+        # a split body whose inertia is from one side of the joint, its whole on the other
         row = self.system.body_index
         for name, part in self.system.split_bodies.items():
             missing = int(beyond[row(part.origin)]) - int(beyond[row(part.whole)])

@@ -255,7 +255,7 @@ class System:
 
     @property
     def split_bodies(self) -> Mapping[str, SplitBody]:
-        """Bodies that are parts of others, by name: those that were cut to open a loop."""
+        """Split bodies by name: the parts of bodies that were cut to open a loop."""
         return self._blueprint.split_bodies
 
     @property
@@ -3660,21 +3660,22 @@ class System:
         By q and v as exact as `inverse_dynamics_derivatives`, `force_derivatives` and
         `constraint_force_derivative`; what constraints do to accelerations is exact along q where
         they are mbkit's and compiled, else by differences of eighth order, to 1e-12 or so. By tau,
-        vdot, gravity, inertial parameters and dimensions of bodies exact to rounding. By the places
-        of joints of the tree, `S_pred`, `S_succ` and `point`, and the axes of joints with one
-        `axis`, as by q: they are steps of free joints at rest there. By numbers of forces and
-        constraints, by these places of joints that close loops, and by time exact to rounding, if
-        they are mbkit's, compiled for lanes, or forces that give these derivatives, and no joint
-        is one of your own, an `AbsoluteJoint` or a `CompositeJoint`; else, and by other parameters,
-        by differences of eighth order of the equations of motion at fixed accelerations, to 1e-11
-        or so where these are smooth. What prescribed joints do by time follows from their jerks,
-        which are exact where motions are derived, and differences of a given ``acceleration=``
-        else. Other numbers of joints of the tree, such as pitches and axes, do what a free joint
-        would: only what they do to their joint alone is by differences, to 1e-12 or so.
+        vdot, gravity, inertial parameters and dimensions of bodies exact to rounding. By the
+        placements of joints of the tree, `S_pred`, `S_succ` and `point`, and the axes of joints
+        with one `axis`, as by q: they are small displacements of a free joint inserted between
+        joint and body. By parameters of forces and constraints, by these placements of joints that
+        close loops, and by time exact to rounding, if they are mbkit's, compiled for lanes, or
+        forces that give these derivatives, and no joint is one of your own, an `AbsoluteJoint` or a
+        `CompositeJoint`; else, and by other parameters, by differences of eighth order of the
+        equations of motion at fixed accelerations, to 1e-11 or so where these are smooth. The
+        effect of time through prescribed joints follows from their jerks, which are exact where
+        mbkit differentiates their motions, else differences of a given ``acceleration=``. Other
+        parameters of joints of the tree, such as pitches and axes, cause a motion at their joint,
+        which is imposed by such a free joint: only that motion is by differences, to 1e-12 or so.
 
-        Where rows of constraints depend on others, the derivative holds along motions and
-        parameters that keep them so: with a planar linkage, within its plane. The multipliers are
-        those of least norm, and their derivatives those of these. Directions that a constraint
+        If constraint rows are redundant, the derivative holds for motions and parameters that keep
+        them redundant: for a planar linkage, those that keep it planar. The multipliers are the
+        minimum-norm ones, and their derivatives those of these. Directions that a constraint
         chooses beside its axis or normal turn with it, also where another choice is near.
 
         Prescribed joints move as functions of time: columns of their positions, velocities and
@@ -3682,8 +3683,8 @@ class System:
 
         Cost: O(nv^2 (nv + m)) a state, and one O(nv) evaluation for each column; with constraints
         one pass of dual numbers for seven entries of q, or 8 evaluations for each where they are
-        not compiled. All places together take one assembly, a parameter that is differentiated by
-        differences 8 or more for each of its numbers.
+        not compiled. All placements together take one assembly, a parameter that is differentiated
+        by differences 8 or more for each of its numbers.
 
         Examples
         --------
@@ -3935,7 +3936,7 @@ class System:
         2e-5 of a kink it is a mean of both sides.
 
         Cost: O(forces) for springs and dampers in joints, O(p^2) for one across p joints; with
-        other forces one pass of dual numbers for seven velocities and entries of a step, or four
+        other forces one pass of dual numbers for seven velocities and tangent entries, or four
         force passes for each.
 
         Examples

@@ -49,7 +49,7 @@ RATIOS = {1: 2.0, 2: 2.0, 3: 2.0, 4: 2.0**0.5, 5: 2.0**0.5}
 #: compared, and from one to the next so much of the error goes that the floor has to be higher.
 FEW_STEPS, FEW_SAMPLES, FEW_FLOOR = 6, 4, 1e-12
 
-#: On how many points loops are looked at of methods that take steps of their own.
+#: On how many points loops are checked of methods with an adaptive step size.
 OWN_STEPS = 256
 
 
@@ -220,7 +220,7 @@ def _on_problem(
 ) -> Iterator[Line]:
     """Yield the orders, and what is kept on the way; what is measured is added to what was seen."""
     if integrator.adaptive:
-        remark = "it takes steps of its own; check the form with steps of one size"
+        remark = "its step size is adaptive; check the form with steps of one size"
         yield Line(
             f"orders, and what falls with the step, on the {problem.name}", None, remark=remark
         )

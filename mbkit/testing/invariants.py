@@ -69,7 +69,7 @@ def group(integrator: Integrator, problem: StandardProblem) -> Iterator[Line]:
     if not integrator.stays_on_group:
         law = "quaternions drift no faster than the order says"
         if integrator.adaptive:
-            yield Line(law, None, remark="it takes steps of its own")
+            yield Line(law, None, remark="its step size is adaptive")
             return
         yield _falls(law, integrator, problem, 256, off)
         return

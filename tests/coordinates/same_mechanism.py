@@ -19,7 +19,7 @@ IDS = ("body_fixed", "mixed", "hybrid", "spatial")
 
 
 def bodies_of(system: mb.System, other: mb.System) -> list[int]:
-    """Return the rows in `system` of the bodies of `other` that are no parts of others."""
+    """Return the rows in `system` of the bodies of `other` that are no split bodies."""
     return [system.body_index(name) for name in other.body_names if name not in other.split_bodies]
 
 

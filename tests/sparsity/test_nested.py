@@ -1,4 +1,4 @@
-"""Loops that hang on loops: closed each at its base, against all at once and dense strategies."""
+"""Nested loops: local elimination at their bases, against all at once and dense strategies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_nested(system: mb.System) -> bool:
 
 @pytest.fixture
 def both_ways(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return what assembles a mechanism with loops closed at their bases, and all at once."""
+    """Return what assembles a mechanism with loops eliminated at their bases, and all at once."""
 
     def made(mech: mb.Mechanism, **options: Any) -> tuple[mb.System, mb.System]:
         coordinates = mb.RelativeCoordinates(**options)
@@ -280,7 +280,7 @@ def test_a_run_that_is_cut_in_two_is_the_same() -> None:
 # --------------------------------------------------------------------------------------- choice
 
 
-def test_it_is_chosen_where_loops_hang_on_loops() -> None:
+def test_it_is_chosen_where_loops_are_nested() -> None:
     assert is_nested(hanging_ladder(8).assemble())
     assert is_nested(rimmed_wheel(12).assemble())
     assert not is_nested(row_of_four_bars(40).assemble())  # they stand on the world
@@ -288,7 +288,7 @@ def test_it_is_chosen_where_loops_hang_on_loops() -> None:
     assert not is_nested(hanging_ladder(8).assemble(mb.AbsoluteCoordinates()))
 
 
-def test_other_strategies_close_all_at_once() -> None:
+def test_other_strategies_eliminate_all_at_once() -> None:
     system = hanging_ladder(9).assemble()
     q, v, tau = moved(system)
     exact, multipliers = system.solve_dynamics(q, v, tau)

@@ -181,7 +181,7 @@ class _LocalModel:
             raise StepFailed(status)
         return q, y[d : d + nv].copy(), y[d + nv :]
 
-    # ------------------------------------------------------------- steps of their own sizes
+    # -------------------------------------------------------------------- adaptive step size
 
     def adaptive(self, method: LocalVectorSpace) -> AdaptiveSteps:
         """Return what takes steps by the tolerances; X has the size 1."""

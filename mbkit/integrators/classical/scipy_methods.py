@@ -161,7 +161,7 @@ def _kind(method: str) -> Any:
     return getattr(scipy.integrate, method)
 
 
-# ------------------------------------------------------------------- steps of their own sizes
+# -------------------------------------------------------------------------- adaptive step size
 
 
 @attrs.frozen

@@ -36,7 +36,7 @@ CLOSURE = np.dtype(
         ("coefficients", _i8),
         ("num_coefficients", _i8),
         # the response of the tree to the rows
-        ("response", _i8),  # S.f of each column inward of a constraint, f what arrives there
+        ("response", _i8),  # S.f of each column inward of a constraint, f the propagated wrench
         ("num_response", _i8),
         ("propagated", _i8),  # room for the wrenches that go inwards: 6 numbers a row and path
         ("num_propagated", _i8),
@@ -72,13 +72,13 @@ CLOSURE = np.dtype(
         ("change", _i8),  # nv: M^-1 A^T of the multipliers
         ("unloaded", _i8),  # nv zeros
         ("next_q", _i8),  # nq
-        # where loops are closed on the way inwards: see `mbkit.kernels.constraints.solve.nested`
+        # where nested loops are eliminated locally: see `mbkit.kernels.constraints.solve.nested`
         ("propagations", _i8),  # PROPAGATION entries, by body of the tree
         ("first_propagations", _i8),  # integers: the first of each row of the tree, and one more
         ("num_propagations", _i8),
         ("closed_columns", _i8),  # CLOSED_COLUMN entries, nv of them
         ("num_closed_columns", _i8),
-        ("close_inward", _i8),  # the representation's own, by address; form of `evaluation`
+        ("eliminate_inward", _i8),  # the representation's own, by address; form of `evaluation`
         ("solve_nested", _i8),
         # the representation's own, by address; form of `evaluation`
         ("free_dynamics", _i8),
@@ -228,9 +228,9 @@ BLOCK = np.dtype(
         ("num_neighbours", _i8),
         ("updates", _i8),
         ("num_updates", _i8),
-        # of a constraint whose loop is closed on the way inwards
+        # of a constraint whose loop is eliminated at its base
         ("base_row", _i8),  # the row of the tree at which it is
-        ("base_start", _i8),  # where L^-1 of what arrives there begins in the Gram matrix, (6, n)
+        ("base_start", _i8),  # where L^-1 of the wrenches there begins in the Gram matrix, (6, n)
         ("propagated", _i8),  # integers: where its wrenches lie at the base, and each neighbour's
         ("first_pair", _i8),  # those that are complete at the base
         ("num_pairs", _i8),
@@ -255,7 +255,7 @@ PROPAGATION = np.dtype(
     align=True,
 )
 
-#: What the articulated-body algorithm has by velocity, where loops are closed on the way inwards.
+#: What the articulated-body algorithm has by velocity, where nested loops are eliminated locally.
 CLOSED_COLUMN = np.dtype([("U", _f8, (6,)), ("D", _f8), ("u", _f8)], align=True)
 
 #: What `solve_nested` does.

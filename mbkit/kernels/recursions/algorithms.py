@@ -77,13 +77,13 @@ def constraint_motion(space, _option, _q, _v, _x, change):
     return response.spread(space, vector(space, change), RECURSION)
 
 
-def constraint_closing(space, _option, _q, _v, _x, _out):
-    """Loops that hang on loops, each closed at its base, after forward dynamics."""
-    return nested.close_inward(space, RECURSION)
+def constraint_elimination(space, _option, _q, _v, _x, _out):
+    """Local elimination of nested loops, each at its base, after forward dynamics."""
+    return nested.eliminate_inward(space, RECURSION)
 
 
 def constraint_solution(space, what, _q, _v, _x, x):
-    """What follows from that for right sides and multipliers, in place (num_rows,)."""
+    """What follows from the elimination for right sides and multipliers, in place (num_rows,)."""
     return nested_solution.solve(space, what, x, RECURSION)
 
 
@@ -99,7 +99,7 @@ _FUNCTIONS = (
     constraint_sites,
     constraint_response,
     constraint_motion,
-    constraint_closing,
+    constraint_elimination,
     constraint_solution,
 )
 

@@ -10,11 +10,11 @@ from mbkit.kernels.workspace import at_rest, bodies, frames, scratch_of
 
 
 @address_kernel(EVALUATION)
-def motion_subspaces(space, site_of_row, q, _v, _x, out):
+def motion_subspaces(space, body_of_row, q, _v, _x, out):
     """X_k = Ad_site^-1 S_k of each velocity k, in the frame of the body that the joint carries.
 
-    Reads   model, q; site_of_row: address of integers, which of the user's bodies hangs on the
-            joint of a row.
+    Reads   model, q; body_of_row: address of integers, the user's body that the joint of a
+            row carries.
     Writes  out (nv, 6), rows (angular, linear).
     Source  Mueller 2018, (8): X = Ad_S Z.
     """
@@ -24,11 +24,11 @@ def motion_subspaces(space, site_of_row, q, _v, _x, out):
     status = joint_pass(model, scratch, positions(model, q), at_rest(space))
     if status != OK:
         return status
-    owners = integers_at(site_of_row, model.shape[0])
+    bodies_of_rows = integers_at(body_of_row, model.shape[0])
     columns = as_matrix(out, model[0].num_velocities, 6)
     for i in range(1, model.shape[0]):
         row = model[i]
-        site = sites[owners[i]]
+        site = sites[bodies_of_rows[i]]
         for c in range(row.num_velocities):
             w, u = joint_column(row, scratch[i], c)
             w, u = motion_to_child(site.R, site.p, w, u)

@@ -1,4 +1,4 @@
-"""Steps of the generalized-alpha method with sizes of its own: those accepted, kept; given ones."""
+"""Accepted steps of the generalized-alpha method with an adaptive step size, and given steps."""
 
 from typing import NamedTuple
 

@@ -1,7 +1,7 @@
-"""Several runs that take the steps of a pair side by side, each with a time and a size of its own.
+"""Several runs of an embedded pair in lanes, each with its own time and adaptive step size.
 
-All of them try a step at once; those whose error is small enough take it. Who reaches a grid point
-goes on at once, and waits for nobody.
+All of them try a step at once; those whose error is small enough accept it. A run that reaches a
+grid point goes on at once, without waiting for the others.
 """
 
 from typing import NamedTuple

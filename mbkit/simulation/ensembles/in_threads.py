@@ -257,7 +257,7 @@ def take_runs(
             shown.release()
         return range(first, min(first + width, block.last))
 
-    def work() -> None:
+    def task() -> None:
         worker, groups = None, None
         while drawn := draw():
             if grouped is not None and groups is None:
@@ -271,8 +271,8 @@ def take_runs(
 
     groups = -(-(block.last - block.first) // width)
     if min(cores(), groups) > 1:
-        on_cores(work, groups, halt)
+        on_cores(task, groups, halt)
         return
     with noted:
-        work()
+        task()
     noted.look()

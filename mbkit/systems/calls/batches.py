@@ -110,10 +110,10 @@ def compute(
     chunks = _chunks(evaluator, count, width)
     waiting = iter(chunks)  # next() of it is atomic
 
-    def work() -> None:
+    def task() -> None:
         _take_chunks(evaluator, samples, (lanes, call, arrays), waiting, run, on_error == "raise")
 
-    on_cores(work, 1 if evaluator.calls_python else len(chunks), run, here=True)
+    on_cores(task, 1 if evaluator.calls_python else len(chunks), run, here=True)
     if run.failures:
         raise run.failures[min(run.failures)]
     return result

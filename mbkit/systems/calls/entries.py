@@ -57,7 +57,7 @@ def prescribed_velocities(system: System) -> Any:
 
 
 def prescribed_steps(system: System) -> Any:
-    """Return which entries of a step are those of prescribed joints, (ndx,)."""
+    """Return which tangent entries are those of prescribed joints, (ndx,)."""
     return _marked(system.ndx, map(system.step_slice, system.prescribed_joints))
 
 

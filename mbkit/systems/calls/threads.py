@@ -49,7 +49,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _work(tasks: SimpleQueue[Callable[[], None]]) -> None:
+def _run_tasks(tasks: SimpleQueue[Callable[[], None]]) -> None:
     while True:
         tasks.get()()
 
@@ -61,14 +61,14 @@ def _start_threads() -> bool:
     """
     try:
         while len(_threads) < cores():
-            _threads.append(_thread.start_new_thread(_work, (_tasks,)))
+            _threads.append(_thread.start_new_thread(_run_tasks, (_tasks,)))
     except RuntimeError:  # as many as the system lets there be
         pass
     return bool(_threads)
 
 
-def on_cores(work: Callable[[], None], chunks: int, run: Run, *, here: bool = False) -> None:
-    """Call ``work()`` on a thread for each core, but on no more than the work has chunks.
+def on_cores(task: Callable[[], None], chunks: int, run: Run, *, here: bool = False) -> None:
+    """Call ``task()`` on a thread for each core, but on no more than the task has chunks.
 
     With `here`, this thread is one of them: it waits for nobody to wake up, and Ctrl-C waits until
     the chunk that it takes is done.
@@ -79,7 +79,7 @@ def on_cores(work: Callable[[], None], chunks: int, run: Run, *, here: bool = Fa
     """
     threads = min(cores(), chunks)
     if threads < 2 or not _start_threads():
-        work()
+        task()
         return
     busy: set[int] = set()
     ended: SimpleQueue[BaseException | None] = SimpleQueue()
@@ -89,7 +89,7 @@ def on_cores(work: Callable[[], None], chunks: int, run: Run, *, here: bool = Fa
         busy.add(number)
         try:
             if run.limit[0] >= 0:
-                work()
+                task()
         except BaseException as raised:
             error = raised
         finally:
@@ -101,7 +101,7 @@ def on_cores(work: Callable[[], None], chunks: int, run: Run, *, here: bool = Fa
         for number in others:
             _tasks.put(functools.partial(take, number))
         if here:
-            work()
+            task()
         errors = [ended.get() for _ in others]
     except BaseException:
         run.limit[0] = -1  # what starts after this stops before its first sample

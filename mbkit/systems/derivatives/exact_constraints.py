@@ -165,7 +165,7 @@ class ExactConstraints:
         return self.by_numbers({0: np.ones(1)}, states, given)
 
     def by_steps(self, count: int, states: TimedStates, given: Floats) -> RowDerivatives:
-        """Return the derivatives by the first entries of a step of q and v; see `by_numbers`."""
+        """Return the derivatives by the first tangent entries of q and by v; see `by_numbers`."""
         return self._along(True, self._still[None], count, states, given)
 
     def _along(

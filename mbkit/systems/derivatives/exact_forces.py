@@ -98,7 +98,7 @@ class ExactForces:
             slot.raise_mistake()
 
     def _numbers_of(self, k: int) -> Floats:
-        """Return memory for the time and the numbers of a force, (1 + n, 1 + DIRECTIONS)."""
+        """Return memory for the time and the parameters of a force, (1 + n, 1 + DIRECTIONS)."""
         from mbkit.kernels.compile import array_address
 
         forces = self._arrays.forces
@@ -194,7 +194,7 @@ class ExactForces:
         return np.concatenate([np.zeros((*states.v.shape, 0)), *found], axis=-1)
 
     def by_numbers(self, name: str, rates: Floats, states: TimedStates) -> Floats:
-        """Return the derivatives of the generalized forces by entries that move numbers of a force.
+        """Return the derivatives of the generalized forces by entries that change its parameters.
 
         Parameters
         ----------

@@ -64,7 +64,7 @@ def along_steps(point: Point, moving: Any, mu: Floats | None) -> Change:
 def rate_along_steps(
     system: System, q: Floats, function: Callable[..., Floats], *given: Floats, moving: Any = None
 ) -> Floats:
-    """Return the derivative of ``function(q, *given)`` along entries of steps, (N, m, moving)."""
+    """Return the derivative of ``function(q, *given)`` by tangent entries, (N, m, moving)."""
     moving = np.ones(system.ndx, dtype=bool) if moving is None else moving
     steps = np.multiply.outer(_STEPS, np.eye(system.ndx)[moving])  # (8, moving, ndx)
     near = system.retract(q[:, None, None], steps)

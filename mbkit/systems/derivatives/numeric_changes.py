@@ -166,7 +166,7 @@ def chooses(part: Any) -> bool:
 def rates_of_numbers(
     part: Any, field: str, start: float, moves: Sequence[Callable[[float], Any]]
 ) -> Floats:
-    """Return how the numbers of a force or constraint, (n,), move with entries of a field, (n, k).
+    """Return the rates of parameters of a force or constraint by entries of a field, (n, k).
 
     They are what its compiled function reads. Most are these entries, or linear in them, so that
     differences of large steps leave no more than rounding. `moves` take a number to values of the

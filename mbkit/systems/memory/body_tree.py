@@ -37,7 +37,7 @@ class BodyTree:
         Entries of v of that joint.
     levels : tuple of ndarray of int
         Rows by their distance from the world in joints: the world alone, its children, theirs...
-    site_of_row : ndarray of int, shape (rows,)
+    body_of_row : ndarray of int, shape (rows,)
         For each row of the kernels' model, the body on its joint.
 
     Examples
@@ -57,7 +57,7 @@ class BodyTree:
     first_velocity: Integers = attrs.field(converter=_frozen)
     num_velocities: Integers = attrs.field(converter=_frozen)
     levels: tuple[Integers, ...]
-    site_of_row: Integers = attrs.field(converter=_frozen)
+    body_of_row: Integers = attrs.field(converter=_frozen)
 
     @classmethod
     def of(
@@ -83,15 +83,15 @@ class BodyTree:
             first_velocity=[0, *(each.start for each in entries)],
             num_velocities=[0, *(each.stop - each.start for each in entries)],
             levels=_levels(parents),
-            site_of_row=[0, *(body_of_joint[name] for name in arrays.joint_names[1:])],
+            body_of_row=[0, *(body_of_joint[name] for name in arrays.joint_names[1:])],
         )
 
     @functools.cached_property
     def address(self) -> int:
-        """Where kernels find `site_of_row`."""
+        """Where kernels find `body_of_row`."""
         from mbkit.kernels.compile import array_address
 
-        return array_address(self.site_of_row)
+        return array_address(self.body_of_row)
 
     @property
     def body_of_velocity(self) -> Integers:

@@ -252,7 +252,7 @@ class ClosureMemory:
             closure[name] = array_address(self.numbers[name])
         for name in ("propagations", "closed_columns"):
             closure[f"num_{name}"] = len(self.numbers[name])
-        closure["close_inward"] = evaluator.own_function("constraint_closing")
+        closure["eliminate_inward"] = evaluator.own_function("constraint_elimination")
         closure["solve_nested"] = evaluator.own_function("constraint_solution")
 
     def _install_solver(

@@ -1,20 +1,21 @@
-"""Loops that hang on loops: each is closed at its base, within the articulated-body algorithm.
+"""Nested loops: local elimination of each at its base, within the articulated-body algorithm.
 
-The base of a loop is the body nearest to the world on which all of it hangs; the loop does not see
-how the base moves. On the way inwards the rows of a loop are carried along, as in
-`mbkit.kernels.constraints.solve.response`, but no further than to the base b. There they read
+The base of a loop is the body nearest to the world that supports all of it. The motion of the base
+does not enter the equations of the loop. On the way inwards the wrenches of the loop's rows are
+propagated as in `mbkit.kernels.constraints.solve.response`, but no further than to the base b.
+There the rows read
 
-    G lambda + Y a_b = r,    G = sum of D y y^T on the way,    Y what is propagated,
+    G lambda + Y a_b = r,    G = sum of D y y^T on the way,    Y the propagated wrenches,
 
 and with G = L L^T, Z = L^-1 Y the base is left with the inertia I + Z^T Z and the force
-f + Z^T L^-1 r. From there on the loop is closed, and nothing further inwards knows of it. Loops
-that pass each other's bases are eliminated with X = G_other L^-T: Y_other -= X Z.
+f + Z^T L^-1 r. So the loop is eliminated, and nothing further inwards knows of it. Loops that pass
+each other's bases are eliminated with X = G_other L^-T: Y_other -= X Z.
 
-G is semidefinite, whatever has been closed before, and a row of it is zero where the row depends
-on those of loops further out: redundant rows are left out inside their block.
-Source: the articulated-body algorithm, Featherstone 2008, section 7.3; loops closed at a body on
-the way: Brandl, Johanni, Otter 1987; the order: Duff and Reid, "The multifrontal solution of
-indefinite sparse symmetric linear equations", ACM TOMS 9 (1983) 302-325.
+G is semidefinite, whatever has been eliminated before, and a row of it is zero where the row
+depends on those of loops further out: redundant rows are left out inside their block.
+Source: the articulated-body algorithm, Featherstone 2008, section 7.3; loops eliminated at a
+body on the way: Brandl, Johanni, Otter 1987; the order: Duff and Reid, "The multifrontal solution
+of indefinite sparse symmetric linear equations", ACM TOMS 9 (1983) 302-325.
 Cost: O(number of bodies, and length of each loop); of loops that pass the same base, as a factor.
 """
 
@@ -57,7 +58,7 @@ def propagations_at(closure, model, i):
 
 @helper
 def set_sizes(space, sizes):
-    """The sum of D y y of every row: its square where the base is held and no loop is closed."""
+    """The sum of D y y of every row: its square where the base is held and all loops are open."""
     model = bodies(space)
     scratch = scratch_of(space)
     closure = closure_of(space)
@@ -85,8 +86,8 @@ def set_sizes(space, sizes):
 
 
 @helper
-def close_inward(space, recursion):
-    """U and D of the mechanism with closed loops, and the factor of what closes them.
+def eliminate_inward(space, recursion):
+    """U and D of the mechanism with closed loops, and the factor of their constraints.
 
     Calls   own_bias, column_inertia, column_power, to_parent, inertia_to_parent,
             wrench_from_world.
@@ -103,18 +104,18 @@ def close_inward(space, recursion):
     end = 0
     for i in range(model.shape[0] - 1, 0, -1):
         if is_floating(model[i], scratch[i]):
-            continue  # its inertia is inverted, and nothing hangs on it
+            continue  # its inertia is inverted, and it has no children
         here = propagations_at(closure, model, i)
-        arrive(closure, here, i, scratch[i], recursion)
-        end = close_at(closure, scratch, i, end)
+        add_own_wrenches(closure, here, i, scratch[i], recursion)
+        end = eliminate_at(closure, scratch, i, end)
         status = eliminate_columns(closure, here, model[i], scratch, scratch[i], recursion)
         if status != OK:
             return status
         if model[i].parent != 0:
             parent = scratch[model[i].parent]
             recursion.inertia_to_parent(scratch[i], parent)
-            leave(closure, here, scratch[i], parent, recursion)
-    close_at(closure, scratch, 0, end)
+            propagate(closure, here, scratch[i], parent, recursion)
+    eliminate_at(closure, scratch, 0, end)
     return OK
 
 
@@ -127,8 +128,8 @@ def wrenches_at(closure, place, m):
 
 
 @helper
-def arrive(closure, here, i, body, recursion):
-    """The constraints' own wrenches on row i are added to what has come from further out."""
+def add_own_wrenches(closure, here, i, body, recursion):
+    """The constraints' own wrenches on row i, added to those propagated from further out."""
     every = constraints(closure)
     for k in range(here.shape[0]):
         constraint = every[here[k].constraint]
@@ -167,8 +168,8 @@ def eliminate_columns(closure, here, row, scratch, body, recursion):
 
 
 @helper
-def leave(closure, here, body, parent, recursion):
-    """The wrenches go to the parent."""
+def propagate(closure, here, body, parent, recursion):
+    """The wrenches of the rows that pass go to the parent."""
     every = constraints(closure)
     for k in range(here.shape[0]):
         if here[k].ends == 0:
@@ -179,7 +180,7 @@ def leave(closure, here, body, parent, recursion):
 
 
 @helper
-def close_at(closure, scratch, base, b):
+def eliminate_at(closure, scratch, base, b):
     """Eliminate the loops whose base this is, from block b on; return the block after them."""
     factor = factor_of(closure)
     table = factor.blocks
@@ -192,13 +193,13 @@ def close_at(closure, scratch, base, b):
             multiply_pair(closure, scratch, columns, factor.gram, every, products[n])
         eliminate_block(factor, b)
         if base != 0:
-            close_base(closure, factor, block, scratch[base])
+            load_base(closure, factor, block, scratch[base])
         b += 1
     return b
 
 
 @helper
-def close_base(closure, factor, block, body):
+def load_base(closure, factor, block, body):
     """Z = L^-1 Y by columns;  I += Z^T Z;  Y_other -= X Z."""
     gram, table, pivots, _, _, buffer = factor
     n = block.num_rows

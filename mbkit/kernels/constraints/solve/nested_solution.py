@@ -1,6 +1,6 @@
-"""Multipliers of loops that hang on loops, from the factor that `nested` makes.
+"""Multipliers of nested loops, from the factor that `nested` makes.
 
-Inwards, the forces of what is closed further out; outwards, accelerations and multipliers:
+Inwards, the forces of loops eliminated further out; outwards, accelerations and multipliers:
 
     u = S.f,  x -= y D u,  f -= U D u,          at a base  x = L^-1 x,  f += Z^T x;
     a += S D (u + sum of y lambda - U.a),       at a base  lambda = L^-T (x - Z a).

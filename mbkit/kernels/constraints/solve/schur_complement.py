@@ -191,7 +191,7 @@ def prepare_nested(space):
     set_sizes(space, sizes)
     set_limits(space, sizes, rows_of(closure, closure.limits))
     pointer = at(sizes, 0)
-    return call_address(closure.close_inward, (space, 0, pointer, pointer, pointer, pointer))
+    return call_address(closure.eliminate_inward, (space, 0, pointer, pointer, pointer, pointer))
 
 
 @address_kernel(RESOLVE)
