@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
+from unittest import mock
 
 import mujoco
 import numpy as np
 from mujoco.rollout import Rollout
 
 import mbkit as mb
+from benchmarks.constraints import four_bars
 from benchmarks.mechanisms import REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
 from benchmarks.timing import interleaved, sized
+from examples.closed_loops import delta_robot
 from mbkit.integrators.integrator import Rows
 from mbkit.simulation.preparation import prepare
 from mbkit.systems.calls.threads import cores
+from tests.constraints.loops import consistent
 from tests.peers.mujoco_twin import MujocoTwin
 from tests.trees import random_state
 
@@ -28,6 +33,10 @@ RUNS = sized(1000, 4)
 
 #: Every so many states are saved, with their energies; MuJoCo saves all, without energies.
 SAVED = 10
+
+#: Runs of closed mechanisms, and the most of the time of the same runs one after another.
+CLOSED_RUNS = 256
+CLOSED_BAR = 0.5
 
 #: Most of the bare loop's time, and of MuJoCo's by bodies.
 OVERHEAD = 1.1
@@ -41,6 +50,11 @@ def ensembles(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> list[Table]:
     return [
         Table(f"{title} the bare compiled loop", [_overhead()], peer="bare loop"),
         Table(f"{title} mujoco.rollout (RK4, contacts off)", rows, peer="MuJoCo"),
+        Table(
+            "Ensembles of closed mechanisms: the call by run, against runs one after another",
+            [row for case in _closed() for row in _side_by_side(*case)],
+            peer="one by one",
+        ),
     ]
 
 
@@ -131,3 +145,49 @@ def _against_rollout(count: int) -> list[Row]:
             ("all", "all states and energies saved", None),
         )
     ]  # fmt: skip
+
+
+def _closed() -> list[tuple[str, mb.System]]:
+    """Return closed mechanisms, of 15 and of 40 rows, with what they are."""
+    return [
+        ("delta robot", delta_robot.build().assemble()),
+        ("row of 8 four-bars", four_bars(8).assemble()),
+    ]
+
+
+def _side_by_side(name: str, system: mb.System) -> list[Row]:
+    """Compare runs in vector registers with the same runs one after another, on all cores."""
+    count = sized(CLOSED_RUNS, 2)
+    q, v = _along_a_motion(system, count)
+    pair = mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, rtol=1e-6)
+    methods = {
+        "RKMK4, 200 steps": {"t_span": (0.0, 200 * STEP), "h": STEP, "save_every": SAVED},
+        "steps of its own": {"t_span": (0.0, 0.2), "h": 0.02, "integrator": pair},
+    }
+    rows = []
+    for method, options in methods.items():
+
+        def whole(options: Any = options) -> None:
+            mb.simulate(system, q=q, v=v, **options, progress=False)
+
+        def one_by_one(whole: Any = whole) -> None:
+            with mock.patch("mbkit.simulation.ensembles.ensemble.lanes_of", return_value=None):
+                whole()
+
+        times = interleaved({"mbkit": whole, "peer": one_by_one}, rounds=sized(7, 1))
+        rows.append(
+            Row(
+                f"{count} runs of a {name}, {method}", times.best("mbkit") / count,
+                times.best("peer") / count, times.ratio("mbkit", "peer"), CLOSED_BAR,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _along_a_motion(system: mb.System, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return states that follow each other in a run, at speeds of their own."""
+    rng = np.random.default_rng(8)
+    q = system.reference_configuration()
+    v = consistent(system, q, rng.normal(size=system.nv))
+    run = mb.simulate(system, (0.0, (count - 1) * 2e-4), 2e-4, q=q, v=v, progress=False)
+    return run.q, run.v * rng.permutation(np.geomspace(0.1, 3.0, count))[:, None]
