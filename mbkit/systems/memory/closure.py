@@ -69,7 +69,7 @@ class ClosureArrays:
     # local elimination
     propagations: Any = None
     first_propagations: Any = None
-    # whether loops can be closed on the way inwards, also where the solver closes all at once
+    # whether nested loops can be eliminated locally, also where the solver takes all at once
     has_nested_loops: bool = False
     num_velocities: int = 0  # of the tree
     # strategy of the user; by default chosen by size and rank
