@@ -8,18 +8,10 @@ import attrs
 import numpy as np
 
 from mbkit.integrators.charts import angular_entries
-from mbkit.integrators.checks import as_number, has_tolerance
+from mbkit.integrators.classical.one_step_integrator import OneStepIntegrator
 from mbkit.integrators.classical.python_steps import StepFailed, in_python, settled
-from mbkit.integrators.classical.scipy_methods import (
-    LEAST_RTOL,
-    METHODS,
-    AdaptiveSteps,
-    check_method,
-    check_tolerance,
-    one_step,
-)
-from mbkit.integrators.description import shown
-from mbkit.integrators.integrator import Advance, Integrator, Problem
+from mbkit.integrators.classical.scipy_methods import LEAST_RTOL, AdaptiveSteps
+from mbkit.integrators.integrator import Advance, Problem
 
 __all__ = ["LocalVectorSpace"]
 
@@ -35,7 +27,7 @@ MOST_TURN = 0.9 * np.pi
 
 @final
 @attrs.frozen(repr=False)
-class LocalVectorSpace(Integrator):
+class LocalVectorSpace(OneStepIntegrator):
     """A one-step method of scipy on the local model, restarted each step.
 
     From t_k to t_k + h the motion is q = retract(q_k, X), where X begins at zero and lies in a
@@ -80,54 +72,14 @@ class LocalVectorSpace(Integrator):
     LocalVectorSpace(method='RK45', rtol=1e-08)
     """
 
-    looks = True
-    takes_constraints = True
     takes_momenta = True
-
-    method: str = "RK45"
-    rtol: float | None = attrs.field(default=None, converter=as_number)
-    atol: float | None = attrs.field(default=None, converter=as_number)
-
-    def __attrs_post_init__(self) -> None:
-        check_method(self, DEAD)
-        check_tolerance(self, "rtol")
-        check_tolerance(self, "atol")
-
-    @property
-    def order(self) -> int:  # type: ignore[override]
-        """Order of convergence in q and v."""
-        return METHODS[self.method]
-
-    @property
-    def adaptive(self) -> bool:  # type: ignore[override]
-        """Whether steps are chosen by `rtol` or `atol`."""
-        return has_tolerance(self)
-
-    __repr__ = shown
+    why_one_step = DEAD
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         model = _LocalModel(problem)
-        own = None
-        if self.adaptive:
-            own = model.adaptive(self)
-            problem.memory["step_size"] = np.zeros(1)
-
-        def step(t: float, end: float) -> None:
-            model.begin(t)
-            if own is None:
-                y, widest = one_step(self.method, model.rates, model.start, problem.h), 0.0
-            else:
-                remembered = float(problem.memory["step_size"][0])
-                y, widest = own.go(model.rates, model.start, t, problem.h, remembered)
-            q, v, work = model.parts(y)
-            settled(problem, end, q, v)
-            problem.q[:], problem.v[:] = q, v
-            problem.work[:] += work
-            if own is not None:
-                problem.memory["step_size"][0] = widest
-
-        return in_python(problem, step)
+        own = model.adaptive(self) if self.adaptive else None
+        return in_python(problem, self.step_of(problem, model, model.rates, own))
 
 
 class _LocalModel:
@@ -171,7 +123,15 @@ class _LocalModel:
             raise StepFailed(status)
         return out
 
-    def parts(self, y: Any) -> tuple[Any, Any, Any]:
+    def take_over(self, end: float, y: Any) -> None:
+        """Make the end of a step the state of the problem."""
+        problem = self._problem
+        q, v, work = self._parts(y)
+        settled(problem, end, q, v)
+        problem.q[:], problem.v[:] = q, v
+        problem.work[:] += work
+
+    def _parts(self, y: Any) -> tuple[Any, Any, Any]:
         """Return q, v and work of a state."""
         problem = self._problem
         d, nv = problem.ndx, problem.nv
@@ -208,7 +168,7 @@ class _LocalModel:
 
     def moved(self, y: Any) -> Any:
         """Return a state with coordinates taken anew about it."""
-        q, _, _ = self.parts(y)
+        q, _, _ = self._parts(y)
         self._centre[:] = q
         y = y.copy()
         y[: self._problem.ndx] = 0.0

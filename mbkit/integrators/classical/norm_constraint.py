@@ -37,6 +37,7 @@ class NormConstraint:
         self._count = len(self._quaternions.entries)
         self._columns = np.zeros((self._count, 3), dtype=np.intp)
         self._N = np.zeros((self._count, 4, 3, 4))  # rate, w, Q
+        self._t = problem.t0
         self._stage = 0
         self._find()
         self._others = np.setdiff1d(np.arange(problem.nv), self._columns.ravel())
@@ -44,8 +45,9 @@ class NormConstraint:
         if self._count:
             problem.memory["length_rates"] = np.zeros(self._count)
 
-    def begin(self) -> None:
-        """Let the next rates be those at the beginning of a step."""
+    def begin(self, t: float) -> None:
+        """Let the next rates be those of a step from t on."""
+        self._t = t
         self._stage = 0
 
     def _find(self) -> None:
@@ -105,8 +107,8 @@ class NormConstraint:
         v[self._columns] = 4.0 * np.einsum("mij,mi->mj", N, Qdot) / lengths[:, None]
         return lengths, N
 
-    def rates(self, t: float, y: Any) -> Any:
-        """Return the rates of a state at t."""
+    def rates(self, s: float, y: Any) -> Any:
+        """Return the rates of a state at t + s."""
         problem = self._problem
         q, v, out = problem.q_stage, problem.v_stage, np.empty(y.size)
         lengths, N = self._write(y, q, v)
@@ -115,7 +117,7 @@ class NormConstraint:
         vdot, entries = np.empty(problem.nv), self._quaternions.entries
         before = q[entries]
         # which writes q and v of prescribed joints
-        status = problem.accelerate(t, q, v, vdot, powers, stage=self._stage)
+        status = problem.accelerate(self._t + s, q, v, vdot, powers, stage=self._stage)
         self._stage += 1
         if status != 0:
             raise StepFailed(status)

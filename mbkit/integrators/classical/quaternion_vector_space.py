@@ -10,20 +10,13 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ConfigurationError, ConvergenceError, JointError, UsageError
-from mbkit.integrators.checks import as_number, check_choice, has_tolerance
+from mbkit.integrators.checks import check_choice
 from mbkit.integrators.classical.norm_constraint import NormConstraint
+from mbkit.integrators.classical.one_step_integrator import OneStepIntegrator
 from mbkit.integrators.classical.python_steps import StepFailed, in_python, settled
 from mbkit.integrators.classical.quaternions import Quaternions
-from mbkit.integrators.classical.scipy_methods import (
-    LEAST_RTOL,
-    METHODS,
-    AdaptiveSteps,
-    check_method,
-    check_tolerance,
-    one_step,
-)
-from mbkit.integrators.description import shown
-from mbkit.integrators.integrator import Advance, Integrator, Problem
+from mbkit.integrators.classical.scipy_methods import LEAST_RTOL, AdaptiveSteps
+from mbkit.integrators.integrator import Advance, Problem
 
 __all__ = ["QuaternionVectorSpace", "check_lock", "named_lock"]
 
@@ -74,7 +67,7 @@ BROKEN = (
 
 @final
 @attrs.frozen(repr=False)
-class QuaternionVectorSpace(Integrator):
+class QuaternionVectorSpace(OneStepIntegrator):
     """A one-step method of scipy on (q, v) as numbers, quaternions as four of them.
 
     This is the classical way, to compare the others with: q is a vector, with the rate
@@ -107,12 +100,12 @@ class QuaternionVectorSpace(Integrator):
     ----------
     method : {"RK45", "DOP853", "RK23", "Radau"}
         One of scipy's solvers. They go on with the result of order 8, 5, 3 and 5.
-    norm : {"renormalised", "constrained"}
-        How quaternions keep their length.
     rtol, atol : float, optional
         Tolerances of scipy, on (q, v) as numbers; one step of size h is taken if both are left out.
         With `rtol` alone `atol` is the same number; with `atol` alone `rtol` is the least that
         scipy takes.
+    norm : {"renormalised", "constrained"}
+        How quaternions keep their length.
 
     Examples
     --------
@@ -121,25 +114,14 @@ class QuaternionVectorSpace(Integrator):
     QuaternionVectorSpace(method='RK45', norm='constrained')
     """
 
-    looks = True
-    takes_constraints = True
     local_steps = False
+    why_one_step = BROKEN
 
-    method: str = "RK45"
     norm: str = attrs.field(default="renormalised", kw_only=True)
-    rtol: float | None = attrs.field(default=None, converter=as_number, kw_only=True)
-    atol: float | None = attrs.field(default=None, converter=as_number, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        check_method(self, BROKEN)
+        super().__attrs_post_init__()
         check_choice(self, "norm", ("renormalised", "constrained"))
-        check_tolerance(self, "rtol")
-        check_tolerance(self, "atol")
-
-    @property
-    def order(self) -> int:  # type: ignore[override]
-        """Order of convergence in q and v."""
-        return METHODS[self.method]
 
     @property
     def stays_on_group(self) -> bool:  # type: ignore[override]
@@ -151,45 +133,27 @@ class QuaternionVectorSpace(Integrator):
         """Only where quaternions are renormalised: Qdot stands for as many velocities else."""
         return self.norm == "renormalised"
 
-    @property
-    def adaptive(self) -> bool:  # type: ignore[override]
-        """Whether steps are chosen by `rtol` or `atol`."""
-        return has_tolerance(self)
-
-    __repr__ = shown
-
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         _check_joints(problem)
         model = NormConstraint(problem) if self.norm == "constrained" else Renormalised(problem)
-        own = None
-        if self.adaptive:
-            own = _adaptive_steps(self, model.start)
-            problem.memory["step_size"] = np.zeros(1)
-
+        own = _adaptive_steps(self, model.start) if self.adaptive else None
         within = problem.h if own is None else 0.0
 
-        def step(t: float, end: float) -> None:
-            model.begin()
+        def rates(s: float, y: Any) -> Any:
+            found = model.rates(s, y)
+            if own is None and not np.isfinite(found).all():
+                check_lock(problem, problem.q_stage, problem.v_stage, within)
+            return found
 
-            def rates(s: float, y: Any) -> Any:
-                found = model.rates(t + s, y)
-                if own is None and not np.isfinite(found).all():
-                    check_lock(problem, problem.q_stage, problem.v_stage, within)
-                return found
+        step = self.step_of(problem, model, rates, own)
 
+        def step_past_lock(t: float, end: float) -> None:
             check_lock(problem, problem.q, problem.v, within)
             with named_lock(problem):
-                if own is None:
-                    y, widest = one_step(self.method, rates, model.start, problem.h), 0.0
-                else:
-                    remembered = float(problem.memory["step_size"][0])
-                    y, widest = own.go(rates, model.start, t, problem.h, remembered)
-                model.take_over(end, y)
-            if own is not None:
-                problem.memory["step_size"][0] = widest
+                step(t, end)
 
-        return in_python(problem, step)
+        return in_python(problem, step_past_lock)
 
 
 def _check_joints(problem: Problem) -> None:
@@ -216,10 +180,12 @@ class Renormalised:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._quaternions = Quaternions(problem.equations.quaternions)
+        self._t = problem.t0
         self._stage = 0
 
-    def begin(self) -> None:
-        """Let the next rates be those at the beginning of a step."""
+    def begin(self, t: float) -> None:
+        """Let the next rates be those of a step from t on."""
+        self._t = t
         self._stage = 0
 
     @property
@@ -228,15 +194,17 @@ class Renormalised:
         problem = self._problem
         return np.concatenate([problem.q, problem.v, np.zeros(problem.work.size)])
 
-    def rates(self, t: float, y: Any) -> Any:
-        """Return the rates of q, v and work at t."""
+    def rates(self, s: float, y: Any) -> Any:
+        """Return the rates of q, v and work at t + s."""
         problem = self._problem
         nq, nv = problem.nq, problem.nv
         q, v, out = problem.q_stage, problem.v_stage, np.empty(y.size)
         lengths = self._quaternions.normalised(y[:nq], q)
         v[:] = y[nq : nq + nv]
         # which writes q and v of prescribed joints
-        status = problem.accelerate(t, q, v, out[nq : nq + nv], out[nq + nv :], stage=self._stage)
+        status = problem.accelerate(
+            self._t + s, q, v, out[nq : nq + nv], out[nq + nv :], stage=self._stage
+        )
         self._stage += 1
         if status != 0:
             raise StepFailed(status)

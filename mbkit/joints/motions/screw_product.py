@@ -11,7 +11,8 @@ import attrs
 import numpy as np
 
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.motions.motion import Motion, chart_form, header, wrenches_form
+from mbkit.joints.motions.motion import chart_form, header, wrenches_form
+from mbkit.joints.motions.screw_coordinates import ScrewCoordinates
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 
@@ -21,7 +22,7 @@ _NO_TURN = 1e-150
 
 @final
 @attrs.frozen(eq=False)
-class ScrewProduct(Motion):
+class ScrewProduct(ScrewCoordinates):
     """T = exp(X_1 q_1) ... exp(X_n q_n); v is dq/dt.
 
     Column a of S is X_a as seen from behind all later factors, S_a = Ad^-1 X_a of their product,
@@ -32,8 +33,6 @@ class ScrewProduct(Motion):
     Sources: Mueller 2018 (Screw and Lie group theory in multibody kinematics), remark 4.
     """
 
-    screws: FloatArray  # (n, 6): x_k, angular first
-    position_units: tuple[str, ...]  # A unit for each position
     # (6, 6 - n): a basis of the wrenches that do no work along S, where it is constant; or the name
     # of the function of `mbkit.kernels.joints.crossed_axes` that gives one. Else an orthonormal
     # one.
@@ -42,16 +41,6 @@ class ScrewProduct(Motion):
     measure: tuple[Callable[[Any], Any], int] | None = None
     # the function of `mbkit.kernels.joints.charts` that is `configuration_from_pose` in closed form
     chart: str | None = None
-
-    @property
-    def num_positions(self) -> int:  # type: ignore[override]
-        """The number of screws."""
-        return len(self.screws)
-
-    @property
-    def num_velocities(self) -> int:  # type: ignore[override]
-        """The number of screws."""
-        return len(self.screws)
 
     @property
     def constant_subspace(self) -> bool:  # type: ignore[override]

@@ -8,13 +8,14 @@ import attrs
 import numpy as np
 
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.motions.motion import Motion, chart_form, header, wrenches_form
+from mbkit.joints.motions.motion import chart_form, header, wrenches_form
+from mbkit.joints.motions.screw_coordinates import ScrewCoordinates
 from mbkit.spatial.arrays import FloatArray
 
 
 @final
 @attrs.frozen(eq=False)
-class ScrewSum(Motion):
+class ScrewSum(ScrewCoordinates):
     """T = exp(X), X = X_1 q_1 + ... + X_n q_n; v is dq/dt.
 
     S_k = dexp_-X X_k, and S-dot v = (d/dt dexp_-X) Xdot. Singular where X turns by 2 pi.
@@ -25,8 +26,6 @@ class ScrewSum(Motion):
     2021 (Review of the exponential and Cayley map on SE(3)), for the differential.
     """
 
-    screws: FloatArray  # (n, 6): x_k, angular first
-    position_units: tuple[str, ...]  # A unit for each position
     # (6, 6 - n): a basis of the wrenches that do no work along S, where it is constant; or the name
     # of the function of `mbkit.kernels.joints.crossed_axes` that gives one
     wrenches: FloatArray | str
@@ -35,16 +34,6 @@ class ScrewSum(Motion):
     power: int = 1
     # the function of `mbkit.kernels.joints.charts` that is `configuration_from_pose` in closed form
     chart: str | None = None
-
-    @property
-    def num_positions(self) -> int:  # type: ignore[override]
-        """The number of screws."""
-        return len(self.screws)
-
-    @property
-    def num_velocities(self) -> int:  # type: ignore[override]
-        """The number of screws."""
-        return len(self.screws)
 
     def singularities(self, q: FloatArray) -> FloatArray:
         """Return the volume of S."""
