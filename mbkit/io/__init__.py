@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from mbkit.io.mjcf import read_mjcf as read_mjcf
     from mbkit.io.mjcf import save_mjcf as save_mjcf
     from mbkit.io.results.ensembles import load_ensemble as load_ensemble
-    from mbkit.io.results.netcdf import load_result as load_result
+    from mbkit.io.results.loading import load_result as load_result
     from mbkit.io.results.saving import save_result as save_result
     from mbkit.io.sdf import Sdf as Sdf
     from mbkit.io.sdf import load_sdf as load_sdf

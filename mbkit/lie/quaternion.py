@@ -20,9 +20,7 @@ from mbkit.lie.arrays import (
     run,
 )
 from mbkit.lie.compiled import CompiledGroup
-from mbkit.lie.so3 import MATRIX, require_rotations
-
-QUATERNION = (4,)
+from mbkit.lie.so3 import MATRIX, QUATERNION, random_quaternions, require_rotations
 
 
 @final
@@ -119,9 +117,7 @@ class UnitQuaternion(CompiledGroup):
 
     @classmethod
     def _random(cls, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-        # A normal distribution in four dimensions has no preferred direction.
-        q = rng.standard_normal((*shape, 4))
-        return np.asarray(q / np.linalg.norm(q, axis=-1, keepdims=True))
+        return random_quaternions(rng, shape)
 
     @classmethod
     def _require_members(cls, element: FloatArray, owner: str) -> None:

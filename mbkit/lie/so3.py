@@ -9,10 +9,11 @@ import numpy as np
 
 from mbkit.differentiation.marks import traced_as, without
 from mbkit.errors import GeometryError
-from mbkit.lie.arrays import MEMBERSHIP_TOLERANCE, FloatArray, batch_of, hat, index_of, rows_of
+from mbkit.lie.arrays import MEMBERSHIP_TOLERANCE, FloatArray, batch_of, hat, index_of, rows_of, run
 from mbkit.lie.compiled import CompiledGroup
 
 MATRIX = (3, 3)
+QUATERNION = (4,)
 
 
 @final
@@ -64,13 +65,20 @@ class SO3(CompiledGroup):
 
     @classmethod
     def _random(cls, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-        from mbkit.lie.quaternion import UnitQuaternion
+        from mbkit.kernels.lie import quaternion_arrays
 
-        return UnitQuaternion.Ad(UnitQuaternion.random(rng, shape))
+        return run(quaternion_arrays.rotation, random_quaternions(rng, shape), QUATERNION, MATRIX)
 
     @classmethod
     def _require_members(cls, element: FloatArray, owner: str) -> None:
         require_rotations(element, owner)
+
+
+def random_quaternions(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+    """Return unit quaternions of the given batch axes, all rotations equally likely."""
+    # a normal distribution in four dimensions has no preferred direction
+    q = rng.standard_normal((*shape, 4))
+    return np.asarray(q / np.linalg.norm(q, axis=-1, keepdims=True))
 
 
 @traced_as(without)

@@ -15,7 +15,8 @@ from mbkit.differentiation.tape import Number, Traced, value_of
 from mbkit.errors import UsageError
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.bases.screw_motion import ScrewMotion
-from mbkit.joints.defaults.derivatives import defines, traced_motion
+from mbkit.joints.defaults.derivatives import traced_motion
+from mbkit.joints.defaults.own_methods import defines
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import DONE, SLOT_STATUS
 from mbkit.systems.memory.callbacks import callback_address

@@ -21,10 +21,7 @@ LIBRARIES = {
 #: Two modules of one package that need each other: the function that closes the circle.
 CIRCLES = {
     ("mbkit.coordinates.assembly", "mbkit.coordinates.relative"): "Assembly.relative",
-    ("mbkit.io.results.netcdf", "mbkit.io.results.run_result"): "load_result, of a directory",
-    ("mbkit.joints.defaults.derivatives", "mbkit.joints.joint"): "defines",
     ("mbkit.joints.joint", "mbkit.joints.prescribed.prescribed_joint"): "Joint.prescribe",
-    ("mbkit.lie.so3", "mbkit.lie.quaternion"): "SO3.random",
     ("mbkit.studies.study", "mbkit.studies.laboratory.from_study_file"): "Study.findings",
 }
 

@@ -8,7 +8,6 @@ Behind what HDF5 reads there is a checksum of it, in one line.
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,8 +15,7 @@ import numpy as np
 
 from mbkit.interrupts import HeldInterrupts
 from mbkit.io.results.checksum import checksum_line
-from mbkit.io.results.reader import FORMAT_VERSION, read_result
-from mbkit.io.text_file import checked_place
+from mbkit.io.results.reader import FORMAT_VERSION
 from mbkit.results.event_log import EventLog
 from mbkit.results.labelled import (
     CONSTRAINT_VARIABLES,
@@ -118,31 +116,3 @@ def _write_events(file: Any, log: EventLog, text: Any) -> None:
         variable = file.create_variable(name, dimensions, text if is_text else np.float64)
         variable[...] = np.array(values, dtype=object) if is_text else values
         variable.attrs.update(about)
-
-
-def load_result(path: str | os.PathLike[str]) -> Result:
-    """Read a result from a file that `save_result` wrote, or from a run directory.
-
-    Parameters
-    ----------
-    path : str or path
-        The file. Of a directory, ``result.nc`` in it, whose arrays stay in the file until they are
-        looked at; of a run that is not at its end, what it has confirmed so far.
-
-    Returns
-    -------
-    Result
-        Equal to the one that was saved, bit by bit.
-
-    Raises
-    ------
-    ResultFileError
-        If there is no such file, if it is not a result of mbkit, or if something in it is missing
-        or does not fit together; the message says what.
-    """
-    source = checked_place(path, "load_result")
-    if os.path.isdir(source):
-        from mbkit.io.results.run_result import load_run  # which writes and reads with this module
-
-        return load_run(source)
-    return read_result(source, stored=False)

@@ -16,8 +16,8 @@ from mbkit.joints.defaults.derivatives import (
     PoseDerivatives,
     TraceFailedError,
     WrongTraceError,
-    defines,
 )
+from mbkit.joints.defaults.own_methods import defines
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.spatial.frames import check_pose

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import GeometryError, JointError, ShapeError
-from mbkit.joints.defaults.derivatives import defines
+from mbkit.joints.defaults.own_methods import defines
 from mbkit.joints.joint import Joint
 from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import check_array, frozen_array

@@ -32,7 +32,6 @@ __all__ = [
     "PoseDerivatives",
     "TraceFailedError",
     "WrongTraceError",
-    "defines",
     "derivatives_of",
     "traced_motion",
     "twist_of_pose",
@@ -52,13 +51,6 @@ class Derivatives(Protocol):
     def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
         """Return the rate (ndx,) of the step x while retract(q0, x) moves with w."""
         ...
-
-
-def defines(joint: Joint, method: str) -> bool:
-    """Whether a joint's class has a method of its own in the place of the default."""
-    from mbkit.joints.joint import Joint
-
-    return getattr(type(joint), method) is not getattr(Joint, method)
 
 
 class PoseDerivatives:

@@ -16,7 +16,7 @@ from mbkit.events import Event
 from mbkit.events.quantities import FunctionQuantity
 from mbkit.events.reset import FunctionReset
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas, tableaus
-from mbkit.io.results.netcdf import load_result
+from mbkit.io.results.loading import load_result
 from mbkit.lie.arrays import as_floats
 from mbkit.representations import Hybrid
 from mbkit.results import EventLog, Result

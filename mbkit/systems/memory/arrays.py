@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from mbkit.joints import Joint
-from mbkit.joints.defaults.derivatives import defines
+from mbkit.joints.defaults.own_methods import defines
 from mbkit.kernels import layout
 from mbkit.systems.memory.closure import ClosureArrays
 from mbkit.systems.memory.forces import ForceArrays

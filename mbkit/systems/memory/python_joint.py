@@ -8,7 +8,8 @@ import numpy as np
 
 from mbkit.errors import JointError
 from mbkit.joints import Joint
-from mbkit.joints.defaults.derivatives import defines, derivatives_of
+from mbkit.joints.defaults.derivatives import derivatives_of
+from mbkit.joints.defaults.own_methods import defines
 from mbkit.joints.defaults.poses import pose_of
 from mbkit.kernels import layout
 from mbkit.systems.memory.callbacks import callback_address
