@@ -70,19 +70,14 @@ def set_time(space, t):
     time[0] = shared(t)
 
 
-@address_kernel(EVALUATION)
-def constraint_state(space, _option, q, v, given, out):
-    """g (num_position_rows,), A v + g_t (num_rows,), A vdot + A' v + ... (num_rows,), in a row.
+@helper
+def rows_at_state(space, q, v, vdot):
+    """The rows and what they say of a motion, in which bodies move as in `mbkit.kernels.hybrid`.
 
-    given is vdot (nv,), then t. The bodies move as in `mbkit.kernels.hybrid`, whatever the system's
-    representation.
+    Leaves S of the tree and the sites as they are there, whatever the system's representation.
     """
     model = bodies(space)
     scratch = scratch_of(space)
-    q = positions(model, q)
-    v = velocities(model, v)
-    vdot = velocities(model, given)
-    set_time(space, given[model[0].num_velocities])
     status = joint_pass(model, scratch, q, v)
     if status != OK:
         return status
@@ -91,7 +86,21 @@ def constraint_state(space, _option, q, v, given, out):
         hybrid.twist(model, scratch, i, v)
         acceleration(model, scratch, i, vdot, hybrid.RECURSION)
     move_sites(space, _ZERO, hybrid.RECURSION)
-    status = constraint_rows(space, q, v, vdot)
+    return constraint_rows(space, q, v, vdot)
+
+
+@address_kernel(EVALUATION)
+def constraint_state(space, _option, q, v, given, out):
+    """g (num_position_rows,), A v + g_t (num_rows,), A vdot + A' v + ... (num_rows,), in a row.
+
+    given is vdot (nv,), then t.
+    """
+    model = bodies(space)
+    q = positions(model, q)
+    v = velocities(model, v)
+    vdot = velocities(model, given)
+    set_time(space, given[model[0].num_velocities])
+    status = rows_at_state(space, q, v, vdot)
     if status != OK:
         return status
     closure = closure_of(space)

@@ -26,6 +26,7 @@ from mbkit.kernels.constraints.evaluate import set_time
 from mbkit.kernels.constraints.workspace import closure_of
 from mbkit.kernels.derivatives.directions import (
     depends_on_q,
+    place_and_move,
     twist_of_step,
     weighted_change,
 )
@@ -33,7 +34,6 @@ from mbkit.kernels.derivatives.loop_joint import (
     add_force,
     add_power,
     at_loop_joints,
-    move_bodies,
     move_sites,
     power_of,
     set_changes,
@@ -138,7 +138,7 @@ def velocity_derivative(space, _option, q, v, t, out):
     v = velocities(model, v)
     matrix = as_matrix(out, closure.num_rows, num_columns(space, model[0].ndx))
     matrix[:, :] = 0.0
-    status = move_bodies(space, positions(model, q), v)
+    status = place_and_move(space, positions(model, q), v, True)
     if status != OK:
         return status
     move_sites(space)
@@ -245,7 +245,7 @@ def force_derivative(space, _option, q, multipliers, t, out):
     model = bodies(space)
     matrix = as_matrix(out, model[0].num_velocities, num_columns(space, model[0].ndx))
     matrix[:, :] = 0.0
-    status = move_bodies(space, positions(model, q), at_rest(space))
+    status = place_and_move(space, positions(model, q), at_rest(space), True)
     if status != OK:
         return status
     move_sites(space)

@@ -7,9 +7,12 @@ about it would lose digits.
 from mbkit.kernels.compile import floats_at, helper, of_one
 from mbkit.kernels.derivatives.joint_changes import Joint, joint_changes
 from mbkit.kernels.layout import STAGE_SIZE
+from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import set_world_pose
+from mbkit.kernels.recursions.world import start
 from mbkit.kernels.spatial.operators import move_subspace
-from mbkit.kernels.status import OK
+from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     add,
     angular,
@@ -105,3 +108,33 @@ def set_subspace(space, i, q, v):
     if row.constant != 0 and depends_on_q(row):
         turned_changes(row, body, table)
     return status
+
+
+@helper
+def place_and_move(space, q, v, joined):
+    """Poses, S, its changes, and twists of all bodies, at the origin of the tree they are in.
+
+    That is where the body is which hangs on the world; for all trees where the first body is, and
+    the world seen from there, where they are `joined`.
+    """
+    model = bodies(space)
+    scratch = scratch_of(space)
+    status = joint_pass(model, scratch, q, v)
+    if status != OK:
+        return status
+    start(scratch, _ZERO)
+    origin = _ZERO
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        body = scratch[i]
+        parent = scratch[row.parent]
+        if i == 1 or (row.parent == 0 and not joined):
+            origin = load(body.p)
+        place(row, body, parent, origin)
+        if set_subspace(space, i, q, v) != OK:
+            return failure(JOINT_FAILED, i)
+        w, u = joint_sum(row, body, v)
+        store(body.V, add(angular(parent.V), w), add(linear(parent.V), u))
+    if joined:
+        store_vector(scratch[0].world_p, scale(-1.0, origin))
+    return OK

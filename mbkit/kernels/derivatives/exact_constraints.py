@@ -16,9 +16,8 @@ from mbkit.kernels.compile import (
     stack,
     typed,
 )
-from mbkit.kernels.constraints.evaluate import constraint_rows
+from mbkit.kernels.constraints.evaluate import rows_at_state
 from mbkit.kernels.constraints.jacobian import project_wrench
-from mbkit.kernels.constraints.sites import move_sites
 from mbkit.kernels.constraints.workspace import (
     closure_of,
     coefficients_of,
@@ -28,11 +27,7 @@ from mbkit.kernels.constraints.workspace import (
 )
 from mbkit.kernels.derivatives.exact_forces import Numbers, move_along, write_along
 from mbkit.kernels.duals import DIRECTIONS
-from mbkit.kernels.hybrid import operators as hybrid
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.recursions.columns import acceleration
-from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.recursions.world import start
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, angular, cross, linear, load, scale
 from mbkit.kernels.workspace import bodies, columns_of, scratch_of, trials
@@ -77,22 +72,6 @@ def multiplied(space, multipliers, out):
                 out[named[k]] += own[r] * coefficients[r, k]
 
 
-@helper
-def moving_rows(space, q, v, vdot):
-    """The rows and what they say of a motion, as in `constraint_state`; S of the tree with them."""
-    model = bodies(space)
-    scratch = scratch_of(space)
-    status = joint_pass(model, scratch, q, v)
-    if status != OK:
-        return status
-    start(scratch, _ZERO)
-    for i in range(1, model.shape[0]):
-        hybrid.twist(model, scratch, i, v)
-        acceleration(model, scratch, i, vdot, hybrid.RECURSION)
-    move_sites(space, _ZERO, hybrid.RECURSION)
-    return constraint_rows(space, q, v, vdot)
-
-
 def constraints_along(space, first, count, q, v, given, t, out):
     """Derivatives of g, A v + g_t, A vdot + A' v + ... and A^T multipliers, in a row.
 
@@ -113,7 +92,7 @@ def constraints_along(space, first, count, q, v, given, t, out):
     time[0] = t[0]
     values = as_array(given, nv + m)
     trial, speed, _ = trials(space)
-    status = moving_rows(space, trial, speed, values[:nv])
+    status = rows_at_state(space, trial, speed, values[:nv])
     if status != OK:
         return status
     size = p + 2 * m + nv

@@ -6,45 +6,15 @@ from mbkit.kernels.compile import at, floats_at, helper
 from mbkit.kernels.constraints.kinds.loop_joint import set_relative_pose
 from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_WRENCHES
 from mbkit.kernels.constraints.workspace import closure_of, constraints, joints, sites
-from mbkit.kernels.derivatives.directions import place, set_subspace
 from mbkit.kernels.derivatives.joint_changes import STEP, weight
 from mbkit.kernels.elementary import sin_cos, sqrt
 from mbkit.kernels.joints.loop_joint import joint_configuration_from_pose, joint_wrenches
-from mbkit.kernels.recursions.columns import joint_sum
-from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose
-from mbkit.kernels.recursions.world import start
-from mbkit.kernels.status import CONSTRAINT_FAILED, JOINT_FAILED, OK, failure
-from mbkit.kernels.vectors import add, angular, dot, linear, load, store
-from mbkit.kernels.workspace import bodies, scratch_of
+from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
+from mbkit.kernels.vectors import dot
+from mbkit.kernels.workspace import scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
-
-
-@helper
-def move_bodies(space, q, v):
-    """Poses, S and its changes, and twists; the origin is where the first body is."""
-    model = bodies(space)
-    scratch = scratch_of(space)
-    status = joint_pass(model, scratch, q, v)
-    if status != OK:
-        return status
-    start(scratch, _ZERO)
-    origin = _ZERO
-    for i in range(1, model.shape[0]):
-        row = model[i]
-        body = scratch[i]
-        parent = scratch[row.parent]
-        if i == 1:
-            origin = load(body.p)
-        place(row, body, parent, origin)
-        if set_subspace(space, i, q, v) != OK:
-            return failure(JOINT_FAILED, i)
-        x, y = joint_sum(row, body, v)
-        store(body.V, add(angular(parent.V), x), add(linear(parent.V), y))
-    for j in range(3):
-        scratch[0].world_p[j] = -origin[j]
-    return OK
 
 
 @helper

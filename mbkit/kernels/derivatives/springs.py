@@ -20,17 +20,13 @@ from typing import Any, NamedTuple
 from mbkit.kernels.compile import helper, records_at
 from mbkit.kernels.derivatives.directions import (
     depends_on_q,
-    place,
-    set_subspace,
+    place_and_move,
     twist_of_step,
     weighted_change,
 )
 from mbkit.kernels.forces.spring_damper import direction
 from mbkit.kernels.layout import SPACE, SPRING
-from mbkit.kernels.recursions.columns import joint_sum
-from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.recursions.world import start
-from mbkit.kernels.status import JOINT_FAILED, OK, failure
+from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     add,
     angular,
@@ -41,7 +37,6 @@ from mbkit.kernels.vectors import (
     motion_bracket,
     rotate,
     scale,
-    store,
     subtract,
 )
 from mbkit.kernels.workspace import bodies, changes, columns_of, scratch_of
@@ -113,27 +108,6 @@ def slopes_of(spring, dy):
 def velocity_at(w, u, r):
     """u + w x r."""
     return add(u, cross(w, r))
-
-
-@helper
-def place_and_move(space, q, v):
-    """Poses, S, its changes, and twists of all bodies, as the derivatives of dynamics have them."""
-    model = bodies(space)
-    scratch = scratch_of(space)
-    status = joint_pass(model, scratch, q, v)
-    if status != OK:
-        return status
-    start(scratch, _ZERO)
-    for i in range(1, model.shape[0]):
-        row = model[i]
-        body = scratch[i]
-        parent = scratch[row.parent]
-        place(row, body, parent, load(body.p))
-        if set_subspace(space, i, q, v) != OK:
-            return failure(JOINT_FAILED, i)
-        w, u = joint_sum(row, body, v)
-        store(body.V, add(angular(parent.V), w), add(linear(parent.V), u))
-    return OK
 
 
 @helper
@@ -268,7 +242,7 @@ def add_springs(space, q, v, d_q, d_v):
     record = records_at(space, 1, SPACE)[0]
     if record.num_springs == 0:
         return OK
-    status = place_and_move(space, q, v)
+    status = place_and_move(space, q, v, False)
     if status != OK:
         return status
     table = records_at(record.springs, record.num_springs, SPRING)
