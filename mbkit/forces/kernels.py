@@ -44,8 +44,7 @@ class ForceKernels:
         are (k, l0, d, r_a, r_b), nine numbers; see `mbkit.SpringDamper`: time loops then compute it
         in place, without a call.
     reads_time : bool, default True
-        Whether `evaluate` depends on t. Runs of an ensemble that choose their steps, and so have
-        times of their own, are taken side by side where no force does.
+        Whether `evaluate` depends on t, and so has a derivative by it.
     """
 
     evaluate: Addressed

@@ -41,8 +41,8 @@ class Dual(types.Type):
     bitwidth = 64 * width
     directions = DIRECTIONS
     branches = True
-    #: Forces and constraints have numbers with derivatives, and so has the time.
-    addresses = ADDRESSES | {"force_table", "constraints", "parameters", "time"}
+    #: Forces and constraints have numbers with derivatives.
+    addresses = ADDRESSES | {"force_table", "constraints", "parameters"}
 
     def __init__(self) -> None:
         super().__init__(name=f"Dual{DIRECTIONS}")
@@ -58,11 +58,6 @@ class Dual(types.Type):
     @property
     def number(self) -> Dual:
         """The type itself, as of whatever lies at an address."""
-        return self
-
-    @property
-    def time(self) -> Dual:
-        """The type of times, which have derivatives as well."""
         return self
 
     def can_convert_from(self, typingctx: Any, other: Any) -> Any:

@@ -4,7 +4,6 @@ from mbkit.kernels.compile import call_address, floats_at, helper, records_at
 from mbkit.kernels.constraints.power import constraint_power
 from mbkit.kernels.constraints.workspace import chosen_rows, closure_of, kept_rows
 from mbkit.kernels.elementary import select
-from mbkit.kernels.integers_in_floats import shared
 from mbkit.kernels.layout import DISSIPATED, FORCED, NUM_POWERS, SPACE, SUPPLIED
 from mbkit.kernels.prescribed_motion import drive, driving_power
 from mbkit.kernels.status import CALLBACK_FAILED, NOT_FINITE, OK, failure
@@ -87,14 +86,13 @@ def hold_rows(space):
 
 @helper
 def close_loops(space, t, q, v):
-    """Bring the end of a step back to the constraints, in place; nothing where there are none.
-
-    Where runs side by side have times of their own, no constraint reads t.
-    """
+    """Bring the end of a step back to the constraints, in place; nothing where there are none."""
     record = records_at(space, 1, SPACE)[0]
     if record.project == 0:
         return OK
-    return call_address(record.project, (space, shared(t), q, v))
+    time = floats_at(record.time, 1)
+    time[0] = t
+    return call_address(record.project, (space, time[0], q, v))
 
 
 @helper

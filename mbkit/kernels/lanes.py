@@ -45,7 +45,7 @@ LINE = 64
 #: The entries of SPACE and CLOSURE, and of records of lanes, that are addresses of lanes.
 ADDRESSES = frozenset(
     {"scratch", "rest", "columns", "slot", "directions", "changes", "trial"}
-    | {"tau", "efforts", "powers", "sites"}
+    | {"tau", "efforts", "powers", "sites", "time"}
     | {"closure", "joint_scratch", "residual", "rate", "time_rate", "bias"}
     | {"wrenches", "coefficients", "buffer", "propagated", "response", "gram", "compared"}
     | {"pivots", "limits", "kept", "chosen", "counted", "largest", "unknowns", "multipliers"}
@@ -60,7 +60,6 @@ class Lanes(types.Type):
 
     branches = False  # whether comparisons give one truth value
     addresses = ADDRESSES  # what records have of them, by name
-    time = types.float64  # all samples have the same
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -422,7 +421,7 @@ def _atan2(y, x):
 _KINDS = {
     "i": lambda _: types.int64,
     "d": lambda _: types.float64,
-    "t": lambda lanes: lanes.time,
+    "t": lambda lanes: lanes,
     "s": LanesAddress,
     "c": lambda _: types.CPointer(types.float64),
     "p": types.CPointer,
@@ -439,9 +438,8 @@ def address_in_lanes(function: Any, form: str, lanes: Any) -> int:
     function : callable
         A function of a module.
     form : str
-        One letter per argument: ``i`` int64, ``d`` double, ``t`` a time, which is a number of the
-        kind that `lanes` says, ``s`` address of a SPACE with lanes, ``c`` pointer to double, ``p``
-        pointer to lanes.
+        One letter per argument: ``i`` int64, ``d`` double, ``t`` a number, such as a time, ``s``
+        address of a SPACE with lanes, ``c`` pointer to double, ``p`` pointer to lanes.
     lanes : Lanes or Dual
         The numbers; see `mbkit.kernels.duals`.
     """

@@ -219,16 +219,25 @@ def test_pairs_of_every_kind_go_side_by_side(monkeypatch, left_alone, integrator
     check_alone(runs, system, options, given)
 
 
-def test_a_force_that_reads_the_time_keeps_runs_apart(left_alone):
-    """Each has a time of its own; a force that is constant does not look at it."""
-    mech = random_mechanism(np.random.default_rng(5), 3, ["revolute"])
-    joint = next(iter(mech.joints))
-    mech.add_force(mb.JointEffort("motor", joint, effort=[0.0, 1.0], times=[0.0, 0.2]))
-    system = mech.assemble()
+@each_representation
+def test_forces_that_read_the_time_act_at_that_of_each_run(left_alone, representation):
+    """Of tables with several pieces, which runs side by side look up at times of their own."""
+    rng = np.random.default_rng(8)
+    mech = random_mechanism(rng, 4, ["revolute", "spherical", "prismatic"], reach=2)
+    single = [name for name, edge in mech.joints.items() if edge.joint.num_velocities == 1]
+    times = [0.2, 0.27, 0.31, 0.36, 0.5]
+    mech.add_force(mb.JointEffort("motor", single[0], effort=rng.normal(size=5), times=times))
+    body, wrenches = list(mech.bodies)[-1], rng.normal(size=(5, 6))
+    mech.add_force(mb.BodyWrench("thrust", body, wrench=wrenches, times=times, axes="body"))
+    system = mech.assemble(mb.RelativeCoordinates(representation=representation))
     given = unlike(system)
-    options = {"t_span": (0.0, 0.1), "h": 0.05, "integrator": PAIR}
+    options = {"t_span": (0.15, 0.55), "h": 0.2, "integrator": PAIR}
     runs = mb.simulate(system, **options, **given, progress=False)
-    assert left_alone == []
+    assert left_alone
+    assert all(len(left) < 2 for left in left_alone)
+    assert runs.counts["evaluations"].max() > 1.5 * runs.counts["evaluations"].min()
+    still = mb.simulate(system.without_forces(["thrust"]), **options, **given, progress=False)
+    assert np.abs(still.q[:, -1] - runs.q[:, -1]).max() > 1e-4
     check_alone(runs, system, options, given)
 
 

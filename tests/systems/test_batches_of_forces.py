@@ -57,13 +57,14 @@ def check(call, *rows):
 @pytest.mark.some(4)
 @pytest.mark.parametrize("k", range(len(mechanism()[1])))
 def test_a_force_on_many_samples_is_the_force_on_each(k, taken):
-    """Of every kind; one that meets a number that is none fails in its sample alone."""
+    """Of every kind, at one time and at many; a number that is none fails in its sample alone."""
     mech, forces = mechanism()
     system = mech.assemble().with_forces([forces[k]])
     a = states(system)
     found = check(lambda q, v: system.generalized_forces(q, v, 0.4), a["q"], a["v"])
     assert np.abs(found).max() > 0.0
     assert taken == {"generalized_forces"}
+    check(system.generalized_forces, a["q"], a["v"], np.linspace(-0.5, 2.5, COUNT))
     a["v"][41] = np.nan
     after = system.generalized_forces(a["q"], a["v"], 0.4, on_error="nan")
     np.testing.assert_array_equal(np.delete(after, 41, axis=0), np.delete(found, 41, axis=0))
@@ -73,7 +74,7 @@ def test_a_force_on_many_samples_is_the_force_on_each(k, taken):
 
 @each_representation
 def test_dynamics_of_many_samples_under_all_forces(representation, taken):
-    """With wrenches, prescribed joints, and times of their own, which are taken one by one."""
+    """With wrenches, prescribed joints, and times of their own."""
     mech, forces = mechanism()
     system = mech.assemble(mb.RelativeCoordinates(representation=representation))
     system = system.with_forces(forces)
@@ -94,7 +95,7 @@ def test_dynamics_of_many_samples_under_all_forces(representation, taken):
     taken.clear()
     t = np.linspace(0.0, 2.0, COUNT)
     check(lambda q, v, t: system.forward_dynamics(q, v, t=t), q, v, t)
-    assert taken == {"forward_dynamics"}
+    assert taken == {"forward_dynamics", "generalized_forces"}
 
 
 def test_other_joints_prescribed_in_each_sample(taken):

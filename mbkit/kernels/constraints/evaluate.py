@@ -17,7 +17,6 @@ from mbkit.kernels.constraints.workspace import (
 )
 from mbkit.kernels.evaluation_form import EVALUATION, positions, velocities
 from mbkit.kernels.hybrid import operators as hybrid
-from mbkit.kernels.integers_in_floats import shared
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import acceleration
 from mbkit.kernels.recursions.joint_pass import joint_pass
@@ -62,12 +61,9 @@ def moving_rows(space, option, q, v, vdot, _out):
 
 @helper
 def set_time(space, t):
-    """The time at which constraints and forces are looked at.
-
-    Samples side by side have that of the first: constraints that read it are computed alone.
-    """
+    """The time at which constraints and forces are looked at."""
     time = floats_at(records_at(space, 1, SPACE)[0].time, 1)
-    time[0] = shared(t)
+    time[0] = t
 
 
 @helper

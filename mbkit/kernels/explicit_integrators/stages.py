@@ -18,7 +18,6 @@ from mbkit.kernels.compile import (
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.equations_of_motion import choose_rows, close_loops, stage_acceleration
-from mbkit.kernels.integers_in_floats import shared
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.status import NOT_FINITE, OK, failure
 from mbkit.kernels.time_loops.records import State
@@ -153,8 +152,7 @@ def evaluate_stage(space, scheme, step, start, stages, i):
 
         x_i = h sum_j a_ij k_j,   q_i = q exp(x_i),   v_i = v + h sum_j a_ij l_j,
         k_i = dexp^-1_{-x_i} w_i,   l_i = vdot(t + c_i h, q_i, v_i),
-    with the rates w_i of steps at (q_i, v_i). Where runs side by side have times of their own,
-    nothing reads t.
+    with the rates w_i of steps at (q_i, v_i).
     Source: Munthe-Kaas 1999, algorithm 3.1; Hairer, Lubich, Wanner 2006, IV.8.
     """
     A, _, c, series = scheme
@@ -174,8 +172,7 @@ def evaluate_stage(space, scheme, step, start, stages, i):
     if code == OK and series.truncation != ALL:
         code = truncated_rates(model, memory, series, x, w, xdot[i])
     if code == OK:
-        t = shared(step.t + c[i] * step.h)
-        code = stage_acceleration(space, i, t, q, v, vdot[i], powers[i])
+        code = stage_acceleration(space, i, step.t + c[i] * step.h, q, v, vdot[i], powers[i])
     return code
 
 

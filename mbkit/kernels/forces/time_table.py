@@ -5,6 +5,7 @@ four coefficients c0 + c1 s + c2 s^2 + c3 s^3, with s the time since the piece b
 """
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.each_lane import each_lane
 from mbkit.kernels.elementary import select
 
 COUNT = 0
@@ -27,17 +28,29 @@ def piece_of(p, first, n, x):
 
 @helper
 def piece_at(p, t):
-    """The piece that holds t, and the time since it began."""
-    n = int(p[COUNT])
-    first = p[TIMES]
-    last = p[TIMES + n]
-    t = select(t < first, first, select(t > last, last, t))
-    piece = piece_of(p, TIMES, n, t)
-    return piece, t - p[TIMES + piece]
+    """The piece that holds t, a whole number, and the time since it began."""
+    return each_lane(piece_of_time, (p, t))
 
 
 @helper
 def value_at(p, width, entry, piece, s):
     """One entry of the vector."""
-    first = TIMES + int(p[COUNT]) + 1 + 4 * (width * piece + entry)
+    return each_lane(value_in_piece, (p, width, entry, piece, s))
+
+
+@helper
+def piece_of_time(p, t):
+    """See `piece_at`, of one sample."""
+    n = int(p[COUNT])
+    first = p[TIMES]
+    last = p[TIMES + n]
+    t = select(t < first, first, select(t > last, last, t))
+    piece = piece_of(p, TIMES, n, t)
+    return float(piece), t - p[TIMES + piece]
+
+
+@helper
+def value_in_piece(p, width, entry, piece, s):
+    """See `value_at`, of one sample."""
+    first = TIMES + int(p[COUNT]) + 1 + 4 * (width * int(piece) + entry)
     return p[first] + s * (p[first + 1] + s * (p[first + 2] + s * p[first + 3]))

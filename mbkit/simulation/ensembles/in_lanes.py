@@ -97,9 +97,7 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
     """Return how the runs of an ensemble go side by side; None where each goes by itself.
 
     They do where a mechanism moves by constant efforts and forces that are compiled for lanes, and
-    runs differ in nothing but states and efforts. Where each run chooses its steps, and so has a
-    time of its own, no force may read that. Loops need multipliers that are found in lanes, and no
-    constraint in lanes reads the time.
+    runs differ in nothing but states and efforts. Loops need multipliers that are found in lanes.
     """
     from mbkit.kernels.compile import UNCOMPILED
 
@@ -110,7 +108,7 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
     if any(space[name] for name in ("force", "rates", "watch", "drive")):
         return None
     step = first.course.in_lanes
-    if step is None or not _moves_in_lanes(system, adaptive=step.adaptive):
+    if step is None or not _moves_in_lanes(system):
         return None
     from mbkit.kernels import lanes
     from mbkit.kernels.constraints.solve.projection import project
@@ -135,7 +133,7 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
     return Lanes(model, address, dynamics, kind.width, step.adaptive, closure, projection)
 
 
-def _moves_in_lanes(system: System, *, adaptive: bool) -> bool:
+def _moves_in_lanes(system: System) -> bool:
     """Return whether all that moves a system is written for lanes."""
     if system.equations not in (FORWARD_DYNAMICS, CONSTRAINED_DYNAMICS):
         return False
@@ -144,7 +142,7 @@ def _moves_in_lanes(system: System, *, adaptive: bool) -> bool:
         return False
     function = system.evaluator.made(system.evaluator.function(system.equations)).function
     called = forces.order[forces.num_fields : forces.num_called]
-    return is_written(function) and forces_have_lanes(forces, called, with_time=not adaptive)
+    return is_written(function) and forces_have_lanes(forces, called)
 
 
 class Registers:

@@ -23,7 +23,6 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.memory.lanes import (
     EVALUATION,
-    EVALUATION_AT_TIME,
     LanesModel,
     LanesWorkspace,
     forces_have_lanes,
@@ -147,14 +146,14 @@ def _least_samples(what: Evaluation) -> int:
 def _fits(arrays: SystemArrays, samples: Samples) -> bool:
     """Return whether a function that is written for lanes is so for this system and these samples.
 
-    Forces are at one time; A is small; hybrid dynamics prescribes the same joints in all samples.
+    A is small; hybrid dynamics prescribes the same joints in all samples.
     """
     what, x = samples.what, samples.vectors[2]
     if what in _OF_CONSTANT_SUBSPACES:
         return arrays.has_constant_subspaces
     if what is GENERALIZED_FORCES:
-        forces, at_one_time = arrays.forces, len(x) == 1
-        return at_one_time and bool(forces.forces) and forces_have_lanes(forces, forces.order[:-1])
+        forces = arrays.forces
+        return bool(forces.forces) and forces_have_lanes(forces, forces.order[:-1])
     if what in (*_OF_CONSTRAINTS, *_OF_MULTIPLIERS) and not is_in_lanes(arrays.closure):
         return False
     if what in _OF_MULTIPLIERS:
@@ -194,11 +193,9 @@ def batch_in_lanes(
     from mbkit.kernels.recursions.composite_body import PACKED
 
     model = evaluator.lanes_model
-    form = EVALUATION
     if samples.what is GENERALIZED_FORCES:
-        form = EVALUATION_AT_TIME
         _ = model.forces  # compiled here: threads find them made
-    addresses = [address_in_lanes(each.function, form, model.lanes) for each in made]
+    addresses = [address_in_lanes(each.function, EVALUATION, model.lanes) for each in made]
     functions = addresses[0], addresses[1] if apply else 0
     if samples.what in _OF_CONSTRAINTS:
         _ = evaluator.lanes_closure

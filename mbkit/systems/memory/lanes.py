@@ -35,7 +35,6 @@ __all__ = [
 #: Forms of functions by address, with lanes: see `address_in_lanes`. Time is the same for all
 #: samples that are computed together.
 EVALUATION = "sipppp"
-EVALUATION_AT_TIME = "sippcp"
 _FORCE = "sitpppp"
 _OF_JOINTS = {
     "motion": "icpppppp", "retract": "icppp", "difference": "icppp", "dexp_inv": "icppp",
@@ -175,18 +174,10 @@ def room_for_one(row: Any) -> int:
     return 2 * int(row["num_positions"]) + int(row["num_velocities"]) + lane_by_lane.OUTPUT
 
 
-def forces_have_lanes(forces: ForceArrays, rows: Iterable[int], *, with_time: bool = True) -> bool:
-    """Return whether some of the forces, by their rows, are compiled functions for lanes.
-
-    Unless it is `with_time`, none may read the time.
-    """
+def forces_have_lanes(forces: ForceArrays, rows: Iterable[int]) -> bool:
+    """Return whether some of the forces, by their rows, are compiled functions for lanes."""
     kernels = [forces.forces[k].kernels() for k in rows]
-    return all(
-        each is not None
-        and getattr(each.evaluate, "in_lanes", False)
-        and (with_time or not each.reads_time)
-        for each in kernels
-    )
+    return all(each is not None and getattr(each.evaluate, "in_lanes", False) for each in kernels)
 
 
 class LanesForces:
@@ -219,8 +210,8 @@ class LanesForces:
             return
         if rows:
             function = force_pass.function
-            self.force_pass = address_in_lanes(function, EVALUATION_AT_TIME, lanes)
-        self.search = address_in_lanes(search_alone, EVALUATION_AT_TIME, lanes)
+            self.force_pass = address_in_lanes(function, EVALUATION, lanes)
+        self.search = address_in_lanes(search_alone, EVALUATION, lanes)
 
     def let_call(self, rows: Iterable[int]) -> None:
         """Let the functions of these rows be called, compiled now, or loaded from the cache."""
@@ -299,7 +290,7 @@ class LanesWorkspace:
 
         nv = int(self._model.bodies[0]["num_velocities"])
         space: Any = self.record[0]
-        self.tau, self.time = self.numbers(nv), np.zeros(1)
+        self.tau, self.time = self.numbers(nv), self.numbers(1)
         space["tau"], space["time"] = array_address(self.tau), array_address(self.time)
         space["forward_dynamics"], space["project"] = forward_dynamics, project
         if self._model.arrays.forces.forces:
@@ -332,7 +323,7 @@ class LanesWorkspace:
         from mbkit.kernels.compile import array_address
 
         self.closure = closure
-        self.time = np.zeros(1)
+        self.time = self.numbers(1)
         space: Any = self.record[0]
         space["closure"], space["time"] = closure.address, array_address(self.time)
         arrays = self._model.arrays
