@@ -26,6 +26,7 @@ BODY = np.dtype(
         ("kind", _i8),
         ("reversed", _i8),  # 1 where the joint's predecessor is the child
         ("constant", _i8),  # 1 where S is the same at every q, seen from the joint's successor
+        ("product", _i8),  # 1 of coordinates of the second kind: T = exp(X_1 q_1) ... exp(X_n q_n)
         ("first_position", _i8),
         ("num_positions", _i8),
         ("first_velocity", _i8),

@@ -1,6 +1,8 @@
 """Changes of the pose, S and S-dot v of a joint along its group, and S-dot.
 
-For joints whose S depends on q. Central differences of sixth order at h = 1/256:
+For joints whose S depends on q. Products of exponentials have closed forms
+(`mbkit.kernels.derivatives.screw_product`); of others central differences of sixth order are taken,
+at h = 1/256:
 
     f' = (45 (f(h) - f(-h)) - 9 (f(2h) - f(-2h)) + (f(3h) - f(-3h))) / 60 h + h^6 f^(7) / 140,
 
@@ -27,6 +29,7 @@ from typing import Any, NamedTuple
 from mbkit.kernels import vectors
 from mbkit.kernels.compile import at, helper
 from mbkit.kernels.configuration import call_joint
+from mbkit.kernels.derivatives import screw_product
 from mbkit.kernels.layout import TABLE
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import move_by_table, move_in_own_frame
@@ -149,6 +152,9 @@ def set_rates(row, body, q, v, dx):
 @helper
 def along_motion(joint, trials, change):
     """change.S = S-dot, its columns in the body's frame; leaves the body as it is at (q, v)."""
+    if joint.row.product != 0:
+        screw_product.rates_of_columns(joint.row, joint.body, joint.v, change)
+        return OK
     if joint.row.retract == 0 and joint.row.rates == 0:
         return along_coordinates(joint, trials, change)
     return along_steps_of_motion(joint, trials, change)
@@ -251,6 +257,16 @@ def along_velocities(joint, trial, changes):
 
 
 @helper
+def by_differences(joint, trials, changes):
+    """The changes along steps and velocities of any joint."""
+    trial_q, trial_v, dx = trials
+    status = along_steps(joint, trial_q, dx, changes)
+    if status != OK:
+        return status
+    return along_velocities(joint, trial_v, changes)
+
+
+@helper
 def set_twists(row, body, changes):
     """D = (vee R^T dR, R^T dp) of each entry of a step; S where velocities are rates of steps."""
     R = body.R
@@ -284,14 +300,15 @@ def to_world(V, R, p):
 def joint_changes(joint, trials, changes):
     """Fill the CHANGE entries of a joint, in the axes and at the origin of the world.
 
-    Reads   the row, q, v; the pose in the world of the body.
+    Reads   the row, q, v; the pose of the body in its parent and in the world, S in its own frame.
     Writes  D, S, bias of each step, bias_rate of each velocity; leaves the body as it was.
     """
-    row, body, _, _, _ = joint
-    trial_q, trial_v, dx = trials
-    status = along_steps(joint, trial_q, dx, changes)
-    if status == OK:
-        status = along_velocities(joint, trial_v, changes)
+    row, body, _, v, _ = joint
+    status = OK
+    if row.product != 0:
+        screw_product.along_coordinates(row, body, v, changes)
+    else:
+        status = by_differences(joint, trials, changes)
     if status != OK:
         return status
     set_twists(row, body, changes)
