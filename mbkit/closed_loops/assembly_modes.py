@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.closed_loops.close_loops import checked_start, checked_tolerance, random_around
 from mbkit.closed_loops.closing import close
-from mbkit.closed_loops.loops import Loops, checked_fixed
+from mbkit.closed_loops.loop_equations import Loops, checked_fixed
 from mbkit.errors import UsageError
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import turning_positions

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.closed_loops.closing import Closing, close, lead
 from mbkit.closed_loops.consistent_velocity import velocity_near
-from mbkit.closed_loops.loops import Loops, checked_fixed
+from mbkit.closed_loops.loop_equations import Loops, checked_fixed
 from mbkit.closed_loops.over_constrained import why_loops_stay_open
 from mbkit.errors import ConstraintError, NotFiniteError, UsageError, listed
 from mbkit.spatial.arrays import FloatArray, frozen_number

@@ -7,7 +7,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.closed_loops.loops import Loops
+from mbkit.closed_loops.loop_equations import Loops
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import singular_values
 

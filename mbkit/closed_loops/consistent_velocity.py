@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.closed_loops.loops import checked_entries, checked_fixed
+from mbkit.closed_loops.loop_equations import checked_entries, checked_fixed
 from mbkit.closed_loops.over_constrained import why_velocities_contradict
 from mbkit.errors import ConstraintError, UsageError, listed
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.closed_loops.closing import close
-from mbkit.closed_loops.loops import Loops, checked_fixed
+from mbkit.closed_loops.loop_equations import Loops, checked_fixed
 from mbkit.errors import listed
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import Ranked, largest_row, rank_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mbkit.closed_loops.closing import close
-from mbkit.closed_loops.loops import Loops
+from mbkit.closed_loops.loop_equations import Loops
 from mbkit.results.diagnosis import Branch
 from mbkit.results.diagnosis_text import MOST_BRANCHES
 from mbkit.spatial.arrays import FloatArray

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.closed_loops.close_loops import checked_start
-from mbkit.closed_loops.loops import Loops, check_closed, checked_fixed
+from mbkit.closed_loops.loop_equations import Loops, check_closed, checked_fixed
 from mbkit.diagnosis.branches import branches
 from mbkit.diagnosis.reactions import reactions, row_words
 from mbkit.diagnosis.screws import loop_screws

@@ -194,7 +194,8 @@ SPACE = np.dtype(
         # the forces of the system
         ("force_table", _i8),  # FORCE entries
         ("num_forces", _i8),
-        # integers: fields, then what time loops call, then what they compute in place by `springs`
+        # integers: fields, then what time loops call, then what they compute in place, by
+        # `forces.spring_damper_table`
         ("force_order", _i8),
         ("num_fields", _i8),
         ("num_called", _i8),  # with the fields

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.closed_loops.closing import Closing, close
-from mbkit.closed_loops.loops import Loops
+from mbkit.closed_loops.loop_equations import Loops
 from mbkit.errors import UsageError, several
 from mbkit.kinematics.bounded_step import along, held, null_space
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.closed_loops.loops import check_closed
+from mbkit.closed_loops.loop_equations import check_closed
 from mbkit.errors import UsageError, check_kind, suggestion
 from mbkit.kinematics.allowed_rates import allowed_motions
 from mbkit.kinematics.freedom import free_velocities

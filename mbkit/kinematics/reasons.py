@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.closed_loops.closing import Closing
-from mbkit.closed_loops.loops import Loops
+from mbkit.closed_loops.loop_equations import Loops
 from mbkit.errors import NameUnknownError, listed, suggestion
 from mbkit.kinematics.descent import REACHED, SADDLE, SPENT, Descent, descend
 from mbkit.kinematics.freedom import Freedom

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from mbkit.closed_loops.loops import position_rows
+from mbkit.closed_loops.loop_equations import position_rows
 from mbkit.errors import NotFiniteError
 from mbkit.linear_analysis.small_motions import State, unbalanced
 from mbkit.spatial.arrays import FloatArray

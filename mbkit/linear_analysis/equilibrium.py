@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.closed_loops.loops import checked_fixed
+from mbkit.closed_loops.loop_equations import checked_fixed
 from mbkit.errors import ConstraintError, check_switch, several
 from mbkit.linear_analysis.balance import Balance
 from mbkit.linear_analysis.linearize import applied_efforts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbkit.closed_loops.loops import position_rows
+from mbkit.closed_loops.loop_equations import position_rows
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.derivatives.constraint_changes import MovingRows

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.closed_loops.consistent_velocity import velocity_near
-from mbkit.closed_loops.loops import checked_fixed, closing_advice
+from mbkit.closed_loops.loop_equations import checked_fixed, closing_advice
 from mbkit.errors import ConstraintError, UsageError
 from mbkit.integrators import Integrator
 from mbkit.systems import System

@@ -1,4 +1,4 @@
-"""Alternatives: which joints to cut, and what each choice costs."""
+"""The joints at which loops are cut, and the alternatives with what each costs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,19 @@ from mbkit.topology.cut_search import CutGraph, Ranking, best_cut, ranked_cuts
 from mbkit.topology.graph import WORLD, JointEdge
 
 _SHOWN = 8  # loop joints of a cut that are all named in a table
+
+
+def choose_loop_joints(bodies: Sequence[str], edges: Sequence[JointEdge]) -> frozenset[str]:
+    """Return the loop joints of the best cut; see `build_topology` for what is best.
+
+    Joints are in the order of adding, and connect all bodies, the world among them, without those
+    that are cut anyway, which are among the names that are returned.
+    """
+    always = frozenset(edge.name for edge in edges if edge.is_cut)
+    if len(edges) - len(always) == len(bodies) - 1:
+        return always
+    graph, joints = _graph(bodies, edges)
+    return always.union(joints[k].name for k in best_cut(graph))
 
 
 @final
@@ -112,19 +125,6 @@ class Cuts(Sequence[Cut]):
             str(cut.num_velocities),
             names,
         )
-
-
-def choose_loop_joints(bodies: Sequence[str], edges: Sequence[JointEdge]) -> frozenset[str]:
-    """Return the loop joints of the best cut; see `build_topology` for what is best.
-
-    Joints are in the order of adding, and connect all bodies, the world among them, without those
-    that are cut anyway, which are among the names that are returned.
-    """
-    always = frozenset(edge.name for edge in edges if edge.is_cut)
-    if len(edges) - len(always) == len(bodies) - 1:
-        return always
-    graph, joints = _graph(bodies, edges)
-    return always.union(joints[k].name for k in best_cut(graph))
 
 
 def list_cuts(

@@ -11,7 +11,7 @@ import pytest
 from scipy.linalg import qr
 
 import mbkit as mb
-from mbkit.closed_loops.loops import position_rows
+from mbkit.closed_loops.loop_equations import position_rows
 from mbkit.kernels.implicit_integrators.starting_values import INTO
 from mbkit.sensitivities.recorded_run import RecordedRun
 from tests.constraints.closed_mechanisms import assembled, four_bar

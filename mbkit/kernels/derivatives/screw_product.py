@@ -1,7 +1,7 @@
 """Changes of S and S-dot v of a product of exponentials, in closed form.
 
-Of T = exp(X_1 q_1) ... exp(X_n q_n) with constant screws X, the columns S_c = Ad^-1 X_c of the twist
-of the body in its own frame are carried by the exponentials after their own:
+Of T = exp(X_1 q_1) ... exp(X_n q_n) with constant screws X, the columns S_c = Ad^-1 X_c of the
+twist of the body in its own frame are carried by the exponentials after their own:
 
     d_m S_c = [S_c, S_m] for c before m, else 0,
 
@@ -11,11 +11,11 @@ so that, with A_m = sum over c before m of v_c S_c, and B_m the sum over all oth
     d(S-dot v)/dv_m = S-dot_m + [A_m, S_m],   d_m (S-dot v) = [b_m, S_m] + [[A_m, S_m], B_m],
 
 b_m the part of S-dot v that the coordinates before m make: d_m is a derivation, of which Jacobi's
-identity makes [[S_c, S_j], S_m] where both c and j are before m. A joint turned round is the product
-of the opposite screws in the opposite order.
+identity makes [[S_c, S_j], S_m] where both c and j are before m. A joint turned round is the
+product of the opposite screws in the opposite order.
 
-Source: Mueller 2018 (Screw and Lie group theory in multibody kinematics), (3) and (4): c < m. The rest is
-derived here.
+Source: Mueller 2018 (Screw and Lie group theory in multibody kinematics), (3) and (4): c < m. The
+rest is derived here.
 """
 
 from mbkit.kernels.compile import helper

@@ -7,7 +7,7 @@ world's axes, and back from such a wrench to its own.
 
 from mbkit.kernels.compile import call_address, helper, pointer_at, records_at
 from mbkit.kernels.forces.linear import add_linear
-from mbkit.kernels.forces.springs import pull_springs
+from mbkit.kernels.forces.spring_damper_table import pull_springs
 from mbkit.kernels.layout import DISSIPATED, SPACE, SUPPLIED
 from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.status import OK

@@ -1,4 +1,7 @@
-"""A spring and a damper between points of two bodies."""
+"""A spring and a damper between points of two bodies, called by its address as any force.
+
+Recursions compute the same in place: `mbkit.kernels.forces.spring_damper_table`.
+"""
 
 import math
 

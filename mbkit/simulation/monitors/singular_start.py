@@ -7,7 +7,7 @@ from typing import Any, Self, final
 import attrs
 import numpy as np
 
-from mbkit.closed_loops.loops import Loops, checked_fixed
+from mbkit.closed_loops.loop_equations import Loops, checked_fixed
 from mbkit.diagnosis.branches import branches
 from mbkit.errors import ConstraintError, MbkitError, SingularityWarning
 from mbkit.integrators.integrator import Rows

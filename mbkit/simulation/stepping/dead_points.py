@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.closed_loops.loops import Loops, checked_fixed
+from mbkit.closed_loops.loop_equations import Loops, checked_fixed
 from mbkit.errors import ConstraintError, MbkitError, listed
 from mbkit.simulation.monitors.locked import holders
 from mbkit.simulation.monitors.singular_start import SingularPosture

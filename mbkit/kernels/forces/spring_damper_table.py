@@ -1,5 +1,8 @@
 """Springs and dampers between points of bodies, as time loops evaluate them: in place, by a table.
 
+Called by its address, as where its power is asked for alone, one is computed by
+`mbkit.kernels.forces.spring_damper`.
+
 The length l of a spring changes by ldot = V_b . W_b - V_a . W_a, with W the wrench of the unit
 force e = (x_b - x_a) / l at a point: power is twist times wrench in every representation. So a
 point needs a position and W, but no velocity, and a representation adds one step, from a force at a
