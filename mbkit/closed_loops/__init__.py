@@ -1,1 +1,4 @@
-"""Loop closure: closed configurations, assembly modes, consistent velocities, actuator efforts."""
+"""Loop closure: closed configurations, assembly modes, consistent velocities, actuator efforts.
+
+Where loops are cut stands in `mbkit.topology.cuts`.
+"""
