@@ -73,7 +73,8 @@ def rate_without_jump(
     except ParameterError as error:
         raise UsageError(
             f"There is no derivative by '{what}': values beside its value are refused, as where "
-            f"its entries belong together. {error}"
+            f"its entries belong together. {error} Leave it out of by=, or write a class of your "
+            f"own whose parameter is one number, from which these entries follow."
         ) from error
     here = function(0.0) if here is None else here
     check_continuous(function, here, rate, BESIDE * start, what)
