@@ -187,15 +187,13 @@ SPACE = np.dtype(
         ("directions", _i8),  # DIRECTION entries: ndx of them
         ("changes", _i8),  # CHANGE entries: ndx of them
         ("trial", _i8),  # memory for nq + nv + ndx numbers: another q and v, and a step
-        # in which column of a matrix of derivatives each entry of a step and each velocity is:
-        # integers; and how many columns there are, where some share one: 0: each has its own
+        # integers: the column, in matrices of derivatives, of each entry of a step and velocity
         ("column_of", _i8),
-        ("num_columns", _i8),
+        ("num_columns", _i8),  # where some share one; 0: each has its own
         # the forces of the system
         ("force_table", _i8),  # FORCE entries
         ("num_forces", _i8),
-        # integers: fields, then what time loops call, then what they compute in place, by
-        # `forces.spring_damper_table`
+        # integers: fields, then what time loops call, then those of `forces.spring_damper_table`
         ("force_order", _i8),
         ("num_fields", _i8),
         ("num_called", _i8),  # with the fields
