@@ -33,7 +33,7 @@ def entry_point_of(kernel: Any) -> Callable[..., Any]:
 
 @attrs.frozen(eq=False)
 class StepInLanes:
-    """How several runs take the steps of a method side by side: see `kernels.time_loops.in_lanes`.
+    """How several runs take the steps of a method side by side; `time_loops.fixed_steps_in_lanes`.
 
     Attributes
     ----------

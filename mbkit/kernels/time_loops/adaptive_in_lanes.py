@@ -33,7 +33,7 @@ from mbkit.kernels.explicit_integrators.stages import (
 )
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import INACCURATE, OK, STEP_TOO_SMALL, TOO_MANY, failure
-from mbkit.kernels.time_loops.in_lanes import (
+from mbkit.kernels.time_loops.fixed_steps_in_lanes import (
     Kept,
     Together,
     behind_stages,

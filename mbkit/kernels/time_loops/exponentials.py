@@ -35,7 +35,12 @@ from mbkit.kernels.explicit_integrators.uncounted_records import (
 )
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.event_watch import look
-from mbkit.kernels.time_loops.in_lanes import behind_stages, part_of, stages_in, state_in
+from mbkit.kernels.time_loops.fixed_steps_in_lanes import (
+    behind_stages,
+    part_of,
+    stages_in,
+    state_in,
+)
 from mbkit.kernels.time_loops.records import Grid, Saved, State, Step
 from mbkit.kernels.time_loops.saving import count_step, start_count
 from mbkit.kernels.time_loops.step_times import step_of
@@ -176,7 +181,7 @@ def advance(space, method, state, stages, grid, saved):
 
 
 def step_in_lanes(space, method, t, h, end, memory):
-    """One step of several runs side by side: see `mbkit.kernels.time_loops.in_lanes`."""
+    """One step of several runs side by side: see `time_loops.fixed_steps_in_lanes`."""
     own = records_at(method, 1, METHOD)[0]
     count = own.num_stages
     factors = own.num_factors

@@ -34,7 +34,12 @@ from mbkit.kernels.explicit_integrators.uncounted_records import (
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.event_watch import look
-from mbkit.kernels.time_loops.in_lanes import behind_stages, stages_in, state_in, table_of
+from mbkit.kernels.time_loops.fixed_steps_in_lanes import (
+    behind_stages,
+    stages_in,
+    state_in,
+    table_of,
+)
 from mbkit.kernels.time_loops.multistep_history import push
 from mbkit.kernels.time_loops.munthe_kaas import METHOD as SCHEME
 from mbkit.kernels.time_loops.munthe_kaas import scheme_in_lanes
@@ -156,7 +161,7 @@ def past_in(own, memory, nq, nv):
 
 
 def step_in_lanes(space, method, t, h, end, memory):
-    """One step of several runs side by side: see `mbkit.kernels.time_loops.in_lanes`."""
+    """One step of several runs side by side: see `time_loops.fixed_steps_in_lanes`."""
     own = records_at(method, 1, METHOD)[0]
     state = state_in(space, memory)
     stages = stages_in(space, memory, own.num_rows)

@@ -21,7 +21,12 @@ from mbkit.kernels.explicit_integrators.uncounted_records import (
 )
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.event_watch import look
-from mbkit.kernels.time_loops.in_lanes import behind_stages, stages_in, state_in, table_of
+from mbkit.kernels.time_loops.fixed_steps_in_lanes import (
+    behind_stages,
+    stages_in,
+    state_in,
+    table_of,
+)
 from mbkit.kernels.time_loops.records import Grid, Saved, State, Step
 from mbkit.kernels.time_loops.saving import count_step, start_count
 from mbkit.kernels.time_loops.step_times import step_of
@@ -85,7 +90,7 @@ def advance(space, scheme, state, stages, last, grid, saved):
 
 
 def step_in_lanes(space, method, t, h, end, memory):
-    """One step of several runs side by side: see `mbkit.kernels.time_loops.in_lanes`."""
+    """One step of several runs side by side: see `time_loops.fixed_steps_in_lanes`."""
     own = records_at(method, 1, METHOD)[0]
     state = state_in(space, memory)
     stages = stages_in(space, memory, own.num_stages)

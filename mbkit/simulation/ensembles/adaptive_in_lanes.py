@@ -40,7 +40,7 @@ class AdaptiveGroup:
         starts: Callable[[int, int], tuple[Any, Any, Any]],
     ) -> None:
         from mbkit.kernels.time_loops.adaptive_in_lanes import NOBODY, NUM_OWN, Occupied
-        from mbkit.kernels.time_loops.in_lanes import size_of_stages
+        from mbkit.kernels.time_loops.fixed_steps_in_lanes import size_of_stages
         from mbkit.kernels.time_loops.munthe_kaas_adaptive import NUM_PROGRESS
 
         self.lanes, self.gathered, self.starts = lanes, gathered, starts
@@ -89,7 +89,7 @@ class AdaptiveGroup:
 
     def _kept(self, block: Block) -> tuple[Any, Any]:
         """Return which states of the runs of a block are kept, and where."""
-        from mbkit.kernels.time_loops.in_lanes import Kept
+        from mbkit.kernels.time_loops.fixed_steps_in_lanes import Kept
 
         plan, rows = self.plan, block.rows
         return (

@@ -112,7 +112,7 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
         return None
     from mbkit.kernels import lanes
     from mbkit.kernels.constraints.solve.projection import project
-    from mbkit.kernels.time_loops.in_lanes import STEP
+    from mbkit.kernels.time_loops.fixed_steps_in_lanes import STEP
 
     form = STEP
     if step.adaptive:
@@ -162,7 +162,7 @@ class Registers:
 
     def __init__(self, lanes: Lanes, first: Prepared) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.time_loops.in_lanes import Together
+        from mbkit.kernels.time_loops.fixed_steps_in_lanes import Together
 
         self.own = first.course.in_lanes
         self.workspace = LanesWorkspace(first.system.arrays, lanes.model)
@@ -222,7 +222,7 @@ class Group:
 
     def _take(self, drawn: range, block: Block, stopped: Callable[[], bool]) -> bool:
         from mbkit.integrators.compiled import entry_point_of
-        from mbkit.kernels.time_loops.in_lanes import ROWS, TAKEN, Kept, advance
+        from mbkit.kernels.time_loops.fixed_steps_in_lanes import ROWS, TAKEN, Kept, advance
         from mbkit.kernels.time_loops.records import Grid
 
         first, last = drawn.start, drawn.stop
