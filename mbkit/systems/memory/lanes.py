@@ -32,8 +32,7 @@ __all__ = [
     "motions_have_lanes",
 ]
 
-#: Forms of functions by address, with lanes: see `address_in_lanes`. Time is the same for all
-#: samples that are computed together.
+#: Forms of functions by address, with lanes: see `address_in_lanes`.
 EVALUATION = "sipppp"
 _FORCE = "sitpppp"
 _OF_JOINTS = {
