@@ -70,10 +70,10 @@ def test_a_tree_has_no_constraint_sizes():
 
 CALLS = [
     ("accelerate(0.0, p.q, p.v, guarded(2), guarded(1))", "powers"),
-    ("accelerate(0.0, p.q, p.v, guarded(2), guarded(1), 0)", "powers"),
-    ("accelerate(0.0, p.q, p.v, guarded(2), guarded(0), 1)", "powers"),
+    ("accelerate(0.0, p.q, p.v, guarded(2), guarded(1), stage=0)", "powers"),
+    ("accelerate(0.0, p.q, p.v, guarded(2), guarded(0), stage=1)", "powers"),
     ("accelerate(0.0, p.q, p.v, guarded(1), guarded(2))", "vdot"),
-    ("accelerate(0.0, guarded(1), p.v, guarded(2), guarded(2), 1)", "q"),
+    ("accelerate(0.0, guarded(1), p.v, guarded(2), guarded(2), stage=1)", "q"),
     ("accelerate(0.0, [0.0, 0.0], p.v, guarded(2), guarded(2))", "q"),
     ("look(0.0, guarded(1), guarded(1))", "q"),
     ("look(0.0, guarded(2), guarded(0))", "v"),
