@@ -1,4 +1,7 @@
-"""The loops of a system as equations, with the velocities that may move to close them."""
+"""The loops of a system as equations, with the velocities that may move to close them.
+
+Their formulas stand in the kernels, beginning with `mbkit.kernels.constraints.kinds.loop_joint`.
+"""
 
 from __future__ import annotations
 
