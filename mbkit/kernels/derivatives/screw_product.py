@@ -19,8 +19,8 @@ rest is derived here.
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.recursions.columns import joint_sum
-from mbkit.kernels.vectors import add, angular, linear, motion_bracket, scale, store, subtract
+from mbkit.kernels.recursions.columns import joint_column, joint_sum
+from mbkit.kernels.vectors import add, motion_bracket, scale, store, subtract
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -32,19 +32,13 @@ def in_order(row, k):
 
 
 @helper
-def column(body, c):
-    """S_c as (angular, linear)."""
-    return angular(body.S[c]), linear(body.S[c])
-
-
-@helper
 def rates_of_columns(row, body, v, change):
     """change.S = S-dot."""
     first = row.first_velocity
     bw, bu = joint_sum(row, body, v)
     for k in range(row.num_velocities):
         c = in_order(row, k)
-        w, u = column(body, c)
+        w, u = joint_column(row, body, c)
         bw = subtract(bw, scale(v[first + c], w))
         bu = subtract(bu, scale(v[first + c], u))
         x, y = motion_bracket(w, u, bw, bu)
@@ -63,7 +57,7 @@ def along_coordinates(row, body, v, changes):
     bw, bu = joint_sum(row, body, v)
     for k in range(n):
         m = in_order(row, k)
-        w, u = column(body, m)
+        w, u = joint_column(row, body, m)
         ew, eu = motion_bracket(aw, au, w, u)
         x, y = motion_bracket(cw, cu, w, u)
         z, t = motion_bracket(ew, eu, bw, bu)
@@ -72,7 +66,7 @@ def along_coordinates(row, body, v, changes):
         for i in range(n):
             c = in_order(row, i)
             if i < k:
-                sw, su = column(body, c)
+                sw, su = joint_column(row, body, c)
                 x, y = motion_bracket(sw, su, w, u)
                 store(change.S[c], x, y)
             else:

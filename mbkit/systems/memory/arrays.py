@@ -155,9 +155,7 @@ def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:
     else:
         parameters = padded(joint.parameters())
     # a Python joint without a group adds steps: that needs no call
-    by_numbers = joint.kernels() is None and (
-        joint.positions_add or type(joint).retract is Joint.retract
-    )
+    adds = joint.kernels() is None and (joint.positions_add or type(joint).retract is Joint.retract)
     owners: list[Any] = [parameters]
     for operation in _OPERATIONS:
         function = getattr(kernels, operation, None)
@@ -165,11 +163,11 @@ def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:
             continue
         if operation == "configuration_from_pose" and not (loop and _locates(joint)):
             continue
-        if function is not None and not (by_numbers and operation in _GROUP_OPERATIONS):
+        if function is not None and not (adds and operation in _GROUP_OPERATIONS):
             row[operation] = function.address
             owners.append(function)
-    adds = row["retract"] == row["rates"] == 0
-    row["product"] = adds and row["motion"] == screw_product.motion.address
+    v_is_rate_of_q = row["retract"] == row["rates"] == 0
+    row["product"] = v_is_rate_of_q and row["motion"] == screw_product.motion.address
     for entry in ("parameters", "wrench_parameters", "configuration_from_pose_parameters"):
         row[entry] = array_address(parameters)
     if loop and joint.num_velocities:
