@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,15 @@ BAR = 6.0
 #: Closed mechanisms that are measured, whose loops joints close.
 CLOSED = ("four-bar", "3-four-bar", "Bricard", "Stewart platform")
 
+#: Forces between two bodies, by their name and those of the bodies.
+FORCES: dict[str, Callable[[str, str, str], mb.Force]] = {
+    "springs": lambda name, a, b: mb.SpringDamper(
+        name, a, b, stiffness=5.0, rest_length=1.0, damping=0.1
+    ),
+    "bushings": lambda name, a, b: mb.Bushing(name, a, b, stiffness=(5.0,) * 6, damping=(0.1,) * 6),
+    "drags": lambda name, a, b: mb.Drag(name, b, linear=0.1, quadratic=0.2, point=(0.1, 0.2, 0.1)),
+}
+
 METHODS: dict[str, mb.Integrator] = {
     "RKMK4": mb.RungeKuttaMuntheKaas(),
     "generalized-alpha": mb.GeneralizedAlpha(),
@@ -32,8 +42,8 @@ METHODS: dict[str, mb.Integrator] = {
 def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     """Return times of gradients by all inertial parameters and the start, at most `BAR` runs.
 
-    And by the parameters of as many springs between bodies, of runs with these; and of runs of
-    closed mechanisms.
+    And by the parameters of as many forces of one kind, of runs with these; and of runs of closed
+    mechanisms.
     """
     rows = [
         _row(count, kinds, name)
@@ -41,7 +51,12 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
         for kinds in (REVOLUTE, MIXED)
         for count in sizes
     ]
-    rows += [_row(count, kinds, "RKMK4", count) for kinds in (REVOLUTE, MIXED) for count in sizes]
+    rows += [
+        _row(count, kinds, "RKMK4", force)
+        for force in FORCES
+        for kinds in (REVOLUTE, MIXED)
+        for count in sizes
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
         rows += [_closed_row(case) for case in CASES if case.name in CLOSED]
@@ -49,20 +64,16 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     return Table(title, rows, peer="run")
 
 
-def _row(count: int, kinds: tuple[str, ...], method: str, springs: int = 0) -> Row:
+def _row(count: int, kinds: tuple[str, ...], method: str, force: str = "") -> Row:
     mechanism = benchmark_tree(count, kinds)
     rng = np.random.default_rng(count)
-    for k in range(springs):
+    for k in range(count if force else 0):
         a, b = rng.choice(list(mechanism.bodies), 2, replace=False)
-        mechanism.add_force(
-            mb.SpringDamper(
-                f"spring {k}", str(a), str(b), stiffness=5.0, rest_length=1.0, damping=0.1
-            )
-        )
+        mechanism.add_force(FORCES[force](f"force {k}", str(a), str(b)))
     system = mechanism.assemble()
     state = random_state(np.random.default_rng(count), system, 0.1)
     kind = "mixed" if len(kinds) > 1 else "revolute"
-    more = f", {springs} springs" if springs else ""
+    more = f", {count} {force}" if force else ""
     what = f"{count} bodies, {kind}, {method}{more}"
     of = ("bodies.", "forces.")
     return _measured(what, system, (state.q, state.v), METHODS[method], of)

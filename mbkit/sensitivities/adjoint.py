@@ -12,11 +12,9 @@ import numpy as np
 from mbkit.errors import NameUnknownError, ShapeError, UsageError, suggestion
 from mbkit.results import Result
 from mbkit.sensitivities.event_steps import Seeds
-from mbkit.sensitivities.linear_steps import STATE_INPUTS
 from mbkit.sensitivities.recorded_run import RecordedRun
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.inertia_changes import field_of_inertia
 
 __all__ = ["Gradient", "Loss", "gradient"]
 
@@ -129,7 +127,7 @@ def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
     value, seeds = seeds_of(run, steps.linear.system, loss)
     linear, inputs = steps.linear, steps.inputs
     total = inputs.zeros()
-    matrices = not all(_is_by_pass(linear.system, name) for name in inputs.names)
+    matrices = not all(linear.is_by_pass(name) for name in inputs.names)
     pieces, starts, last = list(steps.pieces(matrices=matrices)), [], None
     begin = steps.state()
     for piece in pieces:
@@ -149,11 +147,6 @@ def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
             total[name] += S.T @ adjoint
     named = {name: total[name].reshape(shape) for name, shape in inputs.shapes.items()}
     return Gradient(value, MappingProxyType(named))
-
-
-def _is_by_pass(system: System, name: str) -> bool:
-    """Whether a gradient by an input needs no derivatives of the equations at each stage."""
-    return name in STATE_INPUTS or field_of_inertia(system, name) is not None
 
 
 def seeds_of(run: Result, system: System, loss: Any) -> tuple[float, Seeds]:

@@ -32,6 +32,7 @@ from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_steps, prescribed_velocities
+from mbkit.systems.derivatives.inertia_changes import field_of_inertia
 from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
 
 __all__ = [
@@ -166,6 +167,10 @@ class Linearisation(abc.ABC):
         With its matrices, or for `LinearSteps.reverse`. Says how many steps are taken at once. A
         step of the run has so many evaluations of the equations of motion, on average; 0: unknown.
         """
+
+    def is_by_pass(self, name: str) -> bool:
+        """Whether a gradient by an input needs no derivatives of the equations at each stage."""
+        return name in STATE_INPUTS or field_of_inertia(self.system, name) is not None
 
     @abc.abstractmethod
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:

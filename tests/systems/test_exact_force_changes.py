@@ -287,3 +287,23 @@ def test_rate_along_a_motion(case):
     exact = ComplexEvaluation(system, "generalized_forces")
     (expected,) = exact({"q": state.q, "v": state.v}, moves, TIME)[1]
     assert_exact(-found, expected)
+
+
+@pytest.mark.compiled
+def test_drag_in_a_medium_that_moves_along():
+    """|u| u is smooth where u is zero, and has no derivative there; differences would have one."""
+    mech = mb.Mechanism("kite")
+    mech.add_body(mb.Body("kite", mb.SpatialInertia.sphere(1.0, radius=0.2)))
+    mech.add_joint(mb.FreeJoint("flight"), mech.world, "kite")
+    wind, c = (1.0, -2.0, 3.0), 0.4
+    mech.add_force(
+        mb.Drag("air", "kite", linear=c, quadratic=0.3, wind=wind, angular_quadratic=0.2)
+    )
+    system = mech.assemble()
+    q, v = system.reference_configuration(), np.array([0.0, 0.0, 0.0, *wind])
+    by_v = system.force_derivatives(q, v)[1]
+    assert (by_v == np.diag([0.0] * 3 + [-c] * 3)).all()
+    by_wind = system.derivatives(
+        "inverse_dynamics", q, v, vdot=np.zeros(6), by=("forces.air.wind",)
+    )
+    assert (by_wind["forces.air.wind"][3:] == -c * np.eye(3)).all()

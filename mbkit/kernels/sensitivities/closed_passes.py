@@ -24,6 +24,7 @@ from mbkit.kernels.sensitivities.weighted_dynamics import (
     place_bodies,
     set_own,
 )
+from mbkit.kernels.sensitivities.weighted_forces import add_called_forces
 from mbkit.kernels.sensitivities.weighted_loops import Factors, add_loops
 from mbkit.kernels.sensitivities.weighted_springs import add_springs
 from mbkit.kernels.status import OK
@@ -49,6 +50,7 @@ PASSES = np.dtype(
         ("regressor", _i8),
         ("by_springs", _i8),
         ("table_of_bushings", _i8),
+        ("called", _i8),  # forces, or 0
         ("factors", _i8),  # (5, m): L, Y, Z, G as in `weighted_loops.Factors`, and memory
         ("solve_adjoint", _i8),  # functions by address
         ("multipliers_of", _i8),
@@ -79,7 +81,7 @@ def sums_at(record):
         matrix_at(record.turns, n, 6), matrix_at(record.pushes, n, 6),
         matrix_at(record.origins, n, 3), matrix_at(record.regressor, record.frames, 10),
         matrix_at(record.by_springs, record.springs, 9),
-        matrix_at(record.table_of_bushings, record.bushings, BUSHING_SIZE),
+        matrix_at(record.table_of_bushings, record.bushings, BUSHING_SIZE), record.called,
     )  # fmt: skip
 
 
@@ -152,8 +154,11 @@ def back_through_equations(space, memory, q, v, vdot, x, by_q, by_v):
     add_springs(space, sums)
     add_bushings(space, sums)
     factors = Factors(table[0], table[1], table[2], residuals)
-    status = add_loops(space, factors, sums)
+    out = tangent(model, by_q), velocities(model, by_v)
+    status = add_called_forces(space, state, x, sums, out)
     if status == OK:
-        add_joints(space, state, x, sums, (tangent(model, by_q), velocities(model, by_v)))
+        status = add_loops(space, factors, sums)
+    if status == OK:
+        add_joints(space, state, x, sums, out)
         add_inertias(space, sums)
     return status

@@ -3,7 +3,16 @@
 from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, stack, typed
+from mbkit.kernels.compile import (
+    floats,
+    helper,
+    int64,
+    kernel,
+    matrix,
+    records_at,
+    stack,
+    typed,
+)
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of, stack_of, vector_of
 from mbkit.kernels.sensitivities.back_through_charts import back_through_map, back_through_rates
 from mbkit.kernels.sensitivities.charts import Step, set_differentials
@@ -22,6 +31,7 @@ from mbkit.kernels.sensitivities.weighted_dynamics import (
     back_through_dynamics,
     sums_of,
 )
+from mbkit.kernels.sensitivities.weighted_forces import CALLED
 from mbkit.kernels.status import OK
 from mbkit.kernels.workspace import bodies
 
@@ -31,6 +41,7 @@ class Method(NamedTuple):
 
     A: matrix  # (s, s)
     b: floats  # (s,)
+    c: floats  # (s,)
     moving: floats  # (d + nv,), 0 for entries of prescribed joints
 
 
@@ -61,7 +72,8 @@ class Adjoint(NamedTuple):
 @helper
 def method_of(method):
     """The same method: see `mbkit.kernels.explicit_integrators.uncounted_records`."""
-    return Method(matrix_of(method.A), vector_of(method.b), vector_of(method.moving))
+    A, b, c, moving = method
+    return Method(matrix_of(A), vector_of(b), vector_of(c), vector_of(moving))
 
 
 @helper
@@ -158,6 +170,9 @@ def back_through_stage(space, method, history, linear, adjoint, place):
     state = State(history.q[n, i], history.v[n, i], history.vdot[n, i])
     row = n * method.b.shape[0] + i
     rows = history.multipliers[n, i], history.kept[n]
+    if adjoint.sums.called != 0:
+        begin, h = history.span[n, 0], history.span[n, 1]
+        records_at(adjoint.sums.called, 1, CALLED)[0].time = begin + method.c[i] * h
     status = back_through_acceleration(space, state, linear, adjoint, rows, (row, i))
     if status == OK:
         step = Step(history.x[n, i], state.q, state.v)

@@ -28,7 +28,7 @@ Source: derived here, from the sums of `inverse_dynamics` in another order.
 
 from typing import Any, NamedTuple
 
-from mbkit.kernels.compile import helper, matrix
+from mbkit.kernels.compile import helper, int64, matrix
 from mbkit.kernels.derivatives.articulated_columns import take_out
 from mbkit.kernels.derivatives.directions import (
     depends_on_q,
@@ -41,6 +41,7 @@ from mbkit.kernels.derivatives.directions import (
 from mbkit.kernels.derivatives.inverse_dynamics import move, own_terms
 from mbkit.kernels.derivatives.rate_of_inertia import transposed_rate_times
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
+from mbkit.kernels.recursions.articulated_body import gravity
 from mbkit.kernels.recursions.inertias import (
     add_articulated_shifted,
     rigid_times,
@@ -50,6 +51,7 @@ from mbkit.kernels.recursions.inertias import (
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.sensitivities.weighted_bushings import add_bushings
+from mbkit.kernels.sensitivities.weighted_forces import add_called_forces
 from mbkit.kernels.sensitivities.weighted_regressor import add_weighted_regressor
 from mbkit.kernels.sensitivities.weighted_springs import add_springs
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
@@ -82,15 +84,16 @@ class Sums(NamedTuple):
     regressor: matrix  # (frames, 10), y^T Y, its row 0 memory; none: it is not wanted
     springs: matrix  # (springs, 9), y . tau by their parameters; none: it is not wanted
     bushings: matrix  # (bushings, 50), what they are, and y . tau by their parameters
+    called: int64  # CALLED of `mbkit.kernels.sensitivities.weighted_forces`, or 0
 
 
 @helper
 def sums_of(sums):
     """The same sums: see `mbkit.kernels.explicit_integrators.uncounted_records`."""
-    twists, momenta, turns, pushes, origins, regressor, springs, bushings = sums
+    twists, momenta, turns, pushes, origins, regressor, springs, bushings, called = sums
     return Sums(
         matrix_of(twists), matrix_of(momenta), matrix_of(turns), matrix_of(pushes),
-        matrix_of(origins), matrix_of(regressor), matrix_of(springs), matrix_of(bushings),
+        matrix_of(origins), matrix_of(regressor), matrix_of(springs), matrix_of(bushings), called,
     )  # fmt: skip
 
 
@@ -110,7 +113,7 @@ def place_bodies(space, state, origins):
     status = joint_pass(model, scratch, state.q, state.v)
     if status != OK:
         return status
-    start(scratch, scale(-1.0, load(model[0].gravity)))
+    start(scratch, scale(-1.0, gravity(space, 1)))
     for i in range(1, model.shape[0]):
         body = scratch[i]
         place(model[i], body, scratch[model[i].parent], load(body.p))
@@ -296,6 +299,9 @@ def back_through_dynamics(space, state, adjoints, weights, sums, out):
     set_own(model, scratch, state, sums)
     add_springs(space, sums)
     add_bushings(space, sums)
+    status = add_called_forces(space, state, weights, sums, out)
+    if status != OK:
+        return status
     add_joints(space, state, weights, sums, out)
     add_inertias(space, sums)
     return OK

@@ -19,7 +19,7 @@ import attrs
 import numpy as np
 
 from mbkit.integrators import RungeKuttaMuntheKaas
-from mbkit.sensitivities.accelerations import Accelerations, States, contracted
+from mbkit.sensitivities.accelerations import Accelerations, States
 from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
 from mbkit.sensitivities.charts import Charts, Differentials
 from mbkit.sensitivities.corrections import Corrections, counted_rows
@@ -31,23 +31,11 @@ from mbkit.sensitivities.linear_steps import (
     shape_of_input,
     size_of,
 )
-from mbkit.sensitivities.munthe_kaas.loops import (
-    changes_no_loops,
-    loops_of,
-    still_workspace,
-    takes_one_pass,
-)
-from mbkit.sensitivities.munthe_kaas.pair_forces import (
-    by_pair_forces,
-    called_forces,
-    pair_force_parameters,
-    table_of_bushings,
-)
+from mbkit.sensitivities.munthe_kaas.forces import called_forces, is_known, other_forces
+from mbkit.sensitivities.munthe_kaas.loops import still_workspace
+from mbkit.sensitivities.munthe_kaas.reversal import reversal
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.calls.failures import failure
-from mbkit.systems.derivatives.evaluation_states import Point
-from mbkit.systems.derivatives.inertia_changes import field_of_inertia
 from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Steps"]
@@ -84,11 +72,16 @@ class Steps(Linearisation):
         return still_workspace(self.system)
 
     def numbers(self, *, matrices: bool, evaluations: float) -> int:
-        """See `Linearisation`; a tree without forces needs none of its matrices to go back."""
+        """See `Linearisation`; a tree needs none of its matrices to go back."""
         system, n = self.system, self.system.nv + self.system.ndx
-        dense = called_forces(system) or system.motions or system.num_velocity_constraints
+        others = other_forces(system, called_forces(system))
+        dense = others or system.motions or system.num_velocity_constraints
         stages = max(self.method.tableau.num_stages, evaluations)
         return int(stages * n * (8 + 4 * n if dense or matrices else 8))
+
+    def is_by_pass(self, name: str) -> bool:
+        """See `Linearisation`; one pass has derivatives by what its forces read, too."""
+        return super().is_by_pass(name) or is_known(self.system, name)
 
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """See `Linearisation`; prescribed joints start as they are prescribed to."""
@@ -197,15 +190,6 @@ class ExplicitSteps(LinearSteps):
         kept = np.repeat(self.kept, self.history.q.shape[1], axis=0)
         return Accelerations.at(self.steps.system, self.states, kept)
 
-    @property
-    def _point(self) -> Point:
-        """All stages, for changes by inputs that change no rows of constraints."""
-        (t, q, v, vdot, tau), system = self.states, self.steps.system
-        multipliers = self.history.multipliers.reshape((len(t), -1))
-        rank = np.full(len(t), multipliers.shape[1])
-        given = np.zeros(system.nv, dtype=bool)
-        return Point(system, q, v, vdot, tau, t, multipliers, rank, given, False)
-
     @functools.cached_property
     def kept(self) -> Floats:
         """Not zero for the rows of constraints that count in each step, (N, m)."""
@@ -257,94 +241,7 @@ class ExplicitSteps(LinearSteps):
         self, adjoint: Floats, seeds: Floats, names: Sequence[str]
     ) -> tuple[Floats, Mapping[str, Floats]]:
         """See `LinearSteps.reverse`; by one pass of a compiled loop."""
-        from mbkit.kernels.sensitivities.munthe_kaas_adjoint import Linear, Method, reverse
-
-        steps, system = self.steps, self.steps.system
-        one_pass = takes_one_pass(system, self.history.kept) and (
-            not system.num_velocity_constraints or changes_no_loops(system, names)
-        )
-        tableau, closing = steps.method.tableau, None if one_pass else self.closing
-        stages, size = self.history.q.shape[1], steps.size
-        method = Method(
-            tableau.A[:stages, :stages].copy(), tableau.b[:stages].copy(), moving(system)
-        )
-        linear = Linear(
-            *self._by_state(one_pass),
-            closing=np.zeros((0, size, size)) if closing is None else closing.matrices,
-        )
-        pulled = pair_force_parameters(system, names) if one_pass else {}
-        inertial = any(field_of_inertia(system, name) for name in names)
-        springs = any(each.is_spring for each in pulled.values())
-        found, _kept = self._adjoint(adjoint, seeds, one_pass, inertial, springs)
-        workspace = steps.run.workspace
-        status = reverse(workspace.address, method, self.history, linear, found)
-        if status != 0:
-            state = {"q": self.q[0], "v": self.v[0]}
-            raise failure(system.evaluator, status, workspace, state)
-        if one_pass:
-            rows, sums = found.loops.rows, found.sums
-            others = [name for name in names if name not in pulled]
-            by_others = contracted(self._point, found.efforts, rows, others, sums.regressor[1:])
-            return found.now, {**by_others, **by_pair_forces(system, sums, pulled)}
-        total = dict(self.accelerations.contracted(found.efforts, names))
-        if closing is not None:
-            ends = found.ends * moving(system)
-            for name, part in closing.contracted(ends, names).items():
-                total[name] = total[name] + part
-        return found.now, total
-
-    def _by_state(self, one_pass: bool) -> tuple[Floats, Floats]:
-        """Return derivatives of accelerations by q and v, or what a pass leaves of those of e."""
-        system, states = self.steps.system, self.states
-        if not one_pass:
-            by_q, by_v = self.accelerations.by_state
-            return np.ascontiguousarray(by_q), np.ascontiguousarray(by_v)
-        others = called_forces(system)
-        if others:
-            by_q, by_v = others.force_derivatives(states.q, states.v, states.t)
-            return -by_q, -by_v
-        return np.zeros((0, system.nv, system.ndx)), np.zeros((0, system.nv, system.nv))
-
-    def _adjoint(
-        self, end: Floats, seeds: Floats, one_pass: bool, inertial: bool, pulled: bool
-    ) -> Any:
-        """Return the arrays of the adjoint, with or without the regressor and that of springs.
-
-        And what they point to.
-        """
-        from mbkit.kernels.sensitivities.munthe_kaas_adjoint import Adjoint
-        from mbkit.kernels.sensitivities.weighted_dynamics import Sums
-
-        steps, system, charts = self.steps, self.steps.system, self.steps.charts
-        count, stages = self.history.q.shape[:2]
-        nv, ndx = system.nv, system.ndx
-        rows = len(system.arrays.bodies) if one_pass else 0
-        sums = Sums(
-            twists=np.zeros((rows, 6)),
-            momenta=np.zeros((rows, 6)),
-            turns=np.zeros((rows, 6)),
-            pushes=np.zeros((rows, 6)),
-            origins=np.zeros((rows, 3)),
-            regressor=np.zeros((len(system.arrays.frames) if inertial else 0, 10)),
-            springs=np.zeros((len(system.arrays.forces.springs) if pulled else 0, 9)),
-            bushings=table_of_bushings(system) if one_pass else np.zeros((0, 0)),
-        )
-        still = steps.still if one_pass and system.num_velocity_constraints else None
-        loops, kept = loops_of(system, still, steps.projects, sums, count * stages)
-        found = Adjoint(
-            now=np.array(end, dtype=np.float64),
-            seeds=np.ascontiguousarray(seeds),
-            ends=np.empty((count, ndx + nv)),
-            efforts=np.empty((count * stages, nv)),
-            rates=np.empty((stages, ndx)),
-            accelerations=np.empty((stages, nv)),
-            memory=np.empty((4, ndx + nv)),
-            sums=sums,
-            loops=loops,
-            maps=np.empty(charts.numbers(rates=True)),
-            chart=charts.memory,
-        )
-        return found, kept
+        return reversal(self, adjoint, seeds, names)
 
     def _carried(self, start: Floats, driven: Any) -> Floats:
         """Return where columns `start` (N, size, k) lead to, P dp being driven (N, s, nv, k)."""

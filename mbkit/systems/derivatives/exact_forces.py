@@ -38,6 +38,13 @@ class ExactForces:
     ----------
     arrays : SystemArrays
         The system; see `of`.
+
+    Attributes
+    ----------
+    lock : context manager
+        To be held while the memory of dual numbers is in use.
+    rates : dict of str to ndarray or None
+        What is known of numbers by parameters; see `force_changes.numbers_by_parameter`.
     """
 
     def __init__(self, arrays: SystemArrays) -> None:
@@ -60,12 +67,13 @@ class ExactForces:
         self._order = order
         space["force_order"], space["num_ordered"] = array_address(order), len(order)
         self._numbers = [self._numbers_of(k) for k in range(len(order))]
+        self.rates: dict[str, Floats | None] = {}
         self._slots: dict[int, DualForceSlot] = {}
         for k, force in enumerate(forces.forces):
             if gives_derivatives(force):
                 self._slots[k] = self._slot_of(k)
         # a force in Python may let another thread in
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
 
     @classmethod
     def of(cls, arrays: SystemArrays) -> ExactForces | None:
@@ -109,6 +117,19 @@ class ExactForces:
         row["parameters"] = array_address(memory[1:])
         return memory
 
+    def lend(self, rows: Iterable[int]) -> tuple[int, int]:
+        """Return the addresses of a SPACE of dual numbers, and of its FORCE entries.
+
+        These rows may be called there, whose numbers have no derivatives. It is for one caller at a
+        time: see `lock`.
+        """
+        from mbkit.kernels.compile import array_address
+
+        self._forces.let_call(rows)
+        space: Any = self._workspace.record[0]
+        space["time"] = array_address(self._time)
+        return self._workspace.address, array_address(self._forces.table)
+
     # ------------------------------------------------------------------------- by q and v
 
     @functools.cached_property
@@ -143,7 +164,7 @@ class ExactForces:
         leading, nv = both.shape[:-2], self._nv
         given = [_rows(x, leading) for x in (q, v, t)]
         found = np.empty((math.prod(leading), self._entries, nv))
-        with self._lock:  # one workspace is enough for all threads
+        with self.lock:  # one workspace is enough for all threads
             along_all(self._by_states, self._workspace.address, self._time, *given, found)
             self._raise_mistakes()
         rows, ndx = np.swapaxes(found, 1, 2), self._entries - nv
@@ -182,7 +203,7 @@ class ExactForces:
         if slot is None:
             return None
         found, count = [], math.prod(axes)
-        with self._lock:
+        with self.lock:
             for first in range(0, count, DIRECTIONS):
                 entries = slice(first, min(count, first + DIRECTIONS))
                 slot.moving = field, axes, entries
@@ -246,7 +267,7 @@ class ExactForces:
         rows: Any = States(*(_rows(x, (len(q),)) for x in (q, v, t[:, None])))
         numbers: Any = Numbers(memory, seeds)
         space, place = self._workspace.address, int(self._places[k])
-        with self._lock:
+        with self.lock:
             one_along_all(self._by_numbers, space, place, numbers, rows, found)
             self._raise_mistakes()
         return np.swapaxes(found, 1, 2)

@@ -21,7 +21,7 @@ from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["forces_by_parameter", "forces_by_time"]
+__all__ = ["forces_by_parameter", "forces_by_time", "numbers_by_parameter"]
 
 
 def forces_by_parameter(
@@ -46,12 +46,28 @@ def forces_by_parameter(
         axes = shape_of_parameter(system, name)
         found = exact.by_field(owner, field, axes, states)
         return None if found is None else _finite(found)
-    forces = system.arrays.forces
-    try:
-        rates = rates_of_numbers(forces.forces[forces.names.index(owner)], field, start, moves)
-    except UsageError:
-        return None
-    return _finite(exact.by_numbers(owner, rates, states))
+    rates = numbers_by_parameter(system, name, start, moves)
+    return None if rates is None else _finite(exact.by_numbers(owner, rates, states))
+
+
+def numbers_by_parameter(
+    system: System, name: str, start: float, moves: Sequence[Callable[[float], Any]]
+) -> Floats | None:
+    """Return the derivative of the numbers of a compiled force by a parameter, (n, k).
+
+    Computed once for a system, whose forces are the same as long as it lives. None as above.
+    """
+    exact = system._exact_forces
+    assert exact is not None  # as of all compiled forces that are differentiated
+    if name not in exact.rates:
+        owner, _, field = name.partition(".")[2].rpartition(".")
+        forces = system.arrays.forces
+        part = forces.forces[forces.names.index(owner)]
+        try:
+            exact.rates[name] = rates_of_numbers(part, field, start, moves)
+        except UsageError:
+            exact.rates[name] = None
+    return exact.rates[name]
 
 
 def forces_by_time(system: System, states: TimedStates) -> Floats | None:

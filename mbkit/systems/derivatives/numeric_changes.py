@@ -10,8 +10,10 @@ import numpy as np
 
 from mbkit.errors import MbkitError, ParameterError, UsageError
 from mbkit.joints.defaults.differences import derivative_by
+from mbkit.lie.arrays import hat
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.parameter_moves import is_pose
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -183,8 +185,57 @@ def rates_of_numbers(
         except (MbkitError, TypeError, ValueError) as error:
             raise ParameterError(str(error)) from error
 
-    here = numbers(getattr(part, field))
+    value = getattr(part, field)
+    here = numbers(value)
+    copied = _rates_of_copies(numbers, np.asarray(value), here, moves)
+    if copied is not None:
+        return copied
     return rates_without_jump(numbers, start, moves, field, here)
+
+
+#: How far the numbers of a field are moved: so that none becomes another by chance.
+_FAR = 0.2718281828459
+
+
+def _rates_of_copies(
+    numbers: Callable[[Any], Floats],
+    value: Any,
+    here: Floats,
+    moves: Sequence[Callable[[float], Any]],
+) -> Floats | None:
+    """Return the same where some numbers are entries of the field and the others do not change.
+
+    That is seen at two values, far from the part's and beside it, to the last bit. None where it is
+    not so, or where these values are refused.
+    """
+    if value.dtype != np.float64:
+        return None
+    is_copy, places = np.zeros(here.shape, dtype=bool), np.zeros(here.shape, dtype=np.int64)
+    for e in (_FAR, BESIDE):
+        moved = value
+        for k, move in enumerate(moves):  # each at another rate
+            step = move(e / (1.0 + 0.37 * k))
+            moved = moved @ np.linalg.solve(value, step) if is_pose(value) else moved + step - value
+        try:
+            found = numbers(moved)
+        except ParameterError:
+            return None
+        if found.shape != here.shape:
+            return None
+        if e == _FAR:
+            same = found[:, None] == np.where(moved == value, np.nan, moved).ravel()
+            is_copy, places = same.any(axis=1), same.argmax(axis=1)
+            if (same.sum(axis=1) > 1).any():
+                return None
+        if not (found == np.where(is_copy, moved.ravel()[places], here)).all():
+            return None
+    if is_pose(value):
+        rates = np.zeros((6, 4, 4))
+        rates[:3, :3, :3] = value[:3, :3] @ hat(np.eye(3))
+        rates[3:, :3, 3] = value[:3, :3].T
+    else:
+        rates = np.stack([move(1.0) - value for move in moves])
+    return np.where(is_copy[:, None], rates.reshape((len(moves), -1)).T[places], 0.0)
 
 
 def rates_without_jump(

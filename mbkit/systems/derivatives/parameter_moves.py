@@ -14,7 +14,7 @@ from mbkit.lie import SE3
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["changed_by", "keeping_changed", "moves_of", "shape_of_parameter"]
+__all__ = ["changed_by", "is_pose", "keeping_changed", "moves_of", "shape_of_parameter"]
 
 
 #: Systems with other numbers, of those systems of which they are kept.
@@ -54,13 +54,13 @@ def shape_of_parameter(system: System, name: str) -> tuple[int, ...]:
             f"There are no derivatives by parameter '{name}', which is {value}: give the name of a "
             f"real number, or of an array of them."
         )
-    return (6,) if _is_pose(value) else value.shape
+    return (6,) if is_pose(value) else value.shape
 
 
 def moves_of(system: System, name: str) -> tuple[float, list[Any]]:
     """Return how a parameter is moved along each entry, by a number, and a large number for it."""
     value, start = np.asarray(system.parameters[name]), 1.0
-    if _is_pose(value):
+    if is_pose(value):
         return start, [lambda e, x=x: value @ SE3.exp(e * x) for x in np.eye(6)]
     start = max(start, float(np.abs(value).max(initial=0.0)))
     units = np.eye(value.size).reshape((-1, *value.shape))
@@ -69,5 +69,6 @@ def moves_of(system: System, name: str) -> tuple[float, list[Any]]:
     return start, [lambda e, x=x: value + e * x for x in units]
 
 
-def _is_pose(value: Any) -> bool:
+def is_pose(value: Any) -> bool:
+    """Whether an array is that of a pose."""
     return value.shape == (4, 4) and bool((value[3] == [0.0, 0.0, 0.0, 1.0]).all())

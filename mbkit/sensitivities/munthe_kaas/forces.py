@@ -1,4 +1,4 @@
-"""Springs and bushings between bodies, which the adjoint of a tree takes along."""
+"""Forces that the adjoint of a tree takes along, and those that it does not."""
 
 from __future__ import annotations
 
@@ -10,8 +10,17 @@ import numpy as np
 from mbkit.forces.built_in import Bushing, SpringDamper
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.memory.lanes import forces_have_lanes
 
-__all__ = ["by_pair_forces", "called_forces", "pair_force_parameters", "table_of_bushings"]
+__all__ = [
+    "by_pair_forces",
+    "called_forces",
+    "is_known",
+    "moved_bushings",
+    "pair_force_parameters",
+    "other_forces",
+    "table_of_bushings",
+]
 
 #: Where parameters are in the numbers of a spring.
 _ENTRIES = {
@@ -20,14 +29,48 @@ _ENTRIES = {
 }  # fmt: skip
 
 
-def called_forces(system: System) -> System | None:
-    """Return the system with all other forces, if there are some."""
+def other_forces(system: System, called: Iterable[int]) -> System | None:
+    """Return the system with the forces that no pass takes along, if there are some.
+
+    `called` are rows of those that are taken along besides springs, bushings and fields.
+    """
     forces = system.arrays.forces
-    taken = [*forces.springs, *_bushings(system)]
+    if not forces.forces:
+        return None
+    fields = forces.order[: forces.num_fields].tolist()
+    taken = {*forces.springs, *_bushings(system), *fields, *called}
     if len(taken) == len(forces.forces):
         return None
     names = [forces.names[k] for k in taken]
     return system.without_forces(names) if names else system
+
+
+def called_forces(system: System) -> list[int]:
+    """Return the rows of the forces that a pass takes along by their functions on dual numbers."""
+    forces = system.arrays.forces
+    if system._exact_forces is None:
+        return []
+    fields = forces.order[: forces.num_fields].tolist()
+    others = {*forces.springs, *_bushings(system), *fields}
+    rows = (k for k in range(len(forces.forces)) if k not in others)
+    return [k for k in rows if forces_have_lanes(forces, [k])]
+
+
+def is_known(system: System, name: str) -> bool:
+    """Return whether a pass has derivatives by a parameter of a force."""
+    kind, _, rest = name.partition(".")
+    forces, owner = system.arrays.forces, rest.rpartition(".")[0]
+    if kind != "forces" or owner not in forces.names or system._exact_forces is None:
+        return False
+    return forces_have_lanes(forces, [forces.names.index(owner)])
+
+
+def moved_bushings(system: System, names: Iterable[str]) -> list[int]:
+    """Return the rows of the bushings of which some of the parameters are."""
+    if system._exact_forces is None:
+        return []
+    owners = {name.partition(".")[2].rpartition(".")[0] for name in names}
+    return [k for k in _bushings(system) if system.arrays.forces.names[k] in owners]
 
 
 def _bushings(system: System) -> list[int]:
@@ -64,7 +107,7 @@ class Parameter(NamedTuple):
 
 
 def pair_force_parameters(system: System, names: Iterable[str]) -> dict[str, Parameter]:
-    """Return those of some parameters by which the adjoint has derivatives on its way."""
+    """Return those of some parameters that are of springs and bushings."""
     forces, found = system.arrays.forces, {}
     springs = {
         forces.names[k]: row

@@ -1,0 +1,185 @@
+"""Forces that are called, in the adjoint of the dynamics: each by its own bodies and joints alone.
+
+With W the wrench of a force on a body and tau what it does along joints, it enters weights times
+the efforts of inverse dynamics, y . e, by
+
+    psi = -sum W . Y - tau . y,
+
+Y the twist of the body where velocities are y. All of a body is taken at the origin of its frame,
+in the axes of the world. Where the pose moves by D and the twist V = (w, u) by n, each beside what
+else is the same, psi has the slopes H and G by D and by n; with E = -W it has E by how Y changes.
+Seen from the body, as the passes over the bodies want it, a step turns V and Y as well. So the
+wrenches of the body are E by F, G by n, and by D
+
+    force   H_u,
+    moment  H_w + w x G_w + u x G_u + z x E_w + y x E_u,        Y = (z, y).
+
+G, H and the slopes by joints and by numbers of the force come from its own function on dual
+numbers, `mbkit.kernels.sensitivities.slopes_of_forces`: two calls a body, whatever the tree.
+Source: derived here; `mbkit.kernels.sensitivities.weighted_dynamics` has the recursion.
+"""
+
+import numpy as np
+
+from mbkit.kernels.compile import call_address, floats_at, helper, integers_at, records_at
+from mbkit.kernels.derivatives.springs import velocity_at
+from mbkit.kernels.forces.form import force_rows
+from mbkit.kernels.layout import FORCE, SPACE
+from mbkit.kernels.recursions.poses import compose
+from mbkit.kernels.status import FORCE_FAILED, OK, failure
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    cross,
+    linear,
+    load,
+    store,
+)
+from mbkit.kernels.workspace import frames, scratch_of, sites
+
+_i8 = np.int64
+_f8 = np.float64
+
+#: The forces that the adjoint of a stage takes along.
+CALLED = np.dtype(
+    [
+        ("time", _f8),  # of the stage
+        ("space", _i8),  # SPACE of dual numbers
+        ("table", _i8),  # FORCE entries of that SPACE
+        ("slopes", _i8),  # functions by address: see `slopes_of_forces`
+        ("slopes_by_numbers", _i8),
+        ("forces", _i8),  # CALLED_FORCE entries
+        ("count", _i8),
+        ("bodies", _i8),  # BODY_OF_FORCE entries, as many as a force has at most
+    ],
+    align=True,
+)
+
+#: In the place of the number of a force: the joints of all move to another state.
+ALL_JOINTS = -1
+
+#: One of them: its row of FORCE; its joints, by their rows of the tree; whether it acts on these or
+#: names them; its numbers as dual numbers, so many sets of `MOVED` directions each, and where its
+#: slopes by these directions are summed.
+CALLED_FORCE = np.dtype(
+    [
+        ("force", _i8),
+        ("rows", _i8),
+        ("num_rows", _i8),
+        ("names_joints", _i8),
+        ("by_numbers_alone", _i8),  # 1: what the state does comes from elsewhere
+        ("seeds", _i8),
+        ("num_seeds", _i8),
+        ("size", _i8),  # bytes of one set
+        ("sums", _i8),
+    ],
+    align=True,
+)
+
+#: Directions of one set: those of dual numbers but one.
+MOVED = 6
+
+#: A body of a force: its row of the tree; pose, V and Y; E, G and H.
+BODY_OF_FORCE = np.dtype(
+    [
+        ("row", _i8),
+        ("R", _f8, (3, 3)),
+        ("p", _f8, (3,)),
+        ("arm", _f8, (3,)),  # from the origin of the tree
+        ("V", _f8, (6,)),
+        ("Y", _f8, (6,)),
+        ("E", _f8, (6,)),
+        ("G", _f8, (6,)),
+        ("H", _f8, (6,)),
+    ],
+    align=True,
+)
+
+
+@helper
+def place_on_body(space, site, sums, body):
+    """Where a body of a force is, and its twists."""
+    i = site.row
+    own = frames(space)[site.frame]
+    carrier = scratch_of(space)[i]
+    compose(carrier.world_R, carrier.world_p, own.R, own.p, body.R, body.p)
+    arm = load(body.p)
+    origin = sums.origins[i]
+    for j in range(3):
+        body.arm[j] = arm[j]
+        body.p[j] += origin[j]
+    V, Y = carrier.V, sums.twists[i]
+    store(body.V, angular(V), velocity_at(angular(V), linear(V), arm))
+    store(body.Y, angular(Y), velocity_at(angular(Y), linear(Y), arm))
+    body.row = i
+
+
+@helper
+def add_at_origin(out, r, t, f):
+    """Add a wrench at the point r, given at the origin."""
+    accumulate(out, add(t, cross(r, f)), f)
+
+
+@helper
+def pull_body(carrier, sums, body):
+    """Add what acts on a body to F, and to the adjoints of n and of D."""
+    E, G, H = body.E, body.G, body.H
+    r = load(body.arm)
+    by_V = add(cross(angular(body.V), angular(G)), cross(linear(body.V), linear(G)))
+    by_Y = add(cross(angular(body.Y), angular(E)), cross(linear(body.Y), linear(E)))
+    add_at_origin(carrier.F, r, angular(E), linear(E))
+    add_at_origin(sums.turns[body.row], r, angular(G), linear(G))
+    add_at_origin(sums.pushes[body.row], r, add(angular(H), add(by_V, by_Y)), linear(H))
+
+
+@helper
+def add_by_numbers(memory, own, k, state, weights):
+    """Add the slopes by the numbers of a force: its function reads one set after another."""
+    called = records_at(memory, 1, CALLED)[0]
+    row = records_at(called.table, own.force + 1, FORCE)[own.force]
+    still = row.parameters
+    sums = floats_at(own.sums, MOVED * own.num_seeds)
+    status = OK
+    for part in range(own.num_seeds):
+        row.parameters = own.seeds + part * own.size
+        out = sums[MOVED * part : MOVED * (part + 1)]
+        given = state.q, state.v, weights, out
+        if call_address(called.slopes_by_numbers, (called.space, memory, k, *given)) != OK:
+            status = failure(FORCE_FAILED, own.force)
+    row.parameters = still
+    return status
+
+
+@helper
+def add_called_forces(space, state, weights, sums, out):
+    """Add the forces that are called to the sums of their bodies alone, and what joints do to out.
+
+    Needs poses, V and Y; those of the world are zero. Adds nothing where the memory is that of the
+    mechanism without forces.
+    """
+    if sums.called == 0 or records_at(space, 1, SPACE)[0].num_forces == 0:
+        return OK
+    by_q, by_v = out
+    called = records_at(sums.called, 1, CALLED)[0]
+    table = records_at(called.forces, called.count, CALLED_FORCE)
+    scratch = scratch_of(space)
+    given = state.q, state.v, weights, by_q, by_v
+    status = call_address(called.slopes, (called.space, sums.called, ALL_JOINTS, *given))
+    if status != OK:
+        return status
+    for k in range(called.count):
+        row = force_rows(space)[table[k].force]
+        own = records_at(called.bodies, row.num_bodies, BODY_OF_FORCE)
+        which = integers_at(row.bodies, row.num_bodies)
+        for b in range(row.num_bodies):
+            place_on_body(space, sites(space)[which[b]], sums, own[b])
+        status = call_address(called.slopes, (called.space, sums.called, k, *given))
+        if status == OK and table[k].num_seeds != 0:
+            status = add_by_numbers(sums.called, table[k], k, state, weights)
+        if status != OK:
+            return status
+        for b in range(row.num_bodies):
+            if own[b].row != 0:
+                pull_body(scratch[own[b].row], sums, own[b])
+    return OK

@@ -1,0 +1,122 @@
+"""Forces that are called, which the adjoint of a tree takes along: each by its own dual numbers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+
+from mbkit.forces.built_in import Bushing
+from mbkit.integrators.step_memory import Record
+from mbkit.kernels import layout
+from mbkit.systems import System
+from mbkit.systems.derivatives.force_changes import numbers_by_parameter
+from mbkit.systems.derivatives.parameter_moves import moves_of
+from mbkit.systems.memory.lanes import lines
+
+__all__ = ["CalledForces"]
+
+
+@final
+class CalledForces:
+    """What the adjoint knows of some forces: see `mbkit.kernels.sensitivities.weighted_forces`.
+
+    Attributes
+    ----------
+    address : int
+        Of the record, 0 without forces.
+    lock : context manager
+        To be held while the record is in use: its memory of dual numbers is the system's.
+
+    Parameters
+    ----------
+    system : System
+        The system.
+    taken : sequence of int
+        Rows of the forces, which are compiled for dual numbers. Of bushings the numbers alone.
+    wanted : sequence of str
+        Parameters by which there are derivatives on the way, as far as those of the numbers of the
+        forces are known.
+    """
+
+    def __init__(self, system: System, taken: list[int], wanted: Sequence[str]) -> None:
+        self.address = 0
+        self.lock: Any = contextlib.nullcontext()
+        self._sums: dict[str, tuple[Any, slice]] = {}
+        self._kept: list[Any] = []
+        exact = system._exact_forces
+        if not taken or exact is None:
+            return
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.duals import DUAL
+        from mbkit.kernels.lanes import address_in_lanes
+        from mbkit.kernels.sensitivities import slopes_of_forces as slopes
+        from mbkit.kernels.sensitivities import weighted_forces as records
+
+        forces = system.arrays.forces
+        table = np.zeros(len(taken), records.CALLED_FORCE)
+        for row, k in zip(table, taken, strict=True):
+            force, joints = forces.forces[k], _rows_of_joints(system, k)
+            row["force"], row["rows"], row["num_rows"] = k, array_address(joints), len(joints) - 1
+            row["names_joints"] = bool(force.joints) or force.acts_on == "joints"
+            row["by_numbers_alone"] = type(force) is Bushing
+            self._kept.append(joints)
+            self._install_numbers(row, system, k, wanted)
+        most = max(1, *(int(forces.table[k]["num_bodies"]) for k in taken))
+        bodies = np.zeros(most, records.BODY_OF_FORCE)
+        space, duals = exact.lend(taken)
+        self._record = Record(
+            records.CALLED, space=space, table=duals, forces=table, count=len(table),
+            bodies=bodies,
+            slopes=address_in_lanes(slopes.slopes_of_force, slopes.FORM, DUAL),
+            slopes_by_numbers=address_in_lanes(
+                slopes.slopes_by_numbers, slopes.FORM_BY_NUMBERS, DUAL
+            ),
+        )  # fmt: skip
+        self.address, self.lock = self._record.address, exact.lock
+
+    def _install_numbers(self, row: Any, system: System, k: int, wanted: Sequence[str]) -> None:
+        """Let the numbers of a force move along the parameters that are wanted of it."""
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.duals import DIRECTIONS
+        from mbkit.kernels.sensitivities.weighted_forces import MOVED
+
+        forces = system.arrays.forces
+        start = f"forces.{forces.names[k]}."
+        own = [name for name in wanted if name.rpartition(".")[0] + "." == start]
+        moving = {name: numbers_by_parameter(system, name, *moves_of(system, name)) for name in own}
+        known = {name: rates for name, rates in moving.items() if rates is not None}
+        if not known:
+            return
+        rates = np.concatenate([*known.values()], axis=1)
+        parts = -(-rates.shape[1] // MOVED)
+        n, width = len(rates), 1 + DIRECTIONS
+        seeds = lines(parts * n * width)[: parts * n * width].reshape((parts, n, width))
+        seeds[..., 0] = forces.parameters[forces.names[k]]
+        for part, seed in enumerate(seeds):
+            columns = rates[:, MOVED * part : MOVED * (part + 1)]
+            seed[:, 1 : 1 + columns.shape[1]] = columns
+        sums = np.zeros(MOVED * parts)
+        row["seeds"], row["num_seeds"] = array_address(seeds), parts
+        row["size"], row["sums"] = seeds[0].nbytes, array_address(sums)
+        self._kept.append(seeds)
+        ends = np.cumsum([0, *(each.shape[1] for each in known.values())]).tolist()
+        for name, first, end in zip(known, ends, ends[1:], strict=False):
+            self._sums[name] = sums, slice(first, end)
+
+    @property
+    def by_parameters(self) -> dict[str, Any]:
+        """Sums of y . e by parameters, (k,) by name."""
+        return {name: sums[own].copy() for name, (sums, own) in self._sums.items()}
+
+
+def _rows_of_joints(system: System, k: int) -> Any:
+    """Return the rows of the tree whose joints a force has, as integers, and one more."""
+    entries = system.arrays.forces.joints[k].reshape(-1, layout.JOINT_SIZE)[:-1]
+    first = system.arrays.bodies["first_velocity"].tolist()
+    row_of = {v: i for i, v in enumerate(first) if i > 0}
+    moving = entries[entries[:, layout.JOINT_NUM_VELOCITIES] > 0]
+    rows = [row_of[v] for v in moving[:, layout.JOINT_VELOCITY].tolist()]
+    return np.array([*rows, 0], dtype=np.int64)
