@@ -34,7 +34,7 @@ RUNS = sized(1000, 4)
 #: Every so many states are saved, with their energies; MuJoCo saves all, without energies.
 SAVED = 10
 
-#: Runs of closed mechanisms, and the most of the time of the same runs one after another.
+#: Runs beside the same runs one after another, and of closed mechanisms the most of their time.
 CLOSED_RUNS = 256
 CLOSED_BAR = 0.5
 
@@ -52,7 +52,12 @@ def ensembles(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> list[Table]:
         Table(f"{title} mujoco.rollout (RK4, contacts off)", rows, peer="MuJoCo"),
         Table(
             "Ensembles of closed mechanisms: the call by run, against runs one after another",
-            [row for case in _closed() for row in _side_by_side(*case)],
+            [row for case in _closed() for row in _side_by_side(*case, _EXPLICIT, CLOSED_BAR)],
+            peer="one by one",
+        ),
+        Table(
+            "Ensembles of implicit steps: the call by run, against runs one after another",
+            [row for case in _trees(sizes) for row in _side_by_side(*case, _IMPLICIT, None)],
             peer="one by one",
         ),
     ]
@@ -155,15 +160,32 @@ def _closed() -> list[tuple[str, mb.System]]:
     ]
 
 
-def _side_by_side(name: str, system: mb.System) -> list[Row]:
+_EXPLICIT: dict[str, dict[str, Any]] = {
+    "RKMK4, 200 steps": {"t_span": (0.0, 200 * STEP), "h": STEP, "save_every": SAVED},
+    "steps of its own": {
+        "t_span": (0.0, 0.2), "h": 0.02,
+        "integrator": mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, rtol=1e-6),
+    },
+}  # fmt: skip
+_IMPLICIT: dict[str, dict[str, Any]] = {
+    "GeneralizedAlpha, 200 steps": {
+        "t_span": (0.0, 200 * STEP), "h": STEP, "save_every": SAVED,
+        "integrator": mb.GeneralizedAlpha(),
+    },
+}  # fmt: skip
+
+
+def _trees(sizes: tuple[int, ...]) -> list[tuple[str, mb.System]]:
+    """Return trees of so many bodies, with what they are."""
+    return [(f"tree of {size} bodies", benchmark_tree(size, REVOLUTE).assemble()) for size in sizes]
+
+
+def _side_by_side(
+    name: str, system: mb.System, methods: dict[str, dict[str, Any]], bar: float | None
+) -> list[Row]:
     """Compare runs in vector registers with the same runs one after another, on all cores."""
     count = sized(CLOSED_RUNS, 2)
     q, v = _along_a_motion(system, count)
-    pair = mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, rtol=1e-6)
-    methods = {
-        "RKMK4, 200 steps": {"t_span": (0.0, 200 * STEP), "h": STEP, "save_every": SAVED},
-        "steps of its own": {"t_span": (0.0, 0.2), "h": 0.02, "integrator": pair},
-    }
     rows = []
     for method, options in methods.items():
 
@@ -178,7 +200,7 @@ def _side_by_side(name: str, system: mb.System) -> list[Row]:
         rows.append(
             Row(
                 f"{count} runs of a {name}, {method}", times.best("mbkit") / count,
-                times.best("peer") / count, times.ratio("mbkit", "peer"), CLOSED_BAR,
+                times.best("peer") / count, times.ratio("mbkit", "peer"), bar,
             )
         )  # fmt: skip
     return rows

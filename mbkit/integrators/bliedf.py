@@ -200,8 +200,8 @@ class BLieDF(Integrator):
         nq, nv = problem.nq, problem.nv
         step = StepMemory(
             problem, stabilised=self.formulation == "stabilized_index2",
-            tolerance=self.tolerance, gain=self.correction, predict=predict.address,
-            starting_step=starting_step.address,
+            tolerance=self.tolerance, gain=self.correction, predict=predict,
+            starting_step=starting_step,
         )  # fmt: skip
         past = max(1, self.steps - 1)
         own = {

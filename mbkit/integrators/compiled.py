@@ -59,10 +59,25 @@ class StepInLanes:
     remembered: Any = None
     adaptive: bool = False
 
+    form = ""  # `STEP`, or `ATTEMPT`
+    linearises = False  # whether steps ask for derivatives of the equations of motion
+
+    def called(self, *, forces: bool) -> dict[str, tuple[Callable[..., Any], str]]:
+        """Return what else is compiled for lanes, by name, and its form; `forces`: if any act."""
+        return {}
+
+    def in_memory(self, _workspace: Any, _numbers: Any, _functions: Any) -> Record:
+        """Return what steps are told of the method, whose numbers are in an array."""
+        return self.method
+
     def begin(self) -> None:
         """Forget earlier steps."""
         if self.remembered is not None:
             self.remembered[:] = 0.0
+
+    def counts(self, _numbers: Any, _lane: int, taken: int, evaluations: int) -> dict[str, int]:
+        """Return what the steps of a run have cost, with evaluations before them."""
+        return {"evaluations": evaluations + taken * self.evaluations, "rejected_steps": 0}
 
 
 def advance_by(
@@ -70,14 +85,14 @@ def advance_by(
     kernel: Any,
     *records: Any,
     evaluations: int = 0,
-    in_lanes: Callable[[], StepInLanes] | None = None,
+    in_lanes: Callable[[], Any] | None = None,
 ) -> Advance:
     """Return the function that takes steps of the problem by a compiled time loop.
 
     ``kernel(space, *records, grid, saved) -> status`` takes the steps of the grid, and counts them
     (`mbkit.kernels.time_loops.records`); the records are the same in each call.
     `evaluations` of the equations of motion are made in each step; 0 where the loop counts them.
-    `in_lanes` returns how several runs take these steps side by side, if they can.
+    `in_lanes` returns how several runs take these steps side by side, a `StepInLanes`, or None.
     The function also takes `KeptSamples`: the states that are kept beside the rows.
     """
     given = [each.address if isinstance(each, Record) else each for each in records]

@@ -7,7 +7,7 @@ The step is `mbkit.kernels.time_loops.generalized_alpha`; its Newton iteration, 
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -22,8 +22,10 @@ from mbkit.integrators.checks import (
     has_tolerance,
 )
 from mbkit.integrators.description import shown
+from mbkit.integrators.implicit_in_lanes import ImplicitStepInLanes
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import Record, StepMemory
+from mbkit.kernels.implicit_integrators.layout import ALPHA
 
 __all__ = ["AlphaCoefficients", "GeneralizedAlpha"]
 
@@ -256,7 +258,7 @@ class GeneralizedAlpha(Integrator):
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         from mbkit.integrators.compiled import advance_by
-        from mbkit.kernels.time_loops.generalized_alpha import ALPHA, solve_end, take_step
+        from mbkit.kernels.time_loops.generalized_alpha import solve_end, take_step
         from mbkit.kernels.time_loops.implicit_steps import advance
 
         problem.provide("inverse_dynamics")
@@ -264,9 +266,7 @@ class GeneralizedAlpha(Integrator):
         stabilised = self.formulation == "stabilized_index2"
         given = [each for each in (self.rtol, self.atol) if each is not None]
         tolerance = min([self.tolerance, *(SMALL * each for each in given)])
-        step = StepMemory(
-            problem, stabilised=stabilised, tolerance=tolerance, solve_end=solve_end.address
-        )
+        step = StepMemory(problem, stabilised=stabilised, tolerance=tolerance, solve_end=solve_end)
         corrected = self.start == "second order"
         c = self.numbers
         nq, nv, m = problem.nq, problem.nv, problem.equations.num_velocity_constraints
@@ -276,22 +276,35 @@ class GeneralizedAlpha(Integrator):
         }  # fmt: skip
         acceleration = np.zeros(nv)
         problem.memory |= {"acceleration": acceleration, **own}
+        coefficients = np.array(
+            [c.alpha_m, c.alpha_f, c.beta, c.gamma, corrected, corrected and not stabilised],
+            dtype=np.float64,
+        )
+        scratch = {
+            "v_n": nv, "powers_next": 2, "trial": nq, "change": nv, "wanted": nv, "room": 2 * nv,
+        }  # fmt: skip
         method = Record(
             ALPHA, **own, take_step=0 if self.adaptive else take_step.address, a=acceleration,
-            coefficients=np.array(
-                [c.alpha_m, c.alpha_f, c.beta, c.gamma, corrected, corrected and not stabilised],
-                dtype=np.float64,
-            ),
-            floats={
-                "v_n": nv, "powers_next": 2, "trial": nq, "change": nv, "wanted": nv,
-                "room": 2 * nv,
-            },
+            coefficients=coefficients, floats=scratch,
         )  # fmt: skip
         if self.adaptive:
             rtol = 0.0 if self.rtol is None else self.rtol
             atol = rtol if self.atol is None else self.atol
             return _adaptive_steps(problem, step, method, rtol, atol)
-        return advance_by(problem, advance, step, method)
+        sizes = {name: array.size for name, array in own.items()} | {"a": nv} | scratch
+        return advance_by(
+            problem, advance, step, method,
+            in_lanes=lambda: _in_lanes(step, sizes, coefficients),
+        )  # fmt: skip
+
+
+def _in_lanes(step: StepMemory, sizes: Any, coefficients: Any) -> ImplicitStepInLanes | None:
+    """Return how several runs take these steps side by side; None where they do not."""
+    from mbkit.kernels.time_loops.generalized_alpha import step_in_lanes
+
+    if step["m"] > 0 or "solve" in step.functions:
+        return None
+    return ImplicitStepInLanes(step_in_lanes, step, sizes, coefficients)
 
 
 def _adaptive_steps(

@@ -103,8 +103,15 @@ class StepMemory(Record):
         [rad/s^2], [m/s^2]
     gain : bool
         Whether velocities follow D in a matrix of their own: see `gain` in the record.
-    **functions : int
-        Addresses of what the time loop calls.
+    **functions : FunctionAddress
+        What the time loop calls.
+
+    Attributes
+    ----------
+    functions : dict of str to FunctionAddress
+        By their names in the record, with what a step asks the system for.
+    sizes : dict of str to int
+        By name, how many numbers the arrays have of which each run has its own.
     """
 
     def __init__(
@@ -114,7 +121,7 @@ class StepMemory(Record):
         stabilised: bool,
         tolerance: float,
         gain: bool = False,
-        **functions: int,
+        **functions: Any,
     ) -> None:
         nq, nv = problem.nq, problem.nv
         m = problem.equations.num_velocity_constraints
@@ -147,9 +154,16 @@ class StepMemory(Record):
         else:
             tables = blocks.counts | blocks.tables | {"column_of": blocks.column_of}
         functions |= _functions(closed=m > 0, loops_alone=loops_alone, blocks=blocks is not None)
+        self.functions = functions
+        self.sizes = sizes | {
+            "q": nq, "v": nv, "work": 2, "q_next": nq, "v_next": nv, "pivots": n, "kept": m,
+            "derivatives": 3 * nv * width, "made_at": made, "history": 2 * MOST_ITERATIONS,
+            "residual": nv + m, "total": 2,
+        }  # fmt: skip
         derivatives = np.zeros(3 * nv * width or 1)
         super().__init__(
-            IMPLICIT, **counts, **tables, **functions,
+            IMPLICIT, **counts, **tables,
+            **{name: each.address for name, each in functions.items()},
             floats=sizes, integers={"pivots": n, "kept": m, "prescribed": nv},
             stabilised=stabilised, tolerance=tolerance * problem.h, most=MOST_ITERATIONS,
             q=problem.q, v=problem.v, work=problem.work,
@@ -169,7 +183,8 @@ def _sizes(
 
     return {
         "D": nv, "vdot": nv, "multipliers": m, "eta": m, "change": n, "shift": nv,
-        "applied": nv, "left": nv, "constraint_values": mp + 2 * m, "given": nv + 1, "rate": m,
+        "applied": nv, "left": nv, "powers_kept": 2, "rate": m,
+        "constraint_values": mp + 2 * m, "given": nv + 1,
         "A": m * width, "A_start": m * width, "A_made": m * width, "Z": m * width,
         "scale": 1, "more": max(2 * nv, m) * width,
         "differential": nv * MOST_STEPS, "columns": 3 * nv, "block": 2 * BLOCK_SIZE,
@@ -177,15 +192,15 @@ def _sizes(
     }  # fmt: skip
 
 
-def _functions(*, closed: bool, loops_alone: bool, blocks: bool) -> dict[str, int]:
-    """Return the addresses of what a step asks the system for."""
+def _functions(*, closed: bool, loops_alone: bool, blocks: bool) -> dict[str, Any]:
+    """Return what a step asks the system for."""
     from mbkit.kernels.derivatives.forces import force_derivatives
     from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
     from mbkit.kernels.forces.force_pass import generalized_forces
     from mbkit.kernels.implicit_integrators.newton import solve_step
     from mbkit.kernels.implicit_integrators.starting_values import accelerate, add_least_change
 
-    functions = {
+    functions: dict[str, Any] = {
         "solve_step": solve_step,
         "accelerate": accelerate,
         "add_least": add_least_change,
@@ -215,4 +230,4 @@ def _functions(*, closed: bool, loops_alone: bool, blocks: bool) -> dict[str, in
         from mbkit.kernels.implicit_integrators.newton_matrix import make
 
         functions["make"] = make
-    return {name: function.address for name, function in functions.items()}
+    return functions

@@ -37,6 +37,7 @@ from numba.np.numpy_support import from_dtype
 from mbkit.kernels.compile import compiled_address
 from mbkit.kernels.compiling.caching import features
 from mbkit.kernels.constraints.layout import CLOSURE, CONSTRAINT
+from mbkit.kernels.implicit_integrators.layout import ALPHA, IMPLICIT, OF_EACH_SAMPLE
 from mbkit.kernels.layout import FORCE, SPACE
 
 #: Bytes of a line of the cache, and of the widest register.
@@ -104,7 +105,7 @@ class Mask(types.Type):
 
 
 class LanesAddress(types.Type):
-    """An address of lanes or of records of them; of a SPACE or CLOSURE: that has such addresses."""
+    """An address of lanes, or of a record that has them, or, such as SPACE, their addresses."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.number = lanes
@@ -117,7 +118,9 @@ class LanesAddress(types.Type):
     def record(self, kind: types.Record) -> types.Record:
         """Return what is there in the place of a record."""
         if kind in [from_dtype(each) for each in (SPACE, CLOSURE, FORCE, CONSTRAINT)]:
-            return _with_addresses(kind, self)
+            return _with_addresses(kind, self, self.number.addresses)
+        if kind in [from_dtype(each) for each in (IMPLICIT, ALPHA)]:
+            return _with_addresses(kind, self, OF_EACH_SAMPLE)
         return _with_lanes(kind, self.number)
 
 
@@ -161,8 +164,9 @@ def _members(kind: Any) -> Any:
 
 
 @functools.cache
-def _with_addresses(kind: types.Record, address: LanesAddress) -> types.Record:
-    named = address.number.addresses
+def _with_addresses(
+    kind: types.Record, address: LanesAddress, named: frozenset[str]
+) -> types.Record:
     fields: Any = [
         (name, {"type": address if name in named else field, "offset": kind.offset(name)})
         for name, field in _members(kind)

@@ -24,6 +24,7 @@ from mbkit.kernels.derivatives.directions import (
     twist_of_step,
     weighted_change,
 )
+from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.forces.spring_damper import direction
 from mbkit.kernels.layout import SPACE, SPRING
 from mbkit.kernels.status import OK
@@ -95,11 +96,13 @@ def spring_of(row, d, dv):
 
 @helper
 def slopes_of(spring, dy):
-    """g_x, g_v, g_y, and c, for a velocity dy of b against a; the length is not zero."""
+    """g_x, g_v, g_y, and c, for a velocity dy of b against a; zero where the points meet."""
     e = spring.e
     c = dot(e, dy)
     h = add(scale(spring.damping * c, spring.dv), scale(spring.tension, dy))
-    across = scale(1.0 / spring.length, subtract(h, scale(dot(e, h), e)))
+    apart = spring.length != 0.0
+    inverse = select(apart, 1.0, 0.0) / select(apart, spring.length, 1.0)
+    across = scale(inverse, subtract(h, scale(dot(e, h), e)))
     x = add(scale(spring.stiffness * c, e), across)
     return Slopes(x, scale(spring.damping * c, e), scale(spring.tension, e)), c
 
@@ -218,7 +221,7 @@ def add_spring(space, row, v, d_q, d_v):
     """Add what one spring does to d_q and d_v; nothing where its points meet."""
     model = bodies(space)
     here = placed(space, row)
-    if here.spring.length == 0.0:
+    if not any_lane(here.spring.length != 0.0):
         return
     pair = (row.row_a, row.row_b)
     while pair[0] != pair[1]:

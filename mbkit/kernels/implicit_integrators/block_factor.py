@@ -17,6 +17,7 @@ from mbkit.kernels.compile import (
 from mbkit.kernels.implicit_integrators.layout import NODE
 from mbkit.kernels.implicit_integrators.lu import eliminate, solve
 from mbkit.kernels.implicit_integrators.step_memory import flags_at, memory_of
+from mbkit.kernels.pivot_orders import own_integers_at
 from mbkit.kernels.status import OK, SINGULAR_STEP, failure
 
 
@@ -131,7 +132,7 @@ def factorise_blocks(record):
     nodes = nodes_of(record)
     largest = floats_at(record.largest, record.n)
     room = floats_at(record.sorted, record.n)
-    pivots = flags_at(record.pivots, record.n)
+    pivots = own_integers_at(record.pivots, record.n)
     set_largest(record, largest)
     for c in range(nodes.shape[0]):
         node = nodes[c]
@@ -152,7 +153,7 @@ def solve_blocks(step, vector):
     record = memory_of(step)
     change = as_array(vector, record.n)
     unknowns = flags_at(record.unknowns, record.n)
-    pivots = flags_at(record.pivots, record.n)
+    pivots = own_integers_at(record.pivots, record.n)
     x = floats_at(record.sorted, record.n)
     nodes = nodes_of(record)
     for k in range(record.n):

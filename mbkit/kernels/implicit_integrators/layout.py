@@ -49,6 +49,7 @@ IMPLICIT = np.dtype(
         # the residual
         ("applied", _i8),  # nv: forces on the tree, the constraints' apart
         ("left", _i8),  # nv: M vdot + b - applied - A^T lambda
+        ("powers_kept", _i8),  # NUM_POWERS: of the forces, where they were evaluated last
         ("constraint_values", _i8),  # mp + 2 m: g, A v + g_t, bias
         ("given", _i8),  # max(nv, m) + 1: an argument and t
         ("rate", _i8),  # m: A v + g_t of the last evaluation
@@ -105,6 +106,29 @@ IMPLICIT = np.dtype(
         ("total", _i8),  # integers: iterations, factorisations
     ],
     align=True,
+)
+
+#: What the generalized-alpha method has beside the memory of its step, by address: coefficients,
+#: memory, scratch.
+ALPHA = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "take_step", "coefficients", "a", "vdot", "multipliers", "eta", "powers", "started",
+            "v_n", "powers_next", "trial", "change", "wanted", "room", "step",
+        )
+    ]
+)  # fmt: skip
+
+#: The entries of both records at which each of several samples side by side has its own numbers:
+#: see `mbkit.kernels.lanes`. The others, sizes, tables and functions, are the same for all.
+OF_EACH_SAMPLE = frozenset(
+    {"q", "v", "work", "q_next", "v_next", "D", "vdot", "multipliers", "eta", "change", "shift"}
+    | {"gain", "applied", "left", "constraint_values", "given", "rate", "A", "A_start"}
+    | {"matrix", "pivots", "kept", "scale", "derivatives", "more", "A_made", "Z", "mass"}
+    | {"differential", "block", "columns", "largest", "sorted", "made_at", "made", "restore"}
+    | {"history", "residual", "total", "powers_kept"}
+    | {"a", "powers", "started", "v_n", "powers_next", "trial", "wanted", "room", "step"}
 )
 
 #: What stands before the vectors in `made_at`.

@@ -2,22 +2,26 @@
 
 The matrix is kept from step to step while it does its work; what tells is how fast the corrections
 shrink. Source: Hairer and Wanner 1996, section IV.8.
+
+Several samples side by side iterate together, until all are solved: where one is, it changes no
+more. The matrix of each follows from where that was made alone, so that samples which keep theirs
+have the same one again where others need a new one.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import (
     address_kernel,
-    boolean,
     call_address,
-    float64,
     floats_at,
     helper,
     int64,
+    records_at,
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.workspace import closure_of
-from mbkit.kernels.elementary import grain
+from mbkit.kernels.elementary import any_lane, grain, select
+from mbkit.kernels.explicit_integrators.stages import assign_where
 from mbkit.kernels.implicit_integrators.constraint_products import add_forces
 from mbkit.kernels.implicit_integrators.layout import AGE, MOST_STEPS, NOISE, PATIENCE, VALID
 from mbkit.kernels.implicit_integrators.lu import solve
@@ -31,6 +35,8 @@ from mbkit.kernels.implicit_integrators.step_memory import (
     memory_of,
     square,
 )
+from mbkit.kernels.layout import NUM_POWERS, SPACE
+from mbkit.kernels.pivot_orders import own_integers_at
 from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.workspace import bodies, scratch_of
@@ -69,6 +75,12 @@ SOLVED = 1e-13
 
 #: What a row that is not solved for may be open, by the length of the system, until it is.
 OPEN = 1e-9
+
+
+@helper
+def fails(condition):
+    """Where a condition does not hold."""
+    return select(condition, 0.0, 1.0) != 0.0
 
 
 @helper
@@ -112,24 +124,24 @@ def set_target(step, h, change):
         shown[j] = 0.0 if prescribed[j] != 0 else left[j]
         change[j] = -h * shown[j]
     position_of_row = flags_at(record.position_of_row, m)
-    kept = flags_at(record.kept, m)
+    kept = own_integers_at(record.kept, m)
     g = floats_at(record.constraint_values, record.mp)
     rate = floats_at(record.rate, m)
     for r in range(m):
         p = position_of_row[r]
+        factor = select(kept[r] != 0, -scale, 0.0)
         shown[nv + r] = rate[r] if p < 0 else g[p]
-        if kept[r] != 0:
-            change[nv + r] = -scale * (rate[r] if p < 0 else g[p] / h)
-            if record.stabilised != 0 and p >= 0:
-                change[nv + m + r] = -scale * rate[r]
+        change[nv + r] = factor * (rate[r] if p < 0 else g[p] / h)
+        if record.stabilised != 0 and p >= 0:
+            change[nv + m + r] = factor * rate[r]
 
 
 @helper
-def add_change(space, step, h, velocity_gain, acceleration_gain):
+def add_change(space, step, running, h, velocity_gain, acceleration_gain):
     """Add the change to D, lambda, eta, and to v and vdot with them; return its largest entry.
 
     That of h lambda is by the size of M, so that it is a velocity too. It has to be looked at: D
-    may not depend on lambda at all.
+    may not depend on lambda at all. Of samples that are not `running` nothing changes.
     """
     record = memory_of(step)
     nv = record.nv
@@ -143,6 +155,11 @@ def add_change(space, step, h, velocity_gain, acceleration_gain):
     shift = floats_at(record.shift, nv)
     prescribed = flags_at(record.prescribed, nv)
     shift[:] = 0.0
+    most = 0.0
+    for j in range(record.n):
+        size = abs(change[j])
+        most = select(size <= most, most, size)
+        change[j] = select(running, change[j], 0.0)
     for r in range(m):
         multipliers[r] += scale * change[nv + r] / h
     if record.stabilised != 0:
@@ -151,11 +168,6 @@ def add_change(space, step, h, velocity_gain, acceleration_gain):
         for r in range(m):
             eta[r] += deta[r]
         add_forces(space, step, record.A_start, deta, 1.0, shift)
-    most = 0.0
-    for j in range(record.n):
-        size = abs(change[j])
-        if not size <= most:
-            most = size
     for j in range(nv):
         D[j] += change[j]
         shift[j] = 0.0 if prescribed[j] != 0 else shift[j] + change[j]
@@ -177,13 +189,15 @@ def solve_matrix(step, x):
     if record.solve != 0:
         call_address(record.solve, (step, x))
     else:
-        solve(square(record.matrix, record.n), flags_at(record.pivots, record.n), x)
+        pivots = own_integers_at(record.pivots, record.n)
+        solve(square(record.matrix, record.n), pivots, x)
 
 
 @helper
 def solved(step, length):
     """Whether what is left of all equations is rounding: near change points D is not, by far."""
     record = memory_of(step)
+    fits = True
     forces = 0.0
     applied = floats_at(record.applied, record.nv)
     multipliers = floats_at(record.multipliers, record.m)
@@ -193,25 +207,31 @@ def solved(step, length):
         forces = max(forces, abs(multipliers[r]))
     shown = floats_at(record.residual, record.nv + record.m)
     for j in range(record.nv):
-        if abs(shown[j]) > SOLVED * grain(shown[j]) * forces:
-            return False
+        fits = fits & (abs(shown[j]) <= SOLVED * grain(shown[j]) * forces)
     g = floats_at(record.constraint_values, record.mp)
     most = 0.0
     for r in range(record.mp):
         most = max(most, abs(g[r]))
-    return most <= SOLVED * grain(length) * length
+    return fits & (most <= SOLVED * grain(length) * length)
 
 
 class Correction(NamedTuple):
     """A correction of D, and what its size is held against."""
 
     k: int64  # how many there were before
-    fresh: boolean  # whether the matrix was made in this step
-    before: float64  # size of the correction before; 0: there is none to compare with
-    size: float64
-    smallest: float64  # rounding of D
-    rounding: float64  # the same, and that of the constraints
-    noise: float64  # what may be left where a new matrix made corrections no smaller
+    running: Any  # whether the step was not solved before
+    fresh: Any  # whether the matrix was made in this step
+    before: Any  # size of the correction before; 0: there is none to compare with
+    size: Any
+    smallest: Any  # rounding of D
+    rounding: Any  # the same, and that of the constraints
+    noise: Any  # what may be left where a new matrix made corrections no smaller
+
+
+@helper
+def rate_of(size, before):
+    """By how much corrections shrink, 1 where there is none to compare with."""
+    return select(before > 0.0, size, 1.0) / select(before > 0.0, before, 1.0)
 
 
 @helper
@@ -222,18 +242,20 @@ def is_solved(step, correction, length):
     it has to be as small as D can be told, even where the constraints' rounding hides it.
     """
     record = memory_of(step)
-    k, fresh, before, size, smallest, rounding, noise = correction
+    k, running, fresh, before, size, smallest, rounding, noise = correction
     enough = max(record.tolerance, smallest)
-    if size <= record.tolerance or (k > 0 and size <= enough):
-        return True
-    if before == 0.0:
-        return False
-    rate = size / before
-    if rate <= SLOW:
-        return rate / (1.0 - rate) * size <= enough
-    if k > 1 and size <= max(ROUNDINGS * rounding, noise):
-        return True
-    return fresh and (size <= STALLED * rounding or solved(step, length))
+    done = (size <= record.tolerance) | ((k > 0) & (size <= enough))
+    rate = rate_of(size, before)
+    shrinks = rate <= SLOW
+    done = done | (shrinks & (rate * size <= (1.0 - rate) * enough))
+    stays = (before != 0.0) & fails(shrinks)
+    done = done | (stays & (k > 1) & (size <= max(ROUNDINGS * rounding, noise)))
+    stays = stays & fresh
+    done = done | (stays & (size <= STALLED * rounding))
+    left = running & stays & fails(done)
+    if any_lane(left):
+        done = done | (left & solved(step, length))
+    return running & done
 
 
 @helper
@@ -241,39 +263,47 @@ def forgotten_rows(step, length):
     """Whether a row that is not solved for is open."""
     record = memory_of(step)
     position_of_row = flags_at(record.position_of_row, record.m)
-    kept = flags_at(record.kept, record.m)
+    kept = own_integers_at(record.kept, record.m)
     g = floats_at(record.constraint_values, record.mp)
+    most = 0.0
     for r in range(record.m):
         p = position_of_row[r]
-        if kept[r] == 0 and p >= 0 and abs(g[p]) > OPEN * length:
-            return True
-    return False
+        if p >= 0:
+            most = max(most, select(kept[r] == 0, abs(g[p]), 0.0))
+    return most > OPEN * length
 
 
 @helper
-def note_end(record, made, correction):
+def note_end(record, made, done, correction):
     """What the end of an iteration says of its matrix; of noise only in large systems."""
-    k, fresh, before, size, _, rounding, noise = correction
-    rate = size / before if before > 0.0 else 1.0
-    unexpected = record.solve != 0 and size > ROUNDINGS * rounding
-    if fresh and before > 0.0 and rate > SLOW and unexpected:
-        made[NOISE] = min(size, STALLED * rounding)
-        made[PATIENCE] = 0.0  # the matrix before was not to blame
-    elif fresh:
-        made[NOISE] *= 0.5
-    elif k > 4 or (k > 0 and rate > TIRED and not (unexpected and size <= noise)):
-        made[VALID] = 0.0
+    k, _, fresh, before, size, _, rounding, noise = correction
+    rate = rate_of(size, before)
+    unexpected = (record.solve != 0) & (size > ROUNDINGS * rounding)
+    is_noise = fresh & (before > 0.0) & (rate > SLOW) & unexpected
+    found = select(is_noise, min(size, STALLED * rounding), 0.5 * made[NOISE])
+    made[NOISE] = select(done & fresh, found, made[NOISE])
+    # where it is noise, the matrix before was not to blame
+    made[PATIENCE] = select(done & is_noise, 0.0, made[PATIENCE])
+    tired = (k > 0) & (rate > TIRED) & fails(unexpected & (size <= noise))
+    made[VALID] = select(done & fails(fresh) & ((k > 4) | tired), 0.0, made[VALID])
 
 
 @helper
 def grow_older(made):
     """A step more for the matrix, which may be too many."""
-    if made[PATIENCE] > 0.0:
-        made[PATIENCE] -= 1.0
-        made[VALID] = 0.0
+    is_patient = made[PATIENCE] > 0.0
+    made[PATIENCE] = select(is_patient, made[PATIENCE] - 1.0, made[PATIENCE])
     made[AGE] += 1.0
-    if made[AGE] > MOST_AGE:
-        made[VALID] = 0.0
+    made[VALID] = select(is_patient | (made[AGE] > MOST_AGE), 0.0, made[VALID])
+
+
+@helper
+def keep_powers(space, record, running):
+    """Keep what forces dissipate and supply, where they were evaluated, of samples that go on."""
+    equations = records_at(space, 1, SPACE)[0]
+    if equations.num_forces > 0:
+        kept = floats_at(record.powers_kept, NUM_POWERS)
+        assign_where(running, kept, floats_at(equations.powers, NUM_POWERS))
 
 
 @helper
@@ -299,52 +329,51 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
     history = matrix_at(record.history, record.most, 2)
     change = floats_at(record.change, record.n)
     count = flags_at(record.count, 1)
-    total = flags_at(record.total, 2)
+    total = own_integers_at(record.total, 2)
     length = closure_of(space).length if record.m > 0 else 1.0
-    fresh = False
-    rows_at_end = 0.0
-    before = 0.0
+    running = made[VALID] >= 0.0  # all samples
+    fresh = fails(running)
+    rows_at_end = before = select(running, 0.0, 0.0)
     grow_older(made)
     for k in range(record.most):
         count[0] = k + 1
-        total[0] += 1
+        total[0] += select(running, 1, 0)
         code = move_end(space, step, t, h)
-        if code == OK and made[VALID] == 0.0:
-            remember(step, t, h, velocity_gain, acceleration_gain, rows_at_end)
+        stale = running & (made[VALID] == 0.0)
+        if code == OK and any_lane(stale):
+            remember(step, stale, t, h, velocity_gain, acceleration_gain, rows_at_end)
             code = call_address(record.make, (space, step))
-            fresh = True
+            total[1] += select(stale, 1, 0)
+            fresh = fresh | stale
         if code == OK:
             code = evaluate(space, step, t, q, v)
         if code != OK:
             return code
+        keep_powers(space, record, running)
         set_target(step, h, change)
         residual = floats_at(record.residual, record.nv + record.m)
         history[k, 1] = largest(residual)
         solve_matrix(step, change)
-        size = add_change(space, step, h, velocity_gain, acceleration_gain)
+        size = add_change(space, step, running, h, velocity_gain, acceleration_gain)
         smallest, rounding = roundings(record, size, length, h)
         history[k, 0] = size / max(record.tolerance, rounding)
         if not all_finite(change):
             return failure(NOT_CONVERGED, 0)
-        rate = size / before if before > 0.0 else 1.0
         noise = NOISES * made[NOISE]
-        correction = Correction(k, fresh, before, size, smallest, rounding, noise)
+        correction = Correction(k, running, fresh, before, size, smallest, rounding, noise)
         done = is_solved(step, correction, length)
-        known = fresh and rows_at_end != 0.0
-        if done and not known and record.m > 0 and forgotten_rows(step, length):
-            rows_at_end = 1.0 if fresh else 0.0
-            made[VALID] = 0.0
-            before = 0.0
-            continue
-        if done:
-            note_end(record, made, correction)
+        known = fresh & (rows_at_end != 0.0)
+        again = done & fails(known) & forgotten_rows(step, length)
+        done = done & fails(again)
+        note_end(record, made, done, correction)
+        running = running & fails(done)
+        if not any_lane(running):
             return finish(space, step, t, h)
-        slow = rate > SLOW or k % MOST_ITERATIONS == MOST_ITERATIONS - 1
-        if before > 0.0 and slow and size > max(ROUNDINGS * rounding, noise):
-            if not fresh:
-                made[PATIENCE] = FRESH_STEPS
-            made[VALID] = 0.0
-            before = 0.0
-        else:
-            before = size
+        slow = (rate_of(size, before) > SLOW) | (k % MOST_ITERATIONS == MOST_ITERATIONS - 1)
+        useless = (before > 0.0) & slow & (size > max(ROUNDINGS * rounding, noise))
+        useless = running & fails(again) & useless
+        made[PATIENCE] = select(useless & fails(fresh), FRESH_STEPS, made[PATIENCE])
+        made[VALID] = select(useless | again, 0.0, made[VALID])
+        rows_at_end = select(again, select(fresh, 1.0, 0.0), rows_at_end)
+        before = select(useless | again, 0.0, size)
     return failure(NOT_CONVERGED, 0)

@@ -43,6 +43,7 @@ from mbkit.kernels.implicit_integrators.layout import (
 )
 from mbkit.kernels.implicit_integrators.newton_matrix import linearise_equations
 from mbkit.kernels.implicit_integrators.step_memory import flags_at, matrix_at, memory_of
+from mbkit.kernels.pivot_orders import own_integers_at
 from mbkit.kernels.status import OK
 from mbkit.kernels.workspace import bodies, columns_of
 
@@ -132,7 +133,7 @@ def set_holds(space, record, h, a):
     T = matrix_at(record.differential, record.nv, MOST_STEPS)
     room = floats_at(record.block, MOST_STEPS)
     scale = floats_at(record.scale, 1)[0]
-    kept = flags_at(record.kept, record.m)
+    kept = own_integers_at(record.kept, record.m)
     position_of_row = flags_at(record.position_of_row, record.m)
     prescribed = flags_at(record.prescribed, record.nv)
     entries = floats_at(record.matrix, record.num_entries)
@@ -177,7 +178,7 @@ def set_pushes(space, record):
     column_of = columns_of(space)
     P = matrix_at(record.mass, record.nv, record.width)
     A_n = matrix_at(record.A_made, record.m, record.width)
-    kept = flags_at(record.kept, record.m)
+    kept = own_integers_at(record.kept, record.m)
     position_of_row = flags_at(record.position_of_row, record.m)
     prescribed = flags_at(record.prescribed, record.nv)
     entries = floats_at(record.matrix, record.num_entries)
@@ -209,7 +210,7 @@ def set_meetings(space, record, a):
     A = matrix_at(record.A if record.gain == 0 else record.more, record.m, record.width)
     A_n = matrix_at(record.A_made, record.m, record.width)
     scale = floats_at(record.scale, 1)[0]
-    kept = flags_at(record.kept, record.m)
+    kept = own_integers_at(record.kept, record.m)
     position_of_row = flags_at(record.position_of_row, record.m)
     entries = floats_at(record.matrix, record.num_entries)
     meetings = table(record.meetings, record.num_meetings, PRODUCT_SIZE)
@@ -239,7 +240,7 @@ def set_unity(record):
     nv = record.nv
     m = record.m
     scale = floats_at(record.scale, 1)[0]
-    kept = flags_at(record.kept, m)
+    kept = own_integers_at(record.kept, m)
     position_of_row = flags_at(record.position_of_row, m)
     prescribed = flags_at(record.prescribed, nv)
     unknowns = flags_at(record.unknowns, record.n)

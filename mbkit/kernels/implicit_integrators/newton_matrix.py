@@ -25,6 +25,8 @@ from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.evaluate import set_time
 from mbkit.kernels.constraints.solve.dynamics import linearise
 from mbkit.kernels.constraints.workspace import closure_of, kept_rows
+from mbkit.kernels.elementary import any_lane, select
+from mbkit.kernels.explicit_integrators.stages import assign_where
 from mbkit.kernels.implicit_integrators.constraint_products import (
     add_force_change,
     clear_columns,
@@ -51,6 +53,7 @@ from mbkit.kernels.implicit_integrators.retraction_differential import (
 )
 from mbkit.kernels.implicit_integrators.step_memory import flags_at, matrix_at, memory_of, square
 from mbkit.kernels.layout import SPACE
+from mbkit.kernels.pivot_orders import own_integers_at
 from mbkit.kernels.status import OK
 from mbkit.kernels.workspace import bodies, columns_of, scratch_of, trials
 
@@ -74,24 +77,24 @@ def made_vectors(step):
 
 
 @helper
-def remember(step, t, h, velocity_gain, acceleration_gain, rows_at_end):
-    """Let the matrix be made where the step is now; rows_at_end: see `set_kept`."""
+def remember(step, stale, t, h, velocity_gain, acceleration_gain, rows_at_end):
+    """Let the matrix be made where the step is now, if it is stale; rows_at_end: see `set_kept`."""
     record = memory_of(step)
     made = floats_at(record.made_at, record.num_made)
-    made[VALID] = 1.0
-    made[AGE] = 0.0
-    made[TIME] = t
-    made[STEP] = h
-    made[VELOCITY_GAIN] = velocity_gain
-    made[ACCELERATION_GAIN] = acceleration_gain
-    made[ROWS_AT_END] = rows_at_end
+    made[VALID] = select(stale, 1.0, made[VALID])
+    made[AGE] = select(stale, 0.0, made[AGE])
+    made[TIME] = select(stale, t, made[TIME])
+    made[STEP] = select(stale, h, made[STEP])
+    made[VELOCITY_GAIN] = select(stale, velocity_gain, made[VELOCITY_GAIN])
+    made[ACCELERATION_GAIN] = select(stale, acceleration_gain, made[ACCELERATION_GAIN])
+    made[ROWS_AT_END] = select(stale, rows_at_end, made[ROWS_AT_END])
     start, end, velocity, acceleration, increment, multipliers = made_vectors(step)
-    assign(start, floats_at(record.q, record.nq))
-    assign(end, floats_at(record.q_next, record.nq))
-    assign(velocity, floats_at(record.v_next, record.nv))
-    assign(acceleration, floats_at(record.vdot, record.nv))
-    assign(increment, floats_at(record.D, record.nv))
-    assign(multipliers, floats_at(record.multipliers, record.m))
+    assign_where(stale, start, floats_at(record.q, record.nq))
+    assign_where(stale, end, floats_at(record.q_next, record.nq))
+    assign_where(stale, velocity, floats_at(record.v_next, record.nv))
+    assign_where(stale, acceleration, floats_at(record.vdot, record.nv))
+    assign_where(stale, increment, floats_at(record.D, record.nv))
+    assign_where(stale, multipliers, floats_at(record.multipliers, record.m))
 
 
 @helper
@@ -164,13 +167,15 @@ def set_kept(space, step):
     made = floats_at(record.made_at, record.num_made)
     start, end, v, _, _, _ = made_vectors(step)
     late = made[ROWS_AT_END] != 0.0
-    q = end if late else start
-    set_time(space, made[TIME] if late else made[TIME] - made[STEP])
+    q, _, _ = trials(space)
+    assign(q, start)
+    assign_where(late, q, end)
+    set_time(space, select(late, made[TIME], made[TIME] - made[STEP]))
     memory = floats_at(record.columns, 3 * record.nv)
     memory[:] = 0.0
     code = linearise(space, 0, at(q, 0), at(v, 0), at(memory, 0), at(memory, record.nv))
     if code == OK:
-        kept = flags_at(record.kept, record.m)
+        kept = own_integers_at(record.kept, record.m)
         own = kept_rows(closure_of(space))
         for r in range(record.m):
             kept[r] = own[r]
@@ -228,6 +233,16 @@ def set_velocity_row(space, step, S, i, r, h, a, scale):
 
 
 @helper
+def leave_out(S, i, condition, scale):
+    """Unknown i is not solved for where the condition holds."""
+    if any_lane(condition):
+        for j in range(S.shape[0]):
+            S[i, j] = select(condition, 0.0, S[i, j])
+            S[j, i] = select(condition, 0.0, S[j, i])
+        S[i, i] = select(condition, scale, S[i, i])
+
+
+@helper
 def set_constraint_rows(space, step, S, h, a):
     """All that belongs to multipliers and eta."""
     record = memory_of(step)
@@ -238,27 +253,22 @@ def set_constraint_rows(space, step, S, h, a):
     A_n = matrix_at(record.A_made, m, nv)
     T = matrix_at(record.differential, nv, MOST_STEPS)
     P = square(record.mass, nv)
-    kept = flags_at(record.kept, m)
+    kept = own_integers_at(record.kept, m)
     position_of_row = flags_at(record.position_of_row, m)
     for r in range(m):
         i = nv + r
-        if kept[r] == 0:
-            S[i, i] = scale
-            continue
         for j in range(nv):
             S[j, i] = -scale * A[r, j]
         if position_of_row[r] >= 0:
             multiply_blocks(space, A[r : r + 1], T, scale, S[i : i + 1, :nv])
         else:
             set_velocity_row(space, step, S, i, r, h, a, scale)
+        leave_out(S, i, kept[r] == 0, scale)
     if record.stabilised == 0:
         return
     for r in range(m):
         i = nv + m + r
-        if kept[r] == 0 or position_of_row[r] < 0:
-            S[i, :] = 0.0
-            S[:, i] = 0.0
-            S[i, i] = scale
+        if position_of_row[r] < 0:
             continue
         for j in range(nv):
             total = 0.0
@@ -266,11 +276,8 @@ def set_constraint_rows(space, step, S, h, a):
                 total += P[j, k] * A_n[r, k]
             S[j, i] = total
         set_velocity_row(space, step, S, i, r, h, a, scale)
-    for r in range(m):  # what the rows have written into columns that are not solved for
-        if kept[r] == 0 or position_of_row[r] < 0:
-            i = nv + m + r
-            S[:, i] = 0.0
-            S[i, i] = scale
+    for r in range(m):  # after all rows, which write into the columns of eta
+        leave_out(S, nv + m + r, (kept[r] == 0) | (position_of_row[r] < 0), scale)
 
 
 @helper
@@ -311,7 +318,6 @@ def linearise_equations(space, step):
     clear_columns(space, step, matrix_at(record.A, record.m, record.width))
     clear_columns(space, step, matrix_at(record.A_made, record.m, record.width))
     assign(floats_at(record.made, record.num_made), made)
-    flags_at(record.total, 2)[1] += 1
     return OK
 
 
@@ -330,7 +336,8 @@ def make(space, step):
     set_dynamics_rows(space, step, S, h, a, made[ACCELERATION_GAIN])
     set_constraint_rows(space, step, S, h, a)
     clear_prescribed_rows(step, S)
-    return factorise(S, flags_at(record.pivots, record.n), floats_at(record.change, record.n))
+    pivots = own_integers_at(record.pivots, record.n)
+    return factorise(S, pivots, floats_at(record.change, record.n))
 
 
 @helper

@@ -96,7 +96,7 @@ def powers_at_end(space, step, v, powers):
     powers[DISSIPATED] = 0.0
     powers[SUPPLIED] = 0.0
     if equations.num_forces > 0:
-        assign(powers, floats_at(equations.powers, NUM_POWERS))
+        assign(powers, floats_at(record.powers_kept, NUM_POWERS))
     tau = floats_at(equations.tau, record.nv)
     left = floats_at(record.left, record.nv)
     prescribed = flags_at(record.prescribed, record.nv)

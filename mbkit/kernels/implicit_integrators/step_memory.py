@@ -1,6 +1,7 @@
 """From the address of a step's memory to its arrays."""
 
 from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
+from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.implicit_integrators.layout import IMPLICIT
 
 
@@ -33,7 +34,7 @@ def add_transposed_product(A, x, factor, y):
     """y += factor A^T x."""
     for i in range(A.shape[0]):
         weight = factor * x[i]
-        if weight != 0.0:
+        if any_lane(weight != 0.0):
             row = A[i]
             for j in range(A.shape[1]):
                 y[j] += weight * row[j]

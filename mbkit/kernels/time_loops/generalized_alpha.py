@@ -12,8 +12,6 @@ Arnold, Bruels and Cardona 2015.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
@@ -25,7 +23,9 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.implicit_integrators.constraint_products import add_forces
+from mbkit.kernels.implicit_integrators.layout import ALPHA
 from mbkit.kernels.implicit_integrators.newton_matrix import note_made, restore_made
 from mbkit.kernels.implicit_integrators.residual import jacobian_at, place, powers_at_end, rates_at
 from mbkit.kernels.implicit_integrators.starting_values import (
@@ -48,17 +48,6 @@ GAMMA = 3
 LAGGED = 4  # whether a starts at its own time
 PERTURBED = 5
 NUM_COEFFICIENTS = 6
-
-#: What the method has beside the memory of its step, by address: coefficients, memory, scratch.
-ALPHA = np.dtype(
-    [
-        (name, np.int64)
-        for name in (
-            "take_step", "coefficients", "a", "vdot", "multipliers", "eta", "powers", "started",
-            "v_n", "powers_next", "trial", "change", "wanted", "room",
-        )
-    ]
-)  # fmt: skip
 
 
 class Alpha(NamedTuple):
@@ -249,7 +238,7 @@ def solve_end(space, step, method, t, h, end):
     acceleration_gain = (1.0 - c[ALPHA_M]) / (c[BETA] * (1.0 - c[ALPHA_F]))
     assign(alpha.v_n, alpha.v)
     code = OK
-    if alpha.started[0] == 0.0:
+    if any_lane(alpha.started[0] == 0.0):
         code = begin(space, step, alpha, t, h)
     if code == OK:
         code = predict(space, step, alpha, t, h)
@@ -267,8 +256,8 @@ def go_to_end(space, step, alpha, t, h, end):
     return call_address(memory_of(step).solve_end, (space, step, alpha.address, t, h, end))
 
 
-@address_kernel("iiiddd")
-def take_step(space, step, method, t, h, end):
+@helper
+def advance_state(space, step, method, t, h, end):
     """Advance the state by h, to the time `end`; nothing of it has changed where that fails."""
     alpha = alpha_of(step, method)
     note_made(step)
@@ -280,3 +269,15 @@ def take_step(space, step, method, t, h, end):
         return code
     take_over(step, alpha, h)
     return OK
+
+
+@address_kernel("iiiddd")
+def take_step(space, step, method, t, h, end):
+    """The same, by address."""
+    return advance_state(space, step, method, t, h, end)
+
+
+def step_in_lanes(space, method, t, h, end, _memory):
+    """One step of several runs side by side: see `time_loops.fixed_steps_in_lanes`."""
+    step = records_at(method, 1, ALPHA)[0].step
+    return advance_state(space, step, method, t, h, end)

@@ -7,7 +7,7 @@ taken one by one, so that the failing one has its own reason and its own rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -20,7 +20,11 @@ from mbkit.simulation.ensembles.members import Members
 from mbkit.simulation.preparation import Prepared
 from mbkit.simulation.stepping.chunks import next_chunk
 from mbkit.systems import System
-from mbkit.systems.calls.evaluations import CONSTRAINED_DYNAMICS, FORWARD_DYNAMICS
+from mbkit.systems.calls.evaluations import (
+    CONSTRAINED_DYNAMICS,
+    FORWARD_DYNAMICS,
+    INVERSE_DYNAMICS,
+)
 from mbkit.systems.calls.lanes import is_written
 from mbkit.systems.memory.lanes import (
     EVALUATION,
@@ -68,6 +72,10 @@ class Lanes:
         How many runs are in a group.
     adaptive : bool
         Whether each run chooses its steps.
+    functions : dict of str to int
+        Addresses of what a step calls besides, by name.
+    inverse_dynamics : int
+        Address of the equations of motion as steps ask for them that linearise them, or 0.
     closure : LanesClosureModel, optional
         The constraints, with functions for lanes that find multipliers.
     project : int
@@ -79,6 +87,8 @@ class Lanes:
     forward_dynamics: int
     width: int
     adaptive: bool
+    functions: Mapping[str, int]
+    inverse_dynamics: int = 0
     closure: LanesClosureModel | None = None
     project: int = 0
 
@@ -108,7 +118,7 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
     if any(space[name] for name in ("force", "rates", "watch", "drive")):
         return None
     step = first.course.in_lanes
-    if step is None or not _moves_in_lanes(system):
+    if step is None or not _moves_in_lanes(system, linearised=step.linearises):
         return None
     from mbkit.kernels import lanes
     from mbkit.kernels.constraints.solve.projection import project
@@ -122,27 +132,41 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
     model = LanesModel(system.arrays, kind, functions=MOTION_AND_STEPS)
     function = system.evaluator.made(system.evaluator.function(system.equations)).function
     dynamics = lanes.address_in_lanes(function, EVALUATION, kind)
-    address = lanes.address_in_lanes(step.function, form, kind)
+    address = lanes.address_in_lanes(step.function, step.form or form, kind)
+    forces = bool(system.arrays.forces.forces)
+    functions = {
+        name: lanes.address_in_lanes(function, form, kind)
+        for name, (function, form) in step.called(forces=forces).items()
+    }
+    inverse_dynamics = 0
+    if step.linearises:
+        function = system.evaluator.made(system.evaluator.function(INVERSE_DYNAMICS)).function
+        inverse_dynamics = lanes.address_in_lanes(function, EVALUATION, kind)
+        if forces:
+            _ = model.forces  # compiled here, too
+    made = Lanes(model, address, dynamics, kind.width, step.adaptive, functions, inverse_dynamics)
     if not space["closure"]:
-        return Lanes(model, address, dynamics, kind.width, step.adaptive)
+        return made
     closure = LanesClosureModel(system.arrays.closure, kind, system.representation)
     _ = closure.functions  # compiled here: threads find them made
     projection = 0
     if space["project"]:
         projection = lanes.address_in_lanes(project.function, _PROJECTION, kind)
-    return Lanes(model, address, dynamics, kind.width, step.adaptive, closure, projection)
+    return attrs.evolve(made, closure=closure, project=projection)
 
 
-def _moves_in_lanes(system: System) -> bool:
-    """Return whether all that moves a system is written for lanes."""
+def _moves_in_lanes(system: System, *, linearised: bool) -> bool:
+    """Return whether all that moves a system is written for lanes, with its derivatives or not."""
+    if linearised and not system.arrays.has_constant_subspaces:
+        return False
     if system.equations not in (FORWARD_DYNAMICS, CONSTRAINED_DYNAMICS):
         return False
     closure, forces = system.arrays.closure, system.arrays.forces
     if closure and not (is_in_lanes(closure) and solves_in_lanes(closure)):
         return False
     function = system.evaluator.made(system.evaluator.function(system.equations)).function
-    called = forces.order[forces.num_fields : forces.num_called]
-    return is_written(function) and forces_have_lanes(forces, called)
+    which = slice(0, -1) if linearised else slice(forces.num_fields, forces.num_called)
+    return is_written(function) and forces_have_lanes(forces, forces.order[which])
 
 
 class Registers:
@@ -171,10 +195,14 @@ class Registers:
             closure = LanesClosure(lanes.closure, first.workspace.closure)
             closure.let_solve(lanes.closure.functions)
             self.workspace.close(closure)
+        if self.own.linearises and first.system.arrays.forces.forces:
+            self.workspace.let_act(lanes.model.forces)
         self.workspace.let_move(lanes.forward_dynamics, lanes.project)
+        self.workspace.record[0]["inverse_dynamics"] = lanes.inverse_dynamics
         self.numbers = self.workspace.numbers(self.own.num_numbers)
+        self.method = self.own.in_memory(self.workspace, self.numbers, lanes.functions)
         self.together = Together(
-            self.workspace.address, lanes.step, self.own.method.address,
+            self.workspace.address, lanes.step, self.method.address,
             array_address(self.numbers), lanes.width,
         )  # fmt: skip
 
@@ -251,10 +279,10 @@ class Group:
             self._write_state(rows, slice(written, written + 1))
             own.t[:, written] = t
             written += 1
-        evaluations = int(problem.counts[EVALUATIONS]) + taken * self.registers.own.evaluations
-        counts_of_run = {"evaluations": evaluations, "rejected_steps": 0}
-        ended = Ended(taken, written, t, wall_time, counts_of_run, completed=taken == plan.steps)
-        for number in drawn:
+        registers, evaluations = self.registers, int(problem.counts[EVALUATIONS])
+        for lane, number in enumerate(drawn):
+            cost = registers.own.counts(registers.numbers, lane, taken, evaluations)
+            ended = Ended(taken, written, t, wall_time, cost, completed=taken == plan.steps)
             self.gathered.end(number, ended)
         return True
 

@@ -225,16 +225,13 @@ class LanesForces:
 
 def dual_workspace(arrays: SystemArrays) -> tuple[LanesModel, LanesWorkspace]:
     """Return a system for dual numbers, and memory in which its states move along steps."""
-    from mbkit.kernels.compile import array_address
     from mbkit.kernels.duals import DUAL
 
     world: Any = arrays.bodies[0]
     nq, nv, ndx = (int(world[x]) for x in ("num_positions", "num_velocities", "ndx"))
     model = LanesModel(arrays, DUAL, functions=("motion", "retract"))
     workspace = LanesWorkspace(arrays, model)
-    workspace.trial = workspace.numbers(2 * nq + nv + ndx)
-    space: Any = workspace.record[0]
-    space["trial"] = array_address(workspace.trial)
+    workspace.have_trial(2 * nq + nv + ndx)
     return model, workspace
 
 
@@ -338,6 +335,14 @@ class LanesWorkspace:
         numbers = lines(size)
         self._kept.append(numbers)
         return numbers
+
+    def have_trial(self, size: int) -> None:
+        """Have memory for states and steps beside those that are given."""
+        from mbkit.kernels.compile import array_address
+
+        self.trial = self.numbers(size)
+        space: Any = self.record[0]
+        space["trial"] = array_address(self.trial)
 
     def room(self, which: int, size: int) -> int:
         """Return the address of room for the lanes of a vector of that size at least."""

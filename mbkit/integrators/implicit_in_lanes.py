@@ -1,0 +1,112 @@
+"""Implicit steps of several runs side by side, in the lanes of vector registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from mbkit.integrators.step_memory import Record, StepMemory
+from mbkit.kernels.implicit_integrators.layout import ALPHA, IMPLICIT, OF_EACH_SAMPLE
+
+__all__ = ["ImplicitStepInLanes"]
+
+#: Forms of functions by address, with lanes: see `address_in_lanes`.
+_EVALUATION = "sipppp"
+_OF_STEP = {
+    "make": "ss", "solve_step": "ssdddd", "solve_end": "sssddd", "accelerate": "ssdpppp",
+    "dynamics_derivatives": _EVALUATION,
+}  # fmt: skip
+#: Integers of a step that it writes, the same for all runs, by what their number is; None: one.
+_OWN_INTEGERS = {"prescribed": "nv", "count": None}
+
+_OF_FORCES = {"generalized_forces": _EVALUATION, "force_derivatives": _EVALUATION}
+
+
+@attrs.frozen(eq=False)
+class ImplicitStepInLanes:
+    """How several runs take the steps of the generalized-alpha method side by side.
+
+    What `StepInLanes` is for explicit methods.
+
+    Attributes
+    ----------
+    function : callable
+        One step, which is compiled for lanes when such runs are there.
+    step : StepMemory
+        The memory of the step of one run.
+    sizes : dict of str to int
+        What the method has beside it, by name: how many numbers.
+    coefficients : ndarray
+        Of the method.
+    """
+
+    function: Callable[..., Any]
+    step: StepMemory
+    sizes: dict[str, int]
+    coefficients: Any
+    form = "ssdddp"
+    adaptive = False
+    linearises = True
+
+    @property
+    def num_numbers(self) -> int:
+        """How many numbers of a run it needs, those of the state included."""
+        return sum(self.step.sizes.values()) + sum(self.sizes.values())
+
+    def called(self, *, forces: bool) -> dict[str, tuple[Callable[..., Any], str]]:
+        """Return what else is compiled for lanes, by name, and its form; `forces`: if any act."""
+        forms = _OF_STEP | _OF_FORCES if forces else _OF_STEP
+        functions = self.step.functions
+        return {name: (functions[name].function, form) for name, form in forms.items()}
+
+    def begin(self) -> None:
+        """Forget earlier steps: all of them are in the numbers, which are zero at a start."""
+
+    def in_memory(self, workspace: Any, numbers: Any, functions: Mapping[str, Any]) -> Record:
+        """Return what steps are told of the method, whose numbers are the rows of an array.
+
+        The workspace of these runs gets what steps ask of it; `functions` are their addresses.
+        """
+        from mbkit.kernels.compile import array_address
+
+        step, space = self.step, workspace.record[0]
+        space["num_columns"] = step["width"]
+        workspace.have_trial(step["nq"] + 2 * step["nv"])
+        parts = self._parts(numbers)
+        places: dict[str, Any] = {name: array_address(rows) for name, rows in parts["step"].items()}
+        mass = 2 * step["nv"] * step["width"]
+        places["mass"] = array_address(parts["step"]["derivatives"][mass:])
+        shared: dict[str, Any] = {
+            name: step[name]
+            for name in IMPLICIT.names or ()
+            if name not in OF_EACH_SAMPLE | step.functions.keys() | _OWN_INTEGERS.keys()
+        }
+        own = Record(
+            IMPLICIT, **shared, **places, **functions,
+            integers={name: step[size] if size else 1 for name, size in _OWN_INTEGERS.items()},
+        )  # fmt: skip
+        places = {name: array_address(rows) for name, rows in parts["method"].items()}
+        return Record(ALPHA, **places, step=own, coefficients=self.coefficients)
+
+    def _parts(self, numbers: Any) -> dict[str, dict[str, Any]]:
+        """Return the rows of each array, of the step and of the method; the state comes first."""
+        state = {name: self.step.sizes[name] for name in ("q", "v", "work")}
+        found: dict[str, dict[str, Any]] = {}
+        first = 0
+        for owner, sizes in (("step", state | self.step.sizes), ("method", self.sizes)):
+            found[owner] = {}
+            for name, size in sizes.items():
+                found[owner][name] = numbers[first : first + size]
+                first += size
+        return found
+
+    def counts(self, numbers: Any, lane: int, _taken: int, evaluations: int) -> dict[str, int]:
+        """Return what the steps of the run in a lane have cost, with evaluations before them."""
+        total = self._parts(numbers)["step"]["total"][:, lane]
+        iterations, factorisations = map(int, total)
+        return {
+            "evaluations": evaluations + iterations, "rejected_steps": 0,
+            "newton_iterations": iterations, "factorisations": factorisations,
+        }  # fmt: skip
