@@ -132,6 +132,25 @@ def test_loops_are_closed_after_each_of_the_steps():
     assert_adjoint(base, found)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
+def test_stages_of_a_closed_mechanism_are_followed_by_the_adjoint(stabilisation):
+    """Where the last stage of a step is the first of the next, and where loops are closed first."""
+    mech = bennett()
+    joint, body = next(iter(mech.joints)), next(iter(mech.bodies))
+    times, effort = np.array([0.1, 0.15, 0.3]), np.array([0.0, 3.0, -1.0])
+    mech.add_force(mb.JointEffort("drive", joint, effort=effort, times=times))
+    mech.add_force(mb.Drag("air", body, quadratic=0.4, point=(0.3, 0.1, 0.2)))
+    system = mech.assemble()
+    q = system.close_loops(system.reference_configuration())
+    u = system.close_loops(q, np.random.default_rng(1).normal(size=system.nv))[1]
+    run = mb.simulate(
+        system, SPAN, H, q=q, v=9.0 * u, integrator=METHOD, stabilisation=stabilisation
+    )
+    by = ["q", "v", "gravity", "bodies.rod 2.mass", "forces.air.point", "forces.drive.effort"]
+    assert_adjoint(run, mb.sensitivities(run, by=by))
+
+
 @pytest.mark.long
 @pytest.mark.slow
 def test_many_small_steps_have_the_derivatives_of_the_motion():

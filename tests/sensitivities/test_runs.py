@@ -117,6 +117,7 @@ def test_forces_and_joints_that_are_turned_round():
     assert_adjoint(base, found)
 
 
+@pytest.mark.compiled
 def test_bushings_on_the_world_and_across_branches():
     """The adjoint takes them along, by the state and by their parameters."""
     rng = np.random.default_rng(2)

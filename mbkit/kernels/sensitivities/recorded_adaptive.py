@@ -3,8 +3,10 @@
 import math
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import helper, int64, integers, kernel, typed
+from mbkit.kernels.compile import floats_at, helper, int64, integers, kernel, typed
 from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.constraints.workspace import chosen_rows, closure_of
+from mbkit.kernels.equations_of_motion import stage_acceleration
 from mbkit.kernels.explicit_integrators.error_control import Control
 from mbkit.kernels.explicit_integrators.stages import (
     HELD_SIZE,
@@ -15,6 +17,7 @@ from mbkit.kernels.explicit_integrators.stages import (
     combine_velocities,
 )
 from mbkit.kernels.explicit_integrators.uncounted_records import scheme_of, stages_of, state_of
+from mbkit.kernels.layout import DISSIPATED, SUPPLIED
 from mbkit.kernels.sensitivities.recorded_steps import History, history_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.event_watch import look
@@ -32,6 +35,9 @@ from mbkit.kernels.time_loops.records import Grid, State
 from mbkit.kernels.time_loops.step_times import step_of
 from mbkit.kernels.workspace import bodies, scratch_of
 
+#: A stage behind the first: the rows that were chosen there hold.
+FOLLOWS = 1
+
 
 @helper
 def keep_coordinates(space, weights, progress, stages, places, count):
@@ -45,6 +51,33 @@ def keep_coordinates(space, weights, progress, stages, places, count):
 
 
 @helper
+def keep_multipliers(space, scheme, progress, stages, history, n):
+    """Keep the multipliers of the stages of step n, and which rows held in it.
+
+    The stages are evaluated once more: the loop has kept their rates alone. The end of the step
+    before loops are closed is memory.
+    """
+    m = history.kept.shape[1]
+    if m == 0:
+        return OK
+    closure = closure_of(space)
+    chosen = chosen_rows(closure)
+    for r in range(m):
+        history.kept[n, r] = chosen[r]
+    span = progress.last.span
+    for i in range(history.q.shape[1]):
+        dissipated, supplied = stages.powers[i, DISSIPATED], stages.powers[i, SUPPLIED]
+        t = span[HELD_TIME] + scheme.c[i] * span[HELD_SIZE]
+        q, v = history.q[n, i], history.v[n, i]
+        code = stage_acceleration(space, FOLLOWS, t, q, v, history.open_v[n], stages.powers[i])
+        if code != OK:
+            return code
+        stages.powers[i, DISSIPATED], stages.powers[i, SUPPLIED] = dissipated, supplied
+        assign(history.multipliers[n, i], floats_at(closure.multipliers, m))
+    return OK
+
+
+@helper
 def keep_accepted(space, scheme, progress, stages, history, n):
     """Keep the step that was accepted last, as step n: its stages follow from its rates."""
     last = progress.last
@@ -55,6 +88,9 @@ def keep_accepted(space, scheme, progress, stages, history, n):
         if code != OK:
             return code
         assign(history.vdot[n, i], stages.vdot[i])
+    code = keep_multipliers(space, scheme, progress, stages, history, n)
+    if code != OK:
+        return code
     places = (history.x[n, count], history.open_q[n], history.open_v[n])
     code = keep_coordinates(space, scheme.b, progress, stages, places, count)
     history.span[n, 0] = last.span[HELD_TIME]

@@ -19,17 +19,14 @@ from mbkit.systems.memory.workspace import Workspace
 __all__ = ["changes_no_loops", "loops_of", "still_workspace", "takes_one_pass"]
 
 
-def takes_one_pass(system: System, kept: Any) -> bool:
+def takes_one_pass(system: System) -> bool:
     """Return whether adjoints of accelerations take a pass over the bodies, and no matrices.
 
-    Of trees, and of mechanisms whose loops are closed by joints alone, where it is known (N, m)
-    which rows count.
+    Of trees, and of mechanisms whose loops are closed by joints alone.
     """
     if system.motions:
         return False
-    if not system.num_velocity_constraints:
-        return True
-    return bool(kept.shape[1]) and loops_alone(system)
+    return not system.num_velocity_constraints or loops_alone(system)
 
 
 def changes_no_loops(system: System, names: Iterable[str]) -> bool:

@@ -36,7 +36,7 @@ _Found = tuple[Floats, Mapping[str, Floats]]
 def reversal(these: ExplicitSteps, adjoint: Floats, seeds: Floats, names: Sequence[str]) -> _Found:
     """Return what `LinearSteps.reverse` does."""
     system = these.steps.system
-    one_pass = takes_one_pass(system, these.history.kept) and (
+    one_pass = takes_one_pass(system) and (
         not system.num_velocity_constraints or changes_no_loops(system, names)
     )
     if not one_pass:

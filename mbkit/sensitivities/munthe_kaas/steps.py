@@ -22,7 +22,7 @@ from mbkit.integrators import RungeKuttaMuntheKaas
 from mbkit.sensitivities.accelerations import Accelerations, States
 from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
 from mbkit.sensitivities.charts import Charts, Differentials
-from mbkit.sensitivities.corrections import Corrections, counted_rows
+from mbkit.sensitivities.corrections import Corrections
 from mbkit.sensitivities.linear_steps import (
     Linearisation,
     LinearSteps,
@@ -136,7 +136,7 @@ class Steps(Linearisation):
 
         problem, stages = self.problem, self.method.tableau.num_stages
         nq, nv, d = problem.nq, problem.nv, problem.ndx
-        m = 0 if self.method.adaptive else self.system.num_velocity_constraints
+        m = self.system.num_velocity_constraints
         sizes = [
             (2,), (stages + 1, d), (stages, nq), (stages, nv), (stages, nv), (stages, m), (m,),
             (nq,), (nv,), (), (nq,), (nv,),
@@ -190,12 +190,10 @@ class ExplicitSteps(LinearSteps):
         kept = np.repeat(self.kept, self.history.q.shape[1], axis=0)
         return Accelerations.at(self.steps.system, self.states, kept)
 
-    @functools.cached_property
+    @property
     def kept(self) -> Floats:
         """Not zero for the rows of constraints that count in each step, (N, m)."""
-        if self.history.kept.shape[1]:
-            return np.asarray(self.history.kept)
-        return counted_rows(self.steps.system, self.t[:-1], self.q[:-1], self.v[:-1])
+        return np.asarray(self.history.kept)
 
     @functools.cached_property
     def closing(self) -> Corrections | None:
