@@ -57,7 +57,7 @@ def ensembles(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> list[Table]:
         ),
         Table(
             "Ensembles of implicit steps: the call by run, against runs one after another",
-            [row for case in _trees(sizes) for row in _side_by_side(*case, _IMPLICIT, None)],
+            [row for case in _implicit(sizes) for row in _side_by_side(*case, _IMPLICIT, None)],
             peer="one by one",
         ),
     ]
@@ -175,9 +175,11 @@ _IMPLICIT: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def _trees(sizes: tuple[int, ...]) -> list[tuple[str, mb.System]]:
-    """Return trees of so many bodies, with what they are."""
-    return [(f"tree of {size} bodies", benchmark_tree(size, REVOLUTE).assemble()) for size in sizes]
+def _implicit(sizes: tuple[int, ...]) -> list[tuple[str, mb.System]]:
+    """Return trees of so many bodies, and closed mechanisms, with what they are."""
+    trees = [(f"tree of {n} bodies", benchmark_tree(n, REVOLUTE).assemble()) for n in sizes]
+    closed = [("row of 4 four-bars", four_bars(4).assemble()), *_closed()[:1]]
+    return [*trees, *closed]
 
 
 def _side_by_side(

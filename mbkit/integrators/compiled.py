@@ -70,6 +70,10 @@ class StepInLanes:
         """Return what steps are told of the method, whose numbers are in an array."""
         return self.method
 
+    def multipliers_in(self, numbers: Any) -> Any:
+        """Return the rows in which steps leave multipliers: these give none."""
+        return numbers[:0]
+
     def begin(self) -> None:
         """Forget earlier steps."""
         if self.remembered is not None:

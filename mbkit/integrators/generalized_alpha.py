@@ -302,7 +302,7 @@ def _in_lanes(step: StepMemory, sizes: Any, coefficients: Any) -> ImplicitStepIn
     """Return how several runs take these steps side by side; None where they do not."""
     from mbkit.kernels.time_loops.generalized_alpha import step_in_lanes
 
-    if step["m"] > 0 or "solve" in step.functions:
+    if "solve" in step.functions:
         return None
     return ImplicitStepInLanes(step_in_lanes, step, sizes, coefficients)
 

@@ -21,6 +21,10 @@ _OF_STEP = {
 #: Integers of a step that it writes, the same for all runs, by what their number is; None: one.
 _OWN_INTEGERS = {"prescribed": "nv", "count": None}
 
+_OF_CONSTRAINTS = {
+    "add_least": "ssdpppd", "constraint_state": _EVALUATION, "constraint_jacobian": _EVALUATION
+}  # fmt: skip
+_OF_LOOPS = {"velocity_derivative": _EVALUATION, "force_derivative": _EVALUATION}
 _OF_FORCES = {"generalized_forces": _EVALUATION, "force_derivatives": _EVALUATION}
 
 
@@ -57,9 +61,17 @@ class ImplicitStepInLanes:
 
     def called(self, *, forces: bool) -> dict[str, tuple[Callable[..., Any], str]]:
         """Return what else is compiled for lanes, by name, and its form; `forces`: if any act."""
-        forms = _OF_STEP | _OF_FORCES if forces else _OF_STEP
         functions = self.step.functions
-        return {name: (functions[name].function, form) for name, form in forms.items()}
+        forms = _OF_STEP | _OF_CONSTRAINTS | _OF_LOOPS | (_OF_FORCES if forces else {})
+        return {
+            name: (functions[name].function, form)
+            for name, form in forms.items()
+            if name in functions
+        }
+
+    def multipliers_in(self, numbers: Any) -> Any:
+        """Return the rows in which steps leave multipliers."""
+        return self._parts(numbers)["step"]["multipliers"]
 
     def begin(self) -> None:
         """Forget earlier steps: all of them are in the numbers, which are zero at a start."""

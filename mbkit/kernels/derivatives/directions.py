@@ -4,7 +4,7 @@ In the axes of the world, at a place that the caller chooses: far from the world
 about it would lose digits.
 """
 
-from mbkit.kernels.compile import floats_at, helper, of_one
+from mbkit.kernels.compile import floats_at, helper
 from mbkit.kernels.derivatives.joint_changes import Joint, joint_changes
 from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.recursions.columns import joint_sum
@@ -85,8 +85,8 @@ def turned_changes(row, body, table):
 
 
 @helper
-def changes_by_differences(space, i, q, v):
-    """Of a joint whose S depends on q, which does not come in lanes."""
+def changes_of_subspace(space, i, q, v):
+    """Of a joint whose S depends on q."""
     row = bodies(space)[i]
     body = scratch_of(space)[i]
     stage = floats_at(scratch_of(space)[0].slot, STAGE_SIZE)
@@ -101,7 +101,7 @@ def set_subspace(space, i, q, v):
     table = changes(space)
     status = OK
     if row.constant == 0:
-        status = of_one(changes_by_differences, (space, i, q, v))
+        status = changes_of_subspace(space, i, q, v)
     else:
         store(body.bias, _ZERO, _ZERO)
     move_subspace(row, body)

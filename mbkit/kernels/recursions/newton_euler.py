@@ -1,6 +1,6 @@
 """Inverse dynamics: the recursive Newton-Euler algorithm."""
 
-from mbkit.kernels.compile import call_address, helper, of_one
+from mbkit.kernels.compile import call_address, helper
 from mbkit.kernels.constraints.solve.multipliers import subtract_efforts, subtract_multipliers
 from mbkit.kernels.constraints.workspace import closure_of
 from mbkit.kernels.evaluation_form import positions, velocities
@@ -42,7 +42,7 @@ def newton_euler(space, option, q, v, vdot, tau, recursion):
         status = call_address(closure_of(space).moving_rows, (space, 0, q, v, vdot, vdot))
         if status != OK:
             return status
-        of_one(subtract_multipliers, (space, recursion))
+        subtract_multipliers(space, recursion)
     # from the tips to the world: forces along the joints, wrenches to the parents
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
@@ -56,5 +56,5 @@ def newton_euler(space, option, q, v, vdot, tau, recursion):
             t, f = recursion.to_parent(body, parent, t, f)
             accumulate(parent.F, t, f)
     if closed != 0:
-        of_one(subtract_efforts, (space, tau))
+        subtract_efforts(space, tau)
     return OK

@@ -38,12 +38,16 @@ SAMPLES = 2
 
 
 class Together(NamedTuple):
-    """Runs side by side: the address of their SPACE, their step, its method, their memory."""
+    """Runs side by side, by address: their SPACE, their step, its method, their memory.
+
+    And where a step leaves multipliers, of a method that gives them.
+    """
 
     space: int64
     step: int64
     method: int64
     memory: int64
+    multipliers: int64
     width: int64
 
 
@@ -55,6 +59,7 @@ class Kept(NamedTuple):
     q: stack
     v: stack
     work: stack
+    multipliers: stack  # of no columns where they are not kept
 
 
 @helper
@@ -125,6 +130,10 @@ def write_state(together, lane, kept, run, row):
         v[k] = memory[(nq + k) * width + lane]
     for k in range(NUM_POWERS):
         work[k] = memory[(nq + nv + k) * width + lane]
+    multipliers = kept.multipliers[run, row]
+    found = floats_at(together.multipliers, multipliers.shape[0] * width)
+    for r in range(multipliers.shape[0]):
+        multipliers[r] = found[r * width + lane]
 
 
 @helper

@@ -93,8 +93,8 @@ class AdaptiveGroup:
 
         plan, rows = self.plan, block.rows
         return (
-            Kept(plan.kept, len(plan.at_start), rows.q, rows.v, rows.work),
-            Kept(plan.sampled, 0, *block.samples),
+            Kept(plan.kept, len(plan.at_start), rows.q, rows.v, rows.work, rows.multipliers),
+            Kept(plan.sampled, 0, *block.samples, block.no_multipliers),
         )
 
     def _clear(self, number: int) -> None:

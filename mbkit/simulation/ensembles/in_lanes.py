@@ -149,6 +149,8 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
         return made
     closure = LanesClosureModel(system.arrays.closure, kind, system.representation)
     _ = closure.functions  # compiled here: threads find them made
+    if step.linearises:
+        _ = closure.of_inverse_dynamics
     projection = 0
     if space["project"]:
         projection = lanes.address_in_lanes(project.function, _PROJECTION, kind)
@@ -157,8 +159,6 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
 
 def _moves_in_lanes(system: System, *, linearised: bool) -> bool:
     """Return whether all that moves a system is written for lanes, with its derivatives or not."""
-    if linearised and not system.arrays.has_constant_subspaces:
-        return False
     if system.equations not in (FORWARD_DYNAMICS, CONSTRAINED_DYNAMICS):
         return False
     closure, forces = system.arrays.closure, system.arrays.forces
@@ -194,6 +194,8 @@ class Registers:
             assert first.workspace.closure is not None  # it has constraints
             closure = LanesClosure(lanes.closure, first.workspace.closure)
             closure.let_solve(lanes.closure.functions)
+            if lanes.inverse_dynamics:
+                closure.let_solve(lanes.closure.of_inverse_dynamics)
             self.workspace.close(closure)
         if self.own.linearises and first.system.arrays.forces.forces:
             self.workspace.let_act(lanes.model.forces)
@@ -201,9 +203,10 @@ class Registers:
         self.workspace.record[0]["inverse_dynamics"] = lanes.inverse_dynamics
         self.numbers = self.workspace.numbers(self.own.num_numbers)
         self.method = self.own.in_memory(self.workspace, self.numbers, lanes.functions)
+        self.multipliers = self.own.multipliers_in(self.numbers)
         self.together = Together(
             self.workspace.address, lanes.step, self.method.address,
-            array_address(self.numbers), lanes.width,
+            array_address(self.numbers), array_address(self.multipliers), lanes.width,
         )  # fmt: skip
 
     def put(self, lanes: Any, q: Any, v: Any, tau: Any) -> None:
@@ -258,8 +261,12 @@ class Group:
         plan, problem = self.plan, self.problem
         places, start = slice(first - block.first, last - block.first), len(plan.at_start)
         own = Rows(*(part[places] for part in block.rows))
-        rows = Kept(plan.kept, start, own.q, own.v, own.work)
-        samples = Kept(plan.sampled, 0, *(part[places] for part in block.samples))
+        own.multipliers[:] = np.nan  # those that are not kept are found from the states
+        none = block.no_multipliers[places]
+        multipliers = none if plan.at_times else own.multipliers
+        rows = Kept(plan.kept, start, own.q, own.v, own.work, multipliers)
+        q, v, work = (part[places] for part in block.samples)
+        samples = Kept(plan.sampled, 0, q, v, work, none)
         for kept, count in ((rows, start), (samples, min(1, plan.sampled.size))):
             self._write_state(kept, slice(0, count))
         counts = np.array([0, 0, min(1, plan.sampled.size)])
@@ -278,6 +285,7 @@ class Group:
         if taken < plan.steps and (written == 0 or own.t[0, written - 1] < t):
             self._write_state(rows, slice(written, written + 1))
             own.t[:, written] = t
+            own.multipliers[:, written] = self.registers.multipliers.T[: last - first]
             written += 1
         registers, evaluations = self.registers, int(problem.counts[EVALUATIONS])
         for lane, number in enumerate(drawn):

@@ -109,6 +109,7 @@ class Block:
         self.samples = (
             np.empty((n, s, system.nq)), np.empty((n, s, system.nv)), np.empty((n, s, 2)),
         )  # fmt: skip
+        self.no_multipliers = np.empty((n, plan.num_rows + s, 0))
 
 
 class Worker:

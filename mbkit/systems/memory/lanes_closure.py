@@ -129,6 +129,14 @@ class LanesClosureModel:
             for name, (each, form) in functions.items()
         }
 
+    @functools.cached_property
+    def of_inverse_dynamics(self) -> Mapping[str, int]:
+        """The address of what inverse dynamics calls where it is given multipliers."""
+        from mbkit.kernels.constraints.evaluate import moving_rows
+        from mbkit.kernels.lanes import address_in_lanes
+
+        return {"moving_rows": address_in_lanes(moving_rows.function, _EVALUATION, self.lanes)}
+
     def _install(self, i: int, joint: Joint) -> None:
         """Let a joint have functions for lanes: a motion of its own, or what calls one by one."""
         from mbkit.kernels.compile import array_address
