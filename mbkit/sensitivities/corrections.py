@@ -34,7 +34,6 @@ from mbkit.systems.constraints import kept_rows
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.exact_constraints import RowDerivatives
 from mbkit.systems.derivatives.inertia_changes import field_of_inertia, inertial_changes
-from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.loosened import Loosened
 from mbkit.systems.derivatives.numeric_changes import best_rate
 from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
@@ -92,7 +91,7 @@ class Corrections:
         counts = by_row(system, np.ones(system.num_position_constraints))[:, None]
         by_v = unit[:, ndx:]
         by_velocity = velocity.solution.transposed(by_v)
-        turned = rate_along_steps(system, q, system.constraint_velocity, v, t)
+        turned = rate_by_steps(system, q, v, t)
         by_q = (
             unit[:, :ndx]
             + _T(efforts_by_steps(velocity)) @ by_velocity[0]

@@ -16,6 +16,7 @@ from mbkit.kernels.layout import KINEMATICS
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.sensitivities.weighted_bushings import SIZE as BUSHING_SIZE
 from mbkit.kernels.sensitivities.weighted_bushings import add_bushings
+from mbkit.kernels.sensitivities.weighted_constraints import add_constraints
 from mbkit.kernels.sensitivities.weighted_dynamics import (
     State,
     Sums,
@@ -25,7 +26,7 @@ from mbkit.kernels.sensitivities.weighted_dynamics import (
     set_own,
 )
 from mbkit.kernels.sensitivities.weighted_forces import add_called_forces
-from mbkit.kernels.sensitivities.weighted_loops import Factors, add_loops
+from mbkit.kernels.sensitivities.weighted_loops import Factors, add_loops, place_sites
 from mbkit.kernels.sensitivities.weighted_springs import add_springs
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, angular, linear, store
@@ -42,6 +43,8 @@ PASSES = np.dtype(
         ("springs", _i8),  # or 0
         ("bushings", _i8),
         ("with_residuals", _i8),  # whether factors of residuals count
+        ("closes", _i8),  # whether it is the end of a step that is closed
+        ("constraints", _i8),  # ROWS of `mbkit.kernels.sensitivities.weighted_constraints`, or 0
         ("twists", _i8),
         ("momenta", _i8),
         ("turns", _i8),
@@ -156,8 +159,12 @@ def back_through_equations(space, memory, q, v, vdot, x, by_q, by_v):
     factors = Factors(table[0], table[1], table[2], residuals)
     out = tangent(model, by_q), velocities(model, by_v)
     status = add_called_forces(space, state, x, sums, out)
+    place_sites(space, sums.origins)
     if status == OK:
         status = add_loops(space, factors, sums)
+    if status == OK:
+        options = record.with_residuals, record.closes
+        status = add_constraints(space, record.constraints, options, state, x, table, sums, out)
     if status == OK:
         add_joints(space, state, x, sums, out)
         add_inertias(space, sums)

@@ -201,8 +201,11 @@ def back_through_closing(history, adjoint, n):
     closed = adjoint.memory[2]
     assign(closed, end)
     by_q, by_v = closed[:d], closed[d:]
+    record = passes_at(adjoint.loops.memory)
+    record.closes = 1
     status = back_through_velocities(history, adjoint, n, by_q, by_v)
     if status == OK:
         status = back_through_positions(history, adjoint, n, by_q, end[:d])
+    record.closes = 0
     assign(end[d:], by_v)
     return status

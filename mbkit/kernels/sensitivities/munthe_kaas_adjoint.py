@@ -206,8 +206,8 @@ def reverse(space, method, history, linear, adjoint):
         v_i = G_i^T l_i + V_i^T k_i,    q_i = F_i^T l_i + Q_i^T k_i,
         x_i = K_i^T k_i + E_i^T q_i,    q += C_i^T q_i,    v += v_i,
         k_j += h a_ij x_i,    l_j += h a_ij v_i   for j < i.
-    Of a tree F^T l and G^T l come from `mbkit.kernels.sensitivities.weighted_dynamics`, of a tree
-    whose loops are closed by joints from `mbkit.kernels.sensitivities.closed_steps`.
+    Of a tree F^T l and G^T l come from `mbkit.kernels.sensitivities.weighted_dynamics`, of a closed
+    mechanism from `mbkit.kernels.sensitivities.closed_steps`.
     Source: Hager 2000; see `mbkit.sensitivities.munthe_kaas` for the steps.
     """
     method = method_of(method)

@@ -182,6 +182,22 @@ def move_bodies(space, given):
 
 
 @helper
+def add_along_joints(model, rows, first, psi, by_q, by_v):
+    """Add the derivatives of psi by the entries of joints from `first` on, as they were put."""
+    k = -first
+    for i in rows:
+        row = model[i]
+        for j in range(row.first_step, row.first_step + row.ndx):
+            if 0 <= k < DIRECTIONS:
+                by_q[j] += along(psi, k)
+            k += 1
+        for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
+            if 0 <= k < DIRECTIONS:
+                by_v[j] += along(psi, k)
+            k += 1
+
+
+@helper
 def move_joints(space, given, by_q, by_v):
     """Add the slopes by the joints of the force."""
     model = bodies(space)
@@ -196,17 +212,7 @@ def move_joints(space, given, by_q, by_v):
         status, psi = weighted_power(space, given)
         if status != OK:
             return status
-        k = -first
-        for i in rows:
-            row = model[i]
-            for j in range(row.first_step, row.first_step + row.ndx):
-                if 0 <= k < DIRECTIONS:
-                    by_q[j] += along(psi, k)
-                k += 1
-            for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
-                if 0 <= k < DIRECTIONS:
-                    by_v[j] += along(psi, k)
-                k += 1
+        add_along_joints(model, rows, first, psi, by_q, by_v)
     return OK
 
 

@@ -25,8 +25,9 @@ Source: derived here.
 from typing import NamedTuple
 
 from mbkit.kernels.compile import floats, floats_at, helper
-from mbkit.kernels.constraints.workspace import closure_of, sites
-from mbkit.kernels.derivatives.loop_joint import at_loop_joints, move_sites, set_current_wrenches
+from mbkit.kernels.constraints.layout import LOOP_JOINT
+from mbkit.kernels.constraints.workspace import closure_of, constraints, sites
+from mbkit.kernels.derivatives.loop_joint import at_loop_joint, move_sites, set_current_wrenches
 from mbkit.kernels.sensitivities.loop_joint_slopes import (
     Motion,
     add_slopes,
@@ -34,7 +35,7 @@ from mbkit.kernels.sensitivities.loop_joint_slopes import (
     minus,
     totals,
 )
-from mbkit.kernels.status import OK
+from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -152,6 +153,14 @@ def place_sites(space, origins):
 
 @helper
 def add_loops(space, factors, sums):
-    """Add the loop joints to the sums of their bodies alone; needs poses, V, A and W of all."""
-    place_sites(space, sums.origins)
-    return at_loop_joints(space, add_loop, factors, sums)
+    """Add the loop joints to the sums of their bodies alone; needs poses, V, A and W of all.
+
+    And the sites of constraints where they are: `place_sites`.
+    """
+    every = constraints(closure_of(space))
+    for c in range(every.shape[0]):
+        if every[c].kind != LOOP_JOINT:
+            continue
+        if at_loop_joint(space, every[c], add_loop, factors, sums) != OK:
+            return failure(CONSTRAINT_FAILED, c)
+    return OK

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -16,7 +16,7 @@ from mbkit.systems.derivatives.force_changes import numbers_by_parameter
 from mbkit.systems.derivatives.parameter_moves import moves_of
 from mbkit.systems.memory.lanes import lines
 
-__all__ = ["CalledForces"]
+__all__ = ["CalledForces", "rows_of_joints"]
 
 
 @final
@@ -58,7 +58,7 @@ class CalledForces:
         forces = system.arrays.forces
         table = np.zeros(len(taken), records.CALLED_FORCE)
         for row, k in zip(table, taken, strict=True):
-            force, joints = forces.forces[k], _rows_of_joints(system, k)
+            force, joints = forces.forces[k], _joints_of(system, k)
             row["force"], row["rows"], row["num_rows"] = k, array_address(joints), len(joints) - 1
             row["names_joints"] = bool(force.joints) or force.acts_on == "joints"
             row["by_numbers_alone"] = type(force) is Bushing
@@ -112,11 +112,15 @@ class CalledForces:
         return {name: sums[own].copy() for name, (sums, own) in self._sums.items()}
 
 
-def _rows_of_joints(system: System, k: int) -> Any:
-    """Return the rows of the tree whose joints a force has, as integers, and one more."""
-    entries = system.arrays.forces.joints[k].reshape(-1, layout.JOINT_SIZE)[:-1]
+def rows_of_joints(system: System, velocities: Iterable[int]) -> Any:
+    """Return the rows of the tree whose joints have these first velocities, and one more."""
     first = system.arrays.bodies["first_velocity"].tolist()
     row_of = {v: i for i, v in enumerate(first) if i > 0}
+    return np.array([*(row_of[v] for v in velocities), 0], dtype=np.int64)
+
+
+def _joints_of(system: System, k: int) -> Any:
+    """Return the rows of the tree whose joints a force has, and one more."""
+    entries = system.arrays.forces.joints[k].reshape(-1, layout.JOINT_SIZE)[:-1]
     moving = entries[entries[:, layout.JOINT_NUM_VELOCITIES] > 0]
-    rows = [row_of[v] for v in moving[:, layout.JOINT_VELOCITY].tolist()]
-    return np.array([*rows, 0], dtype=np.int64)
+    return rows_of_joints(system, moving[:, layout.JOINT_VELOCITY].tolist())

@@ -8,7 +8,16 @@ from typing import Any
 import attrs
 import numpy as np
 
+from mbkit.constraints.built_in import (
+    Cam,
+    Distance,
+    GearRatio,
+    PointOnLine,
+    PointOnPlane,
+    PolynomialCoupling,
+)
 from mbkit.integrators.step_memory import Record
+from mbkit.sensitivities.munthe_kaas.called_constraints import CalledConstraints
 from mbkit.solvers import SchurComplement
 from mbkit.systems import System
 from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
@@ -19,14 +28,22 @@ from mbkit.systems.memory.workspace import Workspace
 __all__ = ["changes_no_loops", "loops_of", "still_workspace", "takes_one_pass"]
 
 
+#: Constraints of positions, which do not know the time.
+_TAKEN = Distance, PointOnLine, PointOnPlane, GearRatio, PolynomialCoupling, Cam
+
+
 def takes_one_pass(system: System) -> bool:
     """Return whether adjoints of accelerations take a pass over the bodies, and no matrices.
 
-    Of trees, and of mechanisms whose loops are closed by joints alone.
+    Of trees, and of mechanisms whose loops are closed by joints, or by constraints of mbkit that
+    are compiled and hold all the time.
     """
     if system.motions:
         return False
-    return not system.num_velocity_constraints or loops_alone(system)
+    if not system.num_velocity_constraints or loops_alone(system):
+        return True
+    known = all(type(each) in _TAKEN for each in system.arrays.closure.objects)
+    return known and system._exact_constraints is not None
 
 
 def changes_no_loops(system: System, names: Iterable[str]) -> bool:
@@ -51,7 +68,14 @@ def still_workspace(system: System) -> Workspace:
     return Workspace(arrays, system.evaluator)
 
 
-def loops_of(system: System, still: Workspace | None, closes: bool, sums: Any, stages: int) -> Any:
+def loops_of(
+    system: System,
+    still: Workspace | None,
+    called: CalledConstraints | None,
+    closes: bool,
+    sums: Any,
+    stages: int,
+) -> Any:
     """Return the loops for the adjoint of so many stages, and what they point to, to be kept.
 
     Without memory of a still mechanism there are none. Strategies that reduce do so on demand;
@@ -59,11 +83,11 @@ def loops_of(system: System, still: Workspace | None, closes: bool, sums: Any, s
     """
     from mbkit.kernels.sensitivities.closed_steps import Loops
 
-    if still is None:
+    if still is None or called is None:
         none = np.empty((0, 0))
         return Loops(still=0, memory=0, closes=0, least=0, rows=none, motions=none), None
     m, nv = system.num_velocity_constraints, system.nv
-    memory = _memory_of_passes(sums, m)
+    memory = _memory_of_passes(sums, m, called)
     loops = Loops(
         still=still.address,
         memory=memory.address,
@@ -75,7 +99,7 @@ def loops_of(system: System, still: Workspace | None, closes: bool, sums: Any, s
     return loops, memory
 
 
-def _memory_of_passes(sums: Any, m: int) -> Record:
+def _memory_of_passes(sums: Any, m: int, called: CalledConstraints) -> Record:
     """Return the record by which the passes find the sums, each other and factors of m rows."""
     from mbkit.kernels.sensitivities import closed_passes as passes
 
@@ -84,7 +108,7 @@ def _memory_of_passes(sums: Any, m: int) -> Record:
         springs=len(sums.springs), bushings=len(sums.bushings), floats={"factors": 5 * m},
         twists=sums.twists, momenta=sums.momenta, turns=sums.turns, pushes=sums.pushes,
         origins=sums.origins, regressor=sums.regressor, by_springs=sums.springs,
-        table_of_bushings=sums.bushings, called=sums.called,
+        table_of_bushings=sums.bushings, called=sums.called, constraints=called.address,
         solve_adjoint=passes.solve_adjoint.address,
         multipliers_of=passes.multipliers_of.address,
         back_through_equations=passes.back_through_equations.address,

@@ -9,6 +9,7 @@ import numpy as np
 
 from mbkit.sensitivities.accelerations import contracted
 from mbkit.sensitivities.linear_steps import moving
+from mbkit.sensitivities.munthe_kaas.called_constraints import CalledConstraints
 from mbkit.sensitivities.munthe_kaas.called_forces import CalledForces
 from mbkit.sensitivities.munthe_kaas.forces import (
     by_pair_forces,
@@ -42,10 +43,13 @@ def reversal(these: ExplicitSteps, adjoint: Floats, seeds: Floats, names: Sequen
     if not one_pass:
         return _by_matrices(these, adjoint, seeds, names)
     called = called_forces(system)
-    found = _by_one_pass(these, adjoint, seeds, names, called)
-    if called and not all(np.isfinite(x).all() for x in (found[0], *found[1].values())):
-        return _by_one_pass(these, adjoint, seeds, names, [])  # forces that are not smooth there
-    return found
+    for rows in (called, []):  # some may not be smooth there
+        found = _by_one_pass(these, adjoint, seeds, names, rows)
+        if all(np.isfinite(x).all() for x in (found[0], *found[1].values())):
+            return found
+        if not called:
+            break
+    return _by_matrices(these, adjoint, seeds, names) if system.num_velocity_constraints else found
 
 
 def _by_matrices(
@@ -73,13 +77,15 @@ def _by_one_pass(
     others = [name for name in names if name not in own]
     called = CalledForces(system, [*rows, *moved_bushings(system, others)], others)
     by_q, by_v = _other_forces(these, rows)
+    constraints = CalledConstraints(system)
     wanted = _Wanted(
         one_pass=True,
         inertial=any(field_of_inertia(system, name) for name in names),
         springs=any(each.is_spring for each in own.values()),
         called=called.address,
+        constraints=constraints,
     )
-    with called.lock:
+    with called.lock, constraints.lock:
         found = _taken(these, adjoint, seeds, (by_q, by_v, np.zeros((0, size, size))), wanted)
     total = by_pair_forces(system, found.sums, own) | called.by_parameters
     others = [name for name in names if name not in total]
@@ -114,6 +120,7 @@ class _Wanted(NamedTuple):
     inertial: bool = False
     springs: bool = False
     called: int = 0
+    constraints: CalledConstraints | None = None
 
 
 def _taken(
@@ -160,7 +167,7 @@ def _memory(these: ExplicitSteps, end: Floats, seeds: Floats, wanted: _Wanted) -
         called=wanted.called,
     )
     still = steps.still if wanted.one_pass and system.num_velocity_constraints else None
-    loops, kept = loops_of(system, still, steps.projects, sums, count * stages)
+    loops, kept = loops_of(system, still, wanted.constraints, steps.projects, sums, count * stages)
     found = Adjoint(
         now=np.array(end, dtype=np.float64),
         seeds=np.ascontiguousarray(seeds),

@@ -32,7 +32,7 @@ from mbkit.sensitivities.linear_steps import (
     size_of,
 )
 from mbkit.sensitivities.munthe_kaas.forces import called_forces, is_known, other_forces
-from mbkit.sensitivities.munthe_kaas.loops import still_workspace
+from mbkit.sensitivities.munthe_kaas.loops import still_workspace, takes_one_pass
 from mbkit.sensitivities.munthe_kaas.reversal import reversal
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
@@ -72,10 +72,9 @@ class Steps(Linearisation):
         return still_workspace(self.system)
 
     def numbers(self, *, matrices: bool, evaluations: float) -> int:
-        """See `Linearisation`; a tree needs none of its matrices to go back."""
+        """See `Linearisation`; one pass needs no matrices to go back."""
         system, n = self.system, self.system.nv + self.system.ndx
-        others = other_forces(system, called_forces(system))
-        dense = others or system.motions or system.num_velocity_constraints
+        dense = other_forces(system, called_forces(system)) or not takes_one_pass(system)
         stages = max(self.method.tableau.num_stages, evaluations)
         return int(stages * n * (8 + 4 * n if dense or matrices else 8))
 

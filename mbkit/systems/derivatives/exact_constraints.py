@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,6 +65,8 @@ class ExactConstraints:
     ----------
     moving : dict of str to mapping or None
         How parameters that have been asked for move numbers, as of `by_numbers`; None: otherwise.
+    lock : context manager
+        To be held while the memory of dual numbers is in use.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
@@ -87,6 +90,7 @@ class ExactConstraints:
         self._install_numbers(model, closure)
         space["time"] = array_address(self._numbers[:1])
         self._function = address_in_lanes(constraints_along, FORM, DUAL)
+        self.lock = threading.RLock()
 
     @classmethod
     def of(cls, evaluator: Evaluator) -> ExactConstraints | None:
@@ -127,6 +131,14 @@ class ExactConstraints:
             numbers[first : first + len(own), 0] = own
             row["parameters"] = array_address(numbers[first:])
         self._still = numbers.copy()
+
+    def lend(self) -> int:
+        """Return the address of a SPACE of dual numbers, in which no number moves.
+
+        It is for one caller at a time: see `lock`.
+        """
+        self._numbers[:] = self._still
+        return self._workspace.address
 
     def moving_site(self, site: int, twists: Floats) -> Mapping[int, Floats]:
         """Return how numbers move, (k,) each, where a site moves along twists (6, k) of its own."""
@@ -182,9 +194,9 @@ class ExactConstraints:
             *(np.array(x, dtype=np.float64, order="C") for x in (q, v, t[:, None], given))
         )
         numbers: Any = Numbers(self._numbers, seeds)
-        # the lock of the interpreter is held meanwhile: one workspace is enough for all threads
-        constraints_along_all(
-            self._function, self._workspace.address, int(moves), numbers, rows, found
-        )
+        with self.lock:  # one workspace is enough for all threads
+            constraints_along_all(
+                self._function, self._workspace.address, int(moves), numbers, rows, found
+            )
         parts = np.split(np.swapaxes(found, 1, 2), np.cumsum([p, m, m]), axis=1)
         return RowDerivatives(*parts)

@@ -1,0 +1,160 @@
+"""Constraints that are no joints, in the adjoint of closed mechanisms: each by its own bodies.
+
+With L, Y, Z and G factors of the rows of a constraint, and x weights of efforts, its rows W of
+wrenches on bodies enter by
+
+    psi = -L . (W . X + c x) + Y . g'' + Z . g' + G . g,        g'' = W . A + ...,
+
+as those of loop joints do (`mbkit.kernels.sensitivities.weighted_loops`); c are coefficients of
+velocities. All of a body is taken at the origin of its frame, in the axes of the world: twists
+V = (w, u) and X = (z, y), and the acceleration A = (a, b) of that origin, without gravity. psi has
+the slopes E by X, K by A, G by V and H by a step D of the pose, each beside what else is the same.
+
+As seen from a body, which moves by D, whose twist changes by n and acceleration by a - the latter
+with the [n, V] that belongs to it, and with that of gravity, which does not turn with the body -
+that is E by F, K by a,
+
+    G_w + u x K_b,  G_u + K_b x w,  and -ad_V^T K    by n,
+    H_u,  H_w + w x G_w + u x G_u + z x E_w + y x E_u + a x K_a + (b - g) x K_b    by D.
+
+Source: derived here; slopes: `mbkit.kernels.sensitivities.slopes_of_constraints`.
+"""
+
+import numpy as np
+
+from mbkit.kernels.compile import call_address, helper, records_at
+from mbkit.kernels.constraints.layout import TABLE
+from mbkit.kernels.constraints.workspace import closure_of, constraints, sites
+from mbkit.kernels.derivatives.springs import velocity_at
+from mbkit.kernels.sensitivities.weighted_forces import add_at_origin
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    cross,
+    force_bracket,
+    linear,
+    load,
+    store,
+    subtract,
+)
+from mbkit.kernels.workspace import scratch_of
+
+_i8 = np.int64
+_f8 = np.float64
+
+_ZERO = (0.0, 0.0, 0.0)
+
+#: What the adjoint knows of constraints that are no joints.
+ROWS = np.dtype(
+    [
+        ("with_residuals", _i8),  # whether factors of residuals count
+        ("closes", _i8),  # whether g'' is A times accelerations alone: where loops are closed
+        ("space", _i8),  # SPACE of dual numbers
+        ("slopes", _i8),  # function by address
+        ("joints", _i8),  # JOINTS_OF_ROW entries, by constraint
+        ("count", _i8),
+        ("bodies", _i8),  # BODY_OF_ROW entries, as many as a constraint has at most
+    ],
+    align=True,
+)
+
+#: The rows of the tree whose joints a constraint names.
+JOINTS_OF_ROW = np.dtype([("rows", _i8), ("num_rows", _i8)], align=True)
+
+#: A body of a constraint: its row of the tree; its pose; from the origin of the tree; V, A without
+#: and X; E, G, H and K.
+BODY_OF_ROW = np.dtype(
+    [
+        ("row", _i8),
+        ("R", _f8, (3, 3)),
+        ("p", _f8, (3,)),
+        ("arm", _f8, (3,)),
+        ("V", _f8, (6,)),
+        ("A", _f8, (6,)),
+        ("X", _f8, (6,)),
+        ("E", _f8, (6,)),
+        ("G", _f8, (6,)),
+        ("H", _f8, (6,)),
+        ("K", _f8, (6,)),
+    ],
+    align=True,
+)
+
+
+@helper
+def place_on_row(space, site, sums, body):
+    """Where a body of a constraint is, and how it moves; needs the poses of the sites."""
+    i = site.row
+    carrier = scratch_of(space)[i]
+    arm = subtract(load(site.p), load(sums.origins[i]))
+    for j in range(3):
+        body.p[j] = site.p[j]
+        body.arm[j] = arm[j]
+        for k in range(3):
+            body.R[j, k] = site.R[j, k]
+    V, A, X = carrier.V, carrier.A, sums.twists[i]
+    w = angular(V)
+    u = velocity_at(w, linear(V), arm)
+    store(body.V, w, u)
+    store(body.X, angular(X), velocity_at(angular(X), linear(X), arm))
+    b = add(velocity_at(angular(A), linear(A), arm), cross(w, u))
+    store(body.A, angular(A), subtract(b, linear(scratch_of(space)[0].A)))
+    body.row = i
+
+
+@helper
+def pull_row(space, sums, body):
+    """Add what acts on a body to F, and to the adjoints of a, n and D."""
+    carrier = scratch_of(space)[body.row]
+    r = load(body.arm)
+    E, G, H, K = body.E, body.G, body.H, body.K
+    w, u = angular(body.V), linear(body.V)
+    K_b = linear(K)
+    add_at_origin(carrier.F, r, angular(E), linear(E))
+    add_at_origin(sums.momenta[body.row], r, angular(K), K_b)
+    t, f = add(angular(G), cross(u, K_b)), add(linear(G), cross(K_b, w))
+    add_at_origin(sums.turns[body.row], r, t, f)
+    V = carrier.V
+    t, f = add(angular(K), cross(r, K_b)), K_b
+    t, f = force_bracket(angular(V), linear(V), t, f)
+    accumulate(sums.turns[body.row], t, f)
+    b = add(linear(body.A), linear(scratch_of(space)[0].A))
+    by_V = add(cross(w, angular(G)), cross(u, linear(G)))
+    by_X = add(cross(angular(body.X), angular(E)), cross(linear(body.X), linear(E)))
+    by_A = add(cross(angular(body.A), angular(K)), cross(b, K_b))
+    t = add(angular(H), add(add(by_V, by_X), by_A))
+    add_at_origin(sums.pushes[body.row], r, t, linear(H))
+
+
+@helper
+def add_constraints(space, memory, options, state, x, factors, sums, out):
+    """Add the constraints that are no joints to the sums of their bodies, what joints do to out.
+
+    `memory` is the address of `ROWS`, or 0; options: `with_residuals` and `closes` there; factors
+    (5, m). Needs the poses of the sites.
+    """
+    if memory == 0:
+        return OK
+    by_q, by_v = out
+    q, v, vdot = state
+    record = records_at(memory, 1, ROWS)[0]
+    record.with_residuals, record.closes = options
+    closure = closure_of(space)
+    every = constraints(closure)
+    for c in range(every.shape[0]):
+        constraint = every[c]
+        if constraint.kind != TABLE:
+            continue
+        own = records_at(record.bodies, constraint.num_sites, BODY_OF_ROW)
+        for s in range(constraint.num_sites):
+            place_on_row(space, sites(closure)[constraint.first_site + s], sums, own[s])
+        given = q, v, vdot, x, factors, by_q, by_v
+        status = call_address(record.slopes, (record.space, memory, c, *given))
+        if status != OK:
+            return status
+        for s in range(constraint.num_sites):
+            if own[s].row != 0:
+                pull_row(space, sums, own[s])
+    return OK

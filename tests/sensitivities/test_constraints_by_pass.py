@@ -1,0 +1,82 @@
+"""Constraints that are no joints, which the adjoint takes along, each by its own bodies and joints.
+
+Against forward derivatives, which move the whole tree instead; differences of runs know nothing of
+either.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.sensitivities.munthe_kaas.loops import takes_one_pass
+from tests.sensitivities.differences import assert_adjoint
+from tests.sensitivities.test_closed_runs import Closed, rod_bar, space_loop
+
+pytestmark = [pytest.mark.compiled, pytest.mark.slow]
+
+ADAPTIVE = mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, rtol=1e-6)
+
+
+def with_constraints():
+    """Return a loop in space that a joint closes, with a constraint of each kind besides."""
+    mech = space_loop()
+    inertia = mb.SpatialInertia.from_com(0.7, (0.8, 0.4, 0.5), 0.03 * np.diag([1.0, 1.5, 2.0]))
+    mech.add_body(mb.Body("puck", inertia))
+    mech.add_joint(mb.FreeJoint("of puck"), mech.world, "puck")
+    ends = {"point_a": (0.8, 0.4, 0.2), "point_b": (0.8, 0.4, 0.2)}
+    mech.add_constraint(mb.PointOnLine("slot", "c", "puck", axis=(0.3, 1.0, -0.2), **ends))
+    ends = {"point_a": (0.3, 0.4, 0.6), "point_b": (0.3, 0.4, 0.6)}
+    mech.add_constraint(mb.PointOnPlane("table", "puck", "b", normal=(0.1, 0.3, 1.0), **ends))
+    ends = {"point_a": (0.1, 0.2, 0.5), "point_b": (0.9, 0.3, 0.4)}
+    mech.add_constraint(mb.Distance("rod", "a", "puck", length=np.sqrt(0.66), **ends))
+    for k in range(4):
+        sphere = mb.SpatialInertia.sphere(0.4, radius=0.2)
+        mech.add_body(mb.Body(f"wheel{k}", sphere))
+        hinge = mb.HelicalJoint(
+            f"axle{k}", axis=(0.2 * k, 1.0, 0.3), point=(0.1 * k, 0.2, 0.0), pitch=0.05
+        )
+        mech.add_joint(hinge, "puck", f"wheel{k}")
+    mech.add_constraint(mb.GearRatio("mesh", "axle0", "axle1", ratio=-0.7))
+    mech.add_constraint(
+        mb.PolynomialCoupling("groove", "axle0", "axle2", coefficients=(0.0, 0.3, 0.4))
+    )
+    angles = np.linspace(0.0, 2.0 * np.pi, 9)
+    mech.add_constraint(
+        mb.Cam("cam", "axle0", "axle3", positions=angles, lift=0.1 * np.cos(angles), periodic=True)
+    )
+    return mech
+
+
+@pytest.mark.parametrize("method", [None, ADAPTIVE])
+@pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
+def test_constraints_of_each_kind(stabilisation, method):
+    system = with_constraints().assemble(mb.RelativeCoordinates(loop_joints=("D",)))
+    assert takes_one_pass(system)
+    q, v = system.close_loops(
+        system.reference_configuration(), np.random.default_rng(4).normal(size=system.nv)
+    )
+    run = mb.simulate(
+        system, (0.0, 0.05), 1e-2, q=q, v=v, tau=np.zeros(system.nv),
+        stabilisation=stabilisation, integrator=method,
+    )  # fmt: skip
+    by = ["q", "v", "tau", "gravity", "bodies.puck.mass", "bodies.c.com", "forces.air.point"]
+    assert_adjoint(run, mb.sensitivities(run, by=by), rtol=1e-11)
+
+
+def test_differences_of_runs_of_a_four_bar_with_a_rod():
+    closed = Closed(rod_bar(), [3.0, 0.0], h=5e-3)
+    assert takes_one_pass(closed.system)
+    closed.assert_same([("bodies.crank.mass", 0), ("bodies.rocker.mass", 0)])
+
+
+def test_constraints_over_time_are_left_to_matrices():
+    mech = rod_bar()
+    times = np.linspace(0.0, 0.2, 5)
+    assert takes_one_pass(mech.assemble())
+    point = np.stack([0.1 * np.sin(times), 0.0 * times, 0.3 + 0.0 * times], axis=-1)
+    mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.FreeJoint("of ball"), mech.world, "ball")
+    mech.add_constraint(mb.PrescribedPoint("hand", "ball", places=point, times=times))
+    assert not takes_one_pass(mech.assemble())
