@@ -110,7 +110,7 @@ def contracted(
     Of "tau" what is to be summed, (N, nv).
 
     Inertial parameters of all bodies take one pass: their regressor is contracted first, unless it
-    is given so, (bodies, 10).
+    is given so, (bodies, 10), with the acceleration of fields.
     """
     found = contracted_inertia(point, efforts, names, regressor)
     for name, change in changes(point, [name for name in names if name not in found]).items():
@@ -131,8 +131,9 @@ def contracted_inertia(
     point: Point, efforts: Floats, names: Sequence[str], regressor: Any = None
 ) -> dict[str, Floats]:
     """Return the same of efforts alone for those names that are of inertial parameters."""
-    system = point.system
-    fields = {name: each for name in names if (each := field_of_inertia(system, name)) is not None}
+    system, given = point.system, regressor is not None
+    known = {name: field_of_inertia(system, name, with_fields=given) for name in names}
+    fields = {name: each for name, each in known.items() if each is not None}
     if not fields:
         return {}
     weighted = _weighted_regressor(point, efforts) if regressor is None else regressor

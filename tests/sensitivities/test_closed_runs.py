@@ -183,6 +183,7 @@ def space_loop():
         mb.Bushing("mount", "c", "b", stiffness=(2, 3, 4, 20, 30, 40), damping=(0.1,) * 6)
     )
     mech.add_force(mb.Drag("air", "b", quadratic=0.2, angular=0.1, point=(0.4, 0.6, 0.1)))
+    mech.add_force(mb.UniformField("wind", acceleration=(0.1, 0.3, 0.2)))
     return mech
 
 
@@ -198,7 +199,7 @@ def test_a_loop_closed_by_a_joint_whose_wrenches_change(solver):
     run = mb.simulate(system, (0.0, 0.05), 1e-2, q=q, v=v, tau=np.zeros(system.nv))
     by = ["q", "v", "tau", "gravity", "bodies.b.mass", "bodies.c.com", "forces.spring.stiffness"]
     by += ["forces.spring.point_b", "forces.damper.damping", "forces.mount.stiffness"]
-    by += ["forces.mount.frame_a", "forces.air.point"]
+    by += ["forces.mount.frame_a", "forces.air.point", "forces.wind.acceleration"]
     assert_adjoint(run, mb.sensitivities(run, by=by))
 
 

@@ -51,6 +51,17 @@ def test_every_force_of_mbkit_and_all_of_their_numbers():
     assert_derivatives(system, random_state(np.random.default_rng(76), system), [*names, *masses])
 
 
+def test_inertial_parameters_in_fields_on_all_bodies():
+    rng = np.random.default_rng(7)
+    system = random_mechanism(rng, 4, ("revolute", "universal", "spherical"), reach=2).assemble()
+    fields = [mb.UniformField(f"field{k}", acceleration=rng.normal(size=3)) for k in range(2)]
+    system = system.with_forces(fields)
+    fields = ("mass", "com", "moment_about_com")
+    names = [f"bodies.body{k}.{field}" for k in (0, 3) for field in fields]
+    names += ["gravity", "forces.field0.acceleration", "forces.field1.acceleration"]
+    assert_derivatives(system, random_state(rng, system), names)
+
+
 @address_kernel(FORCE_FORM, in_lanes=True)
 def pull(space, k, t, q, v, _tau, _powers):
     """On b, at a point of it, c_0 t (x_a - x_b), and c_1 times its angular velocity; reaction on a.

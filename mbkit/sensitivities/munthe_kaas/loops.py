@@ -51,7 +51,7 @@ def changes_no_loops(system: System, names: Iterable[str]) -> bool:
     return all(
         name in ("q", "v", "tau")
         or name.partition(".")[0] in ("gravity", "forces")
-        or field_of_inertia(system, name) is not None
+        or field_of_inertia(system, name, with_fields=True) is not None
         for name in names
     )
 

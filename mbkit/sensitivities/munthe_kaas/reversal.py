@@ -80,7 +80,7 @@ def _by_one_pass(
     constraints = CalledConstraints(system)
     wanted = _Wanted(
         one_pass=True,
-        inertial=any(field_of_inertia(system, name) for name in names),
+        inertial=any(field_of_inertia(system, name, with_fields=True) for name in names),
         springs=any(each.is_spring for each in own.values()),
         called=called.address,
         constraints=constraints,

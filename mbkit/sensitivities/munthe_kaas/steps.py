@@ -24,6 +24,7 @@ from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
 from mbkit.sensitivities.charts import Charts, Differentials
 from mbkit.sensitivities.corrections import Corrections
 from mbkit.sensitivities.linear_steps import (
+    STATE_INPUTS,
     Linearisation,
     LinearSteps,
     moving,
@@ -36,6 +37,7 @@ from mbkit.sensitivities.munthe_kaas.loops import still_workspace, takes_one_pas
 from mbkit.sensitivities.munthe_kaas.reversal import reversal
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.inertia_changes import field_of_inertia
 from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Steps"]
@@ -80,7 +82,8 @@ class Steps(Linearisation):
 
     def is_by_pass(self, name: str) -> bool:
         """See `Linearisation`; one pass has derivatives by what its forces read, too."""
-        return super().is_by_pass(name) or is_known(self.system, name)
+        inertial = field_of_inertia(self.system, name, with_fields=True) is not None
+        return name in STATE_INPUTS or inertial or is_known(self.system, name)
 
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """See `Linearisation`; prescribed joints start as they are prescribed to."""

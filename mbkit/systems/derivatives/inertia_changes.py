@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     from mbkit.systems.system import System
 
 
-def field_of_inertia(system: System, name: str) -> tuple[str, str] | None:
-    """Return body and field of a parameter by which efforts change by the regressor alone."""
+def field_of_inertia(
+    system: System, name: str, *, with_fields: bool = False
+) -> tuple[str, str] | None:
+    """Return body and field of a parameter by which efforts change by the regressor alone.
+
+    `with_fields`: of a regressor with the acceleration of the fields that act on all bodies.
+    """
     kind, _, rest = name.partition(".")
     body, _, field = rest.rpartition(".")
     if kind != "bodies" or not is_given(system, body) or is_spread(system):
         return None
-    if any(isinstance(force, UniformField) for force in system.forces):
-        return None  # which acts on masses
+    fields = [force for force in system.forces if isinstance(force, UniformField)]
+    if fields and not (with_fields and not any(force.bodies for force in fields)):
+        return None  # which act on masses
     return body, field
 
 
