@@ -38,6 +38,10 @@ METHODS: dict[str, mb.Integrator] = {
     "generalized-alpha": mb.GeneralizedAlpha(),
 }
 
+#: That of closed mechanisms with steps of its own size, of at most so many of those of others.
+ADAPTIVE = mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, rtol=1e-8)
+WIDER = 20
+
 
 def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     """Return times of gradients by all inertial parameters and the start, at most `BAR` runs.
@@ -59,7 +63,13 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
-        rows += [_closed_row(case) for case in CASES if case.name in CLOSED]
+        rows += [
+            _closed_row(case, adaptive=adaptive)
+            for adaptive in (False, True)
+            for case in CASES
+            if case.name in CLOSED
+        ]
+        rows.append(_row_of_rods(6))
     title = "Gradient of a run by all inertial parameters and its start, against the run"
     return Table(title, rows, peer="run")
 
@@ -79,14 +89,41 @@ def _row(count: int, kinds: tuple[str, ...], method: str, force: str = "") -> Ro
     return _measured(what, system, (state.q, state.v), METHODS[method], of)
 
 
-def _closed_row(case: Case) -> Row:
+def _closed_row(case: Case, *, adaptive: bool = False) -> Row:
     system = case.system()
-    q, v = system.close_loops(system.reference_configuration(), case.velocity(system))
-    return _measured(f"{case.name}, RKMK4", system, (q, v), METHODS["RKMK4"], ("bodies.",))
+    start = system.close_loops(system.reference_configuration(), case.velocity(system))
+    if adaptive:
+        what = f"{case.name}, adaptive"
+        return _measured(what, system, start, ADAPTIVE, ("bodies.",), h=WIDER * STEP)
+    return _measured(f"{case.name}, RKMK4", system, start, METHODS["RKMK4"], ("bodies.",))
+
+
+def _row_of_rods(count: int) -> Row:
+    """Return the row of bodies on ball joints, side by side, whose neighbours rods connect."""
+    mechanism = mb.Mechanism("rods", gravity=(0.3, -0.2, -9.81))
+    inertia = mb.SpatialInertia.from_com(1.0, (0.2, 0.1, 0.3), 0.1 * np.eye(3))
+    for k in range(count):
+        mechanism.add_body(mb.Body(f"body {k}", inertia))
+        ball = mb.SphericalJoint(f"ball {k}", point=(0.0, 0.4 * k, 0.0))
+        mechanism.add_joint(ball, mechanism.world, f"body {k}")
+    for k in range(count - 1):
+        ends = {"point_a": (0.1, 0.4 * k, 0.5), "point_b": (0.1, 0.4 * (k + 1), 0.5)}
+        pair = f"body {k}", f"body {k + 1}"
+        mechanism.add_constraint(mb.Distance(f"rod {k}", *pair, length=0.4, **ends))
+    system = mechanism.assemble()
+    v = np.random.default_rng(count).normal(size=system.nv)
+    start = system.close_loops(system.reference_configuration(), v)
+    what = f"{count} bodies, {count - 1} rods, RKMK4"
+    return _measured(what, system, start, METHODS["RKMK4"], ("bodies.",))
 
 
 def _measured(
-    what: str, system: mb.System, start: Any, method: mb.Integrator, of: tuple[str, ...]
+    what: str,
+    system: mb.System,
+    start: Any,
+    method: mb.Integrator,
+    of: tuple[str, ...],
+    h: float = STEP,
 ) -> Row:
     """Return the row of a system from a start (q, v), by parameters whose names begin so."""
     q, v = start
@@ -94,7 +131,7 @@ def _measured(
 
     def taken() -> Any:
         return mb.simulate(
-            system, (0.0, STEPS * STEP), STEP, integrator=method, q=q, v=v, progress=False,
+            system, (0.0, STEPS * STEP), h, integrator=method, q=q, v=v, progress=False,
         )  # fmt: skip
 
     def loss(t: Any, q: Any, v: Any) -> Any:

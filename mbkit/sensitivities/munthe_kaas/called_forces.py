@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, final
 
@@ -57,13 +58,18 @@ class CalledForces:
 
         forces = system.arrays.forces
         table = np.zeros(len(taken), records.CALLED_FORCE)
+        owned = defaultdict(list)
+        for name in wanted:
+            kind, _, rest = name.partition(".")
+            if kind == "forces":
+                owned[rest.rpartition(".")[0]].append(name)
         for row, k in zip(table, taken, strict=True):
             force, joints = forces.forces[k], _joints_of(system, k)
             row["force"], row["rows"], row["num_rows"] = k, array_address(joints), len(joints) - 1
             row["names_joints"] = bool(force.joints) or force.acts_on == "joints"
             row["by_numbers_alone"] = type(force) is Bushing
             self._kept.append(joints)
-            self._install_numbers(row, system, k, wanted)
+            self._install_numbers(row, system, force.name, owned[force.name])
         most = max(1, *(int(forces.table[k]["num_bodies"]) for k in taken))
         bodies = np.zeros(most, records.BODY_OF_FORCE)
         space, duals = exact.lend(taken)
@@ -77,15 +83,12 @@ class CalledForces:
         )  # fmt: skip
         self.address, self.lock = self._record.address, exact.lock
 
-    def _install_numbers(self, row: Any, system: System, k: int, wanted: Sequence[str]) -> None:
-        """Let the numbers of a force move along the parameters that are wanted of it."""
+    def _install_numbers(self, row: Any, system: System, force: str, own: Sequence[str]) -> None:
+        """Let the numbers of a force move along some of its parameters."""
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.duals import DIRECTIONS
         from mbkit.kernels.sensitivities.weighted_forces import MOVED
 
-        forces = system.arrays.forces
-        start = f"forces.{forces.names[k]}."
-        own = [name for name in wanted if name.rpartition(".")[0] + "." == start]
         moving = {name: numbers_by_parameter(system, name, *moves_of(system, name)) for name in own}
         known = {name: rates for name, rates in moving.items() if rates is not None}
         if not known:
@@ -94,7 +97,7 @@ class CalledForces:
         parts = -(-rates.shape[1] // MOVED)
         n, width = len(rates), 1 + DIRECTIONS
         seeds = lines(parts * n * width)[: parts * n * width].reshape((parts, n, width))
-        seeds[..., 0] = forces.parameters[forces.names[k]]
+        seeds[..., 0] = system.arrays.forces.parameters[force]
         for part, seed in enumerate(seeds):
             columns = rates[:, MOVED * part : MOVED * (part + 1)]
             seed[:, 1 : 1 + columns.shape[1]] = columns

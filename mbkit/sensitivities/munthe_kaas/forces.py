@@ -60,7 +60,7 @@ def is_known(system: System, name: str) -> bool:
     """Return whether a pass has derivatives by a parameter of a force."""
     kind, _, rest = name.partition(".")
     forces, owner = system.arrays.forces, rest.rpartition(".")[0]
-    if kind != "forces" or owner not in forces.names or system._exact_forces is None:
+    if kind != "forces" or owner not in forces.parameters or system._exact_forces is None:
         return False
     return forces_have_lanes(forces, [forces.names.index(owner)])
 
