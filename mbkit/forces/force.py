@@ -134,10 +134,9 @@ class Force(FinalBuiltIns):
 
         They take the place of differences in `System.force_derivatives` and in all that is made of
         it: derivatives of dynamics by state, time and parameters, linear models, equilibria,
-        derivatives of runs, functions for JAX. They are asked for where all forces that a system
-        calls are mbkit's or give theirs, and all joints of its tree are compiled; see
-        `System.force_derivatives`. An entry that is not a number says that there is no derivative:
-        differences take the place of all of them at that state.
+        derivatives of runs, functions for JAX. They are asked for where all joints of the tree are
+        compiled; see `System.force_derivatives`. An entry that is not a number says that there is
+        no derivative: differences take the place of all of them at that state.
 
         Examples
         --------

@@ -3929,11 +3929,11 @@ class System:
         touched, the derivative is that of one side. Forces in Python that give their derivatives
         take part (`Force.derivatives`).
 
-        Where a force of the user acts that does not, or a joint is the user's, an `AbsoluteJoint`
-        or a `CompositeJoint`, all forces but those springs and dampers are differentiated by
-        central differences of fourth order with steps of 1e-5: rounding leaves 1e-11 of the
-        greatest force by rad or m, and a force that changes over a width w adds (1e-5/w)^4. Within
-        2e-5 of a kink it is a mean of both sides.
+        Forces of the user that do not, and where a joint is the user's, an `AbsoluteJoint` or a
+        `CompositeJoint`, all forces but those springs and dampers, are differentiated by central
+        differences of fourth order with steps of 1e-5: rounding leaves 1e-11 of the greatest of
+        them by rad or m, and a force that changes over a width w adds (1e-5/w)^4. Within 2e-5 of a
+        kink it is a mean of both sides.
 
         Cost: O(forces) for springs and dampers in joints, O(p^2) for one across p joints; with
         other forces one pass of dual numbers for seven velocities and tangent entries, or four
@@ -4215,6 +4215,10 @@ class System:
     @functools.cached_property
     def _exact_forces(self) -> ExactForces | None:
         return ExactForces.of(self.arrays)
+
+    @functools.cached_property
+    def _force_parts(self) -> tuple[System, System] | None:
+        return dynamics_derivatives.force_parts(self)
 
     @functools.cached_property
     def _exact_constraints(self) -> ExactConstraints | None:

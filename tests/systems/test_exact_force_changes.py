@@ -303,6 +303,10 @@ def test_drag_in_a_medium_that_moves_along():
     q, v = system.reference_configuration(), np.array([0.0, 0.0, 0.0, *wind])
     by_v = system.force_derivatives(q, v)[1]
     assert (by_v == np.diag([0.0] * 3 + [-c] * 3)).all()
+    # of a force beside it, in Python, alone are differences taken
+    other = mb.ForceFunction("other", lambda t, q, v: -0.5 * v, joints=["flight"])
+    both = system.with_forces([other]).force_derivatives(q, v)[1]
+    assert np.abs(both - by_v + 0.5 * np.eye(6)).max() < 1e-10
     by_wind = system.derivatives(
         "inverse_dynamics", q, v, vdot=np.zeros(6), by=("forces.air.wind",)
     )

@@ -167,6 +167,22 @@ def _with_prescribed_joints(
     return found  # type: ignore[return-value]
 
 
+def force_parts(system: System) -> tuple[System, System] | None:
+    """Return the system with the forces whose derivatives are exact, and with the others alone.
+
+    None where there are none of one kind among those that are called.
+    """
+    exact, forces = system._exact_forces, system.arrays.forces
+    if exact is None:
+        return None
+    called = forces.order[: forces.num_called].tolist()
+    others = [forces.names[k] for k in called if not exact.are_known([k])]
+    if len(others) in (0, len(called)):
+        return None
+    known = [name for name in forces.names if name not in others]
+    return system.without_forces(others), system.without_forces(known)
+
+
 def force_derivatives(
     system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
 ) -> tuple[Floats, Floats]:
@@ -182,7 +198,12 @@ def force_derivatives(
         )
 
     if exact is None or not exact.has_states:
-        return _by_state(system, compute(0))
+        if system._force_parts is None:
+            return _by_state(system, compute(0))
+        known, others = (
+            force_derivatives(part, q, v, t, on_error=on_error) for part in system._force_parts
+        )
+        return known[0] + others[0], known[1] + others[1]
     checked = system.evaluator.arguments.with_leading_axes
     both = compute(WITHOUT_CALLED)
     failed = exact.add(both, checked("q", q), checked("v", v), times)

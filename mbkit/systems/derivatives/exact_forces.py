@@ -96,7 +96,7 @@ class ExactForces:
         weakref.finalize(self, register(address, slot))
         return slot
 
-    def _are_known(self, rows: Iterable[int]) -> bool:
+    def are_known(self, rows: Iterable[int]) -> bool:
         """Whether forces are compiled functions for dual numbers, or give their derivatives."""
         others = [k for k in rows if k not in self._slots]
         return forces_have_lanes(self._arrays.forces, others)
@@ -137,7 +137,7 @@ class ExactForces:
         """Whether there are derivatives by q and v: all that are called are written for it."""
         forces = self._arrays.forces
         called = forces.order[: forces.num_called]
-        return len(called) > 0 and self._are_known(called.tolist())
+        return len(called) > 0 and self.are_known(called.tolist())
 
     @functools.cached_property
     def _by_states(self) -> int:
@@ -240,7 +240,7 @@ class ExactForces:
         None where a force reads it that is not written for dual numbers.
         """
         forces = self._arrays.forces
-        if not self._are_known(forces.reading_time):
+        if not self.are_known(forces.reading_time):
             return None
         found = np.zeros((len(states.q), self._nv, 1))
         for k in forces.reading_time:
