@@ -17,9 +17,10 @@ r = Q + ad_Vp^T P,
                + dS v . (r + ad_V^T P) + (dS vdot + d(S-dot v)) . P + dS y . F,
     y . dtau = S . (Q + ad_(V + Vp)^T P) + d(S-dot v) . P         along a velocity.
 
-Springs and bushings between bodies add to F, to Q, and wrenches G that a step alone knows of:
-`mbkit.kernels.sensitivities.weighted_springs` and `weighted_bushings`. The first line is then
-D . (... + G).
+Forces add to F, to Q, and wrenches G that a step alone knows of: springs and bushings by closed
+forms, `mbkit.kernels.sensitivities.weighted_springs` and `weighted_bushings`, all others that are
+called by dual numbers, `weighted_forces`; fields on all bodies are part of gravity. The first line
+is then D . (... + G).
 
 By inertial parameters it is the regressor contracted with W. All is in the axes of the world, at
 the origin of the body that the tree hangs on the world by.
