@@ -23,9 +23,11 @@ from mbkit.integrators.checks import (
     check_tolerance,
     whole,
 )
+from mbkit.integrators.implicit_in_lanes import ImplicitStepInLanes
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import Record, StepMemory
 from mbkit.integrators.tableaus import DORMAND_PRINCE5
+from mbkit.kernels.implicit_integrators.layout import FORMULA, STARTING
 
 #: With more steps the formulas are not stable, in vector spaces either.
 MOST_STEPS = 6
@@ -191,9 +193,9 @@ class BLieDF(Integrator):
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         from mbkit.integrators.compiled import advance_by
-        from mbkit.kernels.time_loops.bliedf import FORMULA, predict, take_step
+        from mbkit.kernels.time_loops.bliedf import predict, take_step
         from mbkit.kernels.time_loops.implicit_steps import advance
-        from mbkit.kernels.time_loops.starting import STARTING, starting_step
+        from mbkit.kernels.time_loops.starting import starting_step
 
         problem.provide("inverse_dynamics")
         check_multipliers(self, problem)
@@ -211,21 +213,42 @@ class BLieDF(Integrator):
         }  # fmt: skip
         problem.memory |= own
         alpha, _, foreseen = numbers_of(BackwardDifferences(self.steps))
-        A, b, c = DORMAND_PRINCE5.A, DORMAND_PRINCE5.b, DORMAND_PRINCE5.c
+        tableau = {"num_stages": DORMAND_PRINCE5.b.size, "stage_weights": DORMAND_PRINCE5.A}
+        tableau |= {"b": DORMAND_PRINCE5.b, "c": DORMAND_PRINCE5.c}
+        size, count = nq + nv + 2, DORMAND_PRINCE5.b.size
+        room = {"room": nq + nv, "xdot": count * nv, "vdot": count * nv, "powers": count * 2}
         starting = Record(
-            STARTING, q=problem.q, v=problem.v, work=problem.work, num_stages=b.size, A=A, b=b, c=c,
+            STARTING, q=problem.q, v=problem.v, work=problem.work, **tableau,
             q_stage=problem.q_stage, v_stage=problem.v_stage,
-            floats={
-                "results": 2 * (nq + nv + 2), "room": nq + nv, "xdot": b.size * nv,
-                "vdot": b.size * nv, "powers": b.size * 2,
-            },
+            floats={"results": 2 * size, **room},
         )  # fmt: skip
+        numbers = {
+            "steps": self.steps, "num_past": past, "coefficients": alpha, "foreseen": foreseen
+        }  # fmt: skip
+        scratch = {
+            "powers": 2, "x": nv, "sum_x": nv, "rate": nv,
+            "q_before": nq, "v_before": nv, "work_before": 2,
+        }  # fmt: skip
         method = Record(
-            FORMULA, **own, take_step=take_step.address, steps=self.steps, num_past=past,
-            coefficients=alpha, foreseen=foreseen, starting=starting,
-            floats={
-                "powers": 2, "x": nv, "sum_x": nv, "rate": nv,
-                "q_before": nq, "v_before": nv, "work_before": 2,
-            },
+            FORMULA, **own, take_step=take_step.address, **numbers, starting=starting,
+            floats=scratch,
         )  # fmt: skip
-        return advance_by(problem, advance, step, method)
+        sizes = {name: array.size for name, array in own.items()} | scratch
+        first = {"results": 3 * size, "q_stage": nq, "v_stage": nv, **room}
+        return advance_by(
+            problem, advance, step, method,
+            in_lanes=lambda: _in_lanes(step, sizes, numbers, first, tableau),
+        )  # fmt: skip
+
+
+def _in_lanes(
+    step: StepMemory, sizes: Any, fields: Any, first: Any, tableau: Any
+) -> ImplicitStepInLanes | None:
+    """Return how several runs take these steps side by side; None where they do not."""
+    from mbkit.kernels.time_loops.bliedf import step_in_lanes
+    from mbkit.kernels.time_loops.starting import starting_in_lanes
+
+    if "solve" in step.functions:
+        return None
+    starting = (starting_in_lanes, first, tableau)
+    return ImplicitStepInLanes(step_in_lanes, step, FORMULA, sizes, fields, starting)

@@ -304,7 +304,8 @@ def _in_lanes(step: StepMemory, sizes: Any, coefficients: Any) -> ImplicitStepIn
 
     if "solve" in step.functions:
         return None
-    return ImplicitStepInLanes(step_in_lanes, step, sizes, coefficients)
+    fields = {"coefficients": coefficients}
+    return ImplicitStepInLanes(step_in_lanes, step, ALPHA, sizes, fields)
 
 
 def _adaptive_steps(

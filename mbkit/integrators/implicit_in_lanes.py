@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from mbkit.integrators.step_memory import Record, StepMemory
-from mbkit.kernels.implicit_integrators.layout import ALPHA, IMPLICIT, OF_EACH_SAMPLE
+from mbkit.kernels.implicit_integrators.layout import IMPLICIT, OF_EACH_SAMPLE, STARTING
 
 __all__ = ["ImplicitStepInLanes"]
 
@@ -16,7 +16,7 @@ __all__ = ["ImplicitStepInLanes"]
 _EVALUATION = "sipppp"
 _OF_STEP = {
     "make": "ss", "solve_step": "ssdddd", "solve_end": "sssddd", "accelerate": "ssdpppp",
-    "dynamics_derivatives": _EVALUATION,
+    "dynamics_derivatives": _EVALUATION, "predict": "sssd",
 }  # fmt: skip
 #: Integers of a step that it writes, the same for all runs, by what their number is; None: one.
 _OWN_INTEGERS = {"prescribed": "nv", "count": None}
@@ -30,9 +30,7 @@ _OF_FORCES = {"generalized_forces": _EVALUATION, "force_derivatives": _EVALUATIO
 
 @attrs.frozen(eq=False)
 class ImplicitStepInLanes:
-    """How several runs take the steps of the generalized-alpha method side by side.
-
-    What `StepInLanes` is for explicit methods.
+    """How several runs take implicit steps side by side: what `StepInLanes` is for explicit ones.
 
     Attributes
     ----------
@@ -40,16 +38,22 @@ class ImplicitStepInLanes:
         One step, which is compiled for lanes when such runs are there.
     step : StepMemory
         The memory of the step of one run.
+    dtype : dtype
+        The record of the method.
     sizes : dict of str to int
-        What the method has beside it, by name: how many numbers.
-    coefficients : ndarray
-        Of the method.
+        What the method has beside the memory of the step, by name: how many numbers.
+    fields : dict
+        What of its record is the same for all runs.
+    starting : tuple, optional
+        The function of its first steps, and their sizes and fields.
     """
 
     function: Callable[..., Any]
     step: StepMemory
+    dtype: Any
     sizes: dict[str, int]
-    coefficients: Any
+    fields: dict[str, Any]
+    starting: tuple[Callable[..., Any], dict[str, int], dict[str, Any]] | None = None
     form = "ssdddp"
     adaptive = False
     linearises = True
@@ -57,17 +61,29 @@ class ImplicitStepInLanes:
     @property
     def num_numbers(self) -> int:
         """How many numbers of a run it needs, those of the state included."""
-        return sum(self.step.sizes.values()) + sum(self.sizes.values())
+        return sum(sum(sizes.values()) for sizes in self._sizes.values())
+
+    @property
+    def _sizes(self) -> dict[str, dict[str, int]]:
+        """How many numbers each array has, by whose it is; the state comes first."""
+        state = {name: self.step.sizes[name] for name in ("q", "v", "work")}
+        starting = {} if self.starting is None else self.starting[1]
+        return {"step": state | self.step.sizes, "method": self.sizes, "starting": starting}
 
     def called(self, *, forces: bool) -> dict[str, tuple[Callable[..., Any], str]]:
         """Return what else is compiled for lanes, by name, and its form; `forces`: if any act."""
         functions = self.step.functions
         forms = _OF_STEP | _OF_CONSTRAINTS | _OF_LOOPS | (_OF_FORCES if forces else {})
-        return {
+        called = {
             name: (functions[name].function, form)
             for name, form in forms.items()
             if name in functions
         }
+        return (
+            called
+            if self.starting is None
+            else called | {"starting_step": (self.starting[0], "ssddd")}
+        )
 
     def multipliers_in(self, numbers: Any) -> Any:
         """Return the rows in which steps leave multipliers."""
@@ -99,15 +115,21 @@ class ImplicitStepInLanes:
             IMPLICIT, **shared, **places, **functions,
             integers={name: step[size] if size else 1 for name, size in _OWN_INTEGERS.items()},
         )  # fmt: skip
+        fields = dict(self.fields)
+        if self.starting is not None:
+            state = {name: places[name] for name in ("q", "v", "work")}
+            rows: dict[str, Any] = {
+                name: array_address(each) for name, each in parts["starting"].items()
+            }
+            fields["starting"] = Record(STARTING, **state, **rows, **self.starting[2])
         places = {name: array_address(rows) for name, rows in parts["method"].items()}
-        return Record(ALPHA, **places, step=own, coefficients=self.coefficients)
+        return Record(self.dtype, **places, step=own, **fields)
 
     def _parts(self, numbers: Any) -> dict[str, dict[str, Any]]:
-        """Return the rows of each array, of the step and of the method; the state comes first."""
-        state = {name: self.step.sizes[name] for name in ("q", "v", "work")}
+        """Return the rows of each array, by whose it is."""
         found: dict[str, dict[str, Any]] = {}
         first = 0
-        for owner, sizes in (("step", state | self.step.sizes), ("method", self.sizes)):
+        for owner, sizes in self._sizes.items():
             found[owner] = {}
             for name, size in sizes.items():
                 found[owner][name] = numbers[first : first + size]

@@ -37,7 +37,13 @@ from numba.np.numpy_support import from_dtype
 from mbkit.kernels.compile import compiled_address
 from mbkit.kernels.compiling.caching import features
 from mbkit.kernels.constraints.layout import CLOSURE, CONSTRAINT
-from mbkit.kernels.implicit_integrators.layout import ALPHA, IMPLICIT, OF_EACH_SAMPLE
+from mbkit.kernels.implicit_integrators.layout import (
+    ALPHA,
+    FORMULA,
+    IMPLICIT,
+    OF_EACH_SAMPLE,
+    STARTING,
+)
 from mbkit.kernels.layout import FORCE, SPACE
 
 #: Bytes of a line of the cache, and of the widest register.
@@ -119,7 +125,7 @@ class LanesAddress(types.Type):
         """Return what is there in the place of a record."""
         if kind in [from_dtype(each) for each in (SPACE, CLOSURE, FORCE, CONSTRAINT)]:
             return _with_addresses(kind, self, self.number.addresses)
-        if kind in [from_dtype(each) for each in (IMPLICIT, ALPHA)]:
+        if kind in [from_dtype(each) for each in (IMPLICIT, ALPHA, FORMULA, STARTING)]:
             return _with_addresses(kind, self, OF_EACH_SAMPLE)
         return _with_lanes(kind, self.number)
 

@@ -32,6 +32,8 @@ METHODS = {
     "trapezoidal": (
         mb.GeneralizedAlpha(coefficients=mb.AlphaCoefficients.newmark(), formulation="index3"), {},
     ),
+    "differences": (mb.BLieDF(3), {"save_every": 4}),
+    "differences on a vector space": (mb.BLieDF(2, correction=False), {"save_at": [0.008, 0.02]}),
 }  # fmt: skip
 
 
@@ -55,7 +57,7 @@ def test_implicit_runs_side_by_side_are_the_runs_alone(taken, name):
     """Each with matrices of its own, made when it needs one; one that is too fast fails alone."""
     integrator, further = METHODS[name]
     system = random_mechanism(np.random.default_rng(5), len(MAKERS), reach=4).assemble()
-    given = states(system, 0.3)
+    given = states(system, 0.3, seed=2)
     given["v"] *= np.geomspace(0.1, 1.0, COUNT)[:, None]
     given["v"][9] *= 1e160
     options = {"t_span": (0.0, 0.02), "h": 1e-3, "integrator": integrator, **further}
@@ -85,18 +87,19 @@ def test_forces_act_on_implicit_runs_side_by_side(taken, representation):
     check_alone(runs, system, options, given)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])
+@pytest.mark.parametrize("method", [mb.GeneralizedAlpha, mb.BLieDF])
 @pytest.mark.parametrize("name", CASES)
 def test_implicit_runs_of_closed_mechanisms_are_the_runs_alone(
-    monkeypatch, taken, name, formulation
+    monkeypatch, taken, name, method, formulation
 ):
     """Bit by bit, with multipliers; runs that are too fast for some mechanisms fail alone."""
     monkeypatch.setattr(in_lanes, "LEAST_CLOSED_RUNS", 1)
     system, q = CASES[name]()
     given = starts(system, q)
     given["v"][9] *= 1e4
-    integrator = mb.GeneralizedAlpha(formulation=formulation)
+    integrator = method(formulation=formulation)
     options = {"t_span": (0.0, 0.02), "h": 2e-3, "save_every": 3, "integrator": integrator}
     runs = mb.simulate(system, **options, **given, progress=False)
     assert_others_were_taken(taken, runs)

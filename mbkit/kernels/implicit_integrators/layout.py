@@ -120,7 +120,37 @@ ALPHA = np.dtype(
     ]
 )  # fmt: skip
 
-#: The entries of both records at which each of several samples side by side has its own numbers:
+#: What BLieDF has beside the memory of its step: the number k of its steps, rows of what was
+#: before, and, by address, coefficients, memory, scratch, and a `STARTING` record. Each helper
+#: opens what it needs: all of it in each of them compiles a quarter longer.
+FORMULA = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "take_step", "steps", "num_past", "coefficients", "foreseen",
+            "past_q", "past_x", "past_v", "past_work", "multipliers", "started",
+            "powers", "x", "sum_x", "rate", "q_before", "v_before", "work_before",
+            "starting", "step",
+        )
+    ]
+)  # fmt: skip
+
+#: What the first steps of multistep methods have, by address: the state, the tableau and how many
+#: stages it has, and memory.
+STARTING = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "q", "v", "work",
+            "num_stages", "stage_weights", "b", "c",
+            "results",  # (2, nq + nv + NUM_POWERS), in lanes one row more
+            "room",  # nq + nv
+            "q_stage", "v_stage", "xdot", "vdot", "powers",
+        )
+    ]
+)  # fmt: skip
+
+#: The entries of these records at which each of several samples side by side has its own numbers:
 #: see `mbkit.kernels.lanes`. The others, sizes, tables and functions, are the same for all.
 OF_EACH_SAMPLE = frozenset(
     {"q", "v", "work", "q_next", "v_next", "D", "vdot", "multipliers", "eta", "change", "shift"}
@@ -129,6 +159,8 @@ OF_EACH_SAMPLE = frozenset(
     | {"differential", "block", "columns", "largest", "sorted", "made_at", "made", "restore"}
     | {"history", "residual", "total", "powers_kept"}
     | {"a", "powers", "started", "v_n", "powers_next", "trial", "wanted", "room", "step"}
+    | {"past_q", "past_x", "past_v", "past_work", "x", "sum_x", "q_before", "v_before"}
+    | {"work_before", "starting", "results", "q_stage", "v_stage", "xdot"}
 )
 
 #: What stands before the vectors in `made_at`.

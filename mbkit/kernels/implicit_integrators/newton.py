@@ -29,6 +29,7 @@ from mbkit.kernels.implicit_integrators.newton_matrix import remember
 from mbkit.kernels.implicit_integrators.residual import evaluate, place
 from mbkit.kernels.implicit_integrators.retraction_differential import add_turned
 from mbkit.kernels.implicit_integrators.step_memory import (
+    fails,
     flags_at,
     largest,
     matrix_at,
@@ -75,12 +76,6 @@ SOLVED = 1e-13
 
 #: What a row that is not solved for may be open, by the length of the system, until it is.
 OPEN = 1e-9
-
-
-@helper
-def fails(condition):
-    """Where a condition does not hold."""
-    return select(condition, 0.0, 1.0) != 0.0
 
 
 @helper

@@ -1,7 +1,7 @@
 """From the address of a step's memory to its arrays."""
 
 from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
-from mbkit.kernels.elementary import any_lane
+from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.implicit_integrators.layout import IMPLICIT
 
 
@@ -27,6 +27,12 @@ def matrix_at(address, m, n):
 def flags_at(address, n):
     """Integers (n,)."""
     return integers_at(address, n)
+
+
+@helper
+def fails(condition):
+    """Where a condition does not hold."""
+    return select(condition, 0.0, 1.0) != 0.0
 
 
 @helper

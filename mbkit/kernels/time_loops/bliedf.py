@@ -14,8 +14,6 @@ on a vector space, of second order elsewhere.
 Source: derived here; the method without correction is that of Wieloch and Arnold 2021.
 """
 
-import numpy as np
-
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
@@ -25,8 +23,9 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.configuration import difference_rows
+from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.explicit_integrators.stages import copy
-from mbkit.kernels.implicit_integrators.layout import MOST_STEPS
+from mbkit.kernels.implicit_integrators.layout import FORMULA, MOST_STEPS
 from mbkit.kernels.implicit_integrators.newton_matrix import note_made, restore_made
 from mbkit.kernels.implicit_integrators.residual import jacobian_at, place, powers_at_end
 from mbkit.kernels.implicit_integrators.retraction_differential import add_turned, set_differential
@@ -39,21 +38,6 @@ from mbkit.kernels.time_loops.implicit_steps import state_of
 from mbkit.kernels.time_loops.multistep_history import push
 from mbkit.kernels.time_loops.records import State
 from mbkit.kernels.workspace import bodies, scratch_of
-
-#: What the method has beside the memory of its step: the number k of its steps, rows of what was
-#: before, and, by address, coefficients, memory, scratch, and a `STARTING` record. Each helper
-#: opens what it needs: all of it in each of them compiles a quarter longer.
-FORMULA = np.dtype(
-    [
-        (name, np.int64)
-        for name in (
-            "take_step", "steps", "num_past", "coefficients", "foreseen",
-            "past_q", "past_x", "past_v", "past_work", "multipliers", "started",
-            "powers", "x", "sum_x", "rate", "q_before", "v_before", "work_before",
-            "starting",
-        )
-    ]
-)  # fmt: skip
 
 
 @helper
@@ -253,21 +237,33 @@ def one_step(space, step, method, t, h, end):
     return code
 
 
-@address_kernel("iiiddd")
-def take_step(space, step, method, t, h, end):
+@helper
+def advance_state(space, step, method, t, h, end):
     """Advance the state by h, by the formula as soon as there are enough steps before."""
     own = records_at(method, 1, FORMULA)[0]
     known = floats_at(own.started, 1)
     enough = float(own.steps)
-    if known[0] == 0.0:
+    if any_lane(known[0] == 0.0):  # in all samples
         code = set_multipliers(space, step, method, t)
         if code != OK:
             return code
         known[0] = 1.0
-    if known[0] < enough:
+    if any_lane(known[0] < enough):
         code = one_step(space, step, method, t, h, end)
     else:
         code = multistep(space, step, method, t, h, end)
     if code == OK:
         known[0] = min(known[0] + 1.0, enough)
     return code
+
+
+@address_kernel("iiiddd")
+def take_step(space, step, method, t, h, end):
+    """The same, by address."""
+    return advance_state(space, step, method, t, h, end)
+
+
+def step_in_lanes(space, method, t, h, end, _memory):
+    """One step of several runs side by side: see `time_loops.fixed_steps_in_lanes`."""
+    step = records_at(method, 1, FORMULA)[0].step
+    return advance_state(space, step, method, t, h, end)

@@ -1,10 +1,8 @@
 """Steps of a one-step method in as many parts as they need: what multistep methods start with."""
 
-import numpy as np
-
 from mbkit.kernels.compile import address_kernel, floats_at, helper, records_at
 from mbkit.kernels.configuration import difference_rows
-from mbkit.kernels.elementary import grain, sqrt
+from mbkit.kernels.elementary import any_lane, grain, select, sqrt
 from mbkit.kernels.explicit_integrators.stages import (
     ALL,
     Scheme,
@@ -12,29 +10,17 @@ from mbkit.kernels.explicit_integrators.stages import (
     Stages,
     arrive,
     copy,
+    copy_where,
     evaluate_stages,
     take_over,
 )
-from mbkit.kernels.implicit_integrators.step_memory import matrix_at
+from mbkit.kernels.implicit_integrators.layout import STARTING
+from mbkit.kernels.implicit_integrators.step_memory import fails, matrix_at
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import IN_PARTS, NOT_FINITE, OK, STEP_TOO_SMALL, failure
 from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.records import State, Step
 from mbkit.kernels.workspace import bodies, scratch_of
-
-#: What the steps have, by address: the state, the tableau and how many stages it has, and memory.
-STARTING = np.dtype(
-    [
-        (name, np.int64)
-        for name in (
-            "q", "v", "work",
-            "num_stages", "A", "b", "c",
-            "results",  # (2, nq + nv + NUM_POWERS)
-            "room",  # nq + nv
-            "q_stage", "v_stage", "xdot", "vdot", "powers",
-        )
-    ]
-)  # fmt: skip
 
 #: Two results agree if they differ by this part of the velocity, and of the way that it makes; with
 #: more digits than doubles by half as many of these, which is what a tableau can do.
@@ -86,15 +72,15 @@ def disagreement(space, h, v, one, other, x):
     for j in range(nq):
         farthest = max(farthest, abs(one[j]))
     for j in range(nv):
-        fastest = max(fastest, abs(v[j]), abs(one[nq + j]))
+        fastest = max(fastest, abs(v[j]))
+        fastest = max(fastest, abs(one[nq + j]))
     speed = SLOW + fastest
     finer = grain(farthest)
     way = h * speed + ROUNDED * finer / (AGREED * sqrt(finer)) * (1.0 + farthest)
     most = 0.0
     for j in range(nv):
         error = max(abs(one[nq + j] - other[nq + j]) / speed, abs(x[j]) / way)
-        if not error <= most:
-            most = error
+        most = select(error <= most, most, error)
     return most
 
 
@@ -103,12 +89,15 @@ def memory_of(starting, nq, nv):
     """The state, the scheme and the stages of a `STARTING` record."""
     own = records_at(starting, 1, STARTING)[0]
     count = own.num_stages
-    A = matrix_at(own.A, count, count)
+    A = matrix_at(own.stage_weights, count, count)
+    b = floats_at(own.b, count)
+    xdot = matrix_at(own.xdot, count, nv)
     v = floats_at(own.v_stage, nv)  # velocities are rates of steps
-    scheme = Scheme(A, floats_at(own.b, count), floats_at(own.c, count), Series(ALL, v, A))
+    series = Series(ALL, b, xdot)  # all of it: b and xdot are not looked at
+    scheme = Scheme(A, b, floats_at(own.c, count), series)
     room = floats_at(own.room, nq + nv)
     stages = Stages(
-        xdot=matrix_at(own.xdot, count, nv), vdot=matrix_at(own.vdot, count, nv),
+        xdot=xdot, vdot=matrix_at(own.vdot, count, nv),
         powers=matrix_at(own.powers, count, NUM_POWERS), x=room[nq:], w=v,
         q=floats_at(own.q_stage, nq), v=v, q_end=room[:nq],
     )  # fmt: skip
@@ -156,6 +145,42 @@ def starting_step(space, starting, t, h, end):
         return code
     found = state_in(results[new], nq, nv)
     code = look(space, end, found.q, found.v)
+    if code == OK:
+        copy(found, state)
+    return code
+
+
+def starting_in_lanes(space, starting, t, h, end):
+    """The same of several runs side by side, each in as many parts as it needs.
+
+    Where one fails, or agrees in the most parts alone, all are left to be taken one by one.
+    """
+    model = bodies(space)
+    nq = model[0].num_positions
+    nv = model[0].num_velocities
+    state, scheme, stages = memory_of(starting, nq, nv)
+    size = nq + nv + NUM_POWERS
+    results = matrix_at(records_at(starting, 1, STARTING)[0].results, 3, size)
+    found = state_in(results[2], nq, nv)
+    agreed = AGREED * sqrt(grain(state.q[0]))
+    step = Step(t, h, end)
+    code = in_parts(space, scheme, step, 1, state, state_in(results[0], nq, nv), stages)
+    parts = 2
+    new = 1
+    running = state.work[0] == state.work[0]  # all
+    while code == OK and any_lane(running):
+        if parts == MOST_PARTS:
+            return failure(STEP_TOO_SMALL, IN_PARTS)
+        result = state_in(results[new], nq, nv)
+        code = in_parts(space, scheme, step, parts, state, result, stages)
+        error = disagreement(space, h, state.v, results[new], results[1 - new], stages.x)
+        done = running & (error <= agreed)
+        copy_where(done, result, found)
+        running = running & fails(done)
+        parts *= 2
+        new = 1 - new
+    if code == OK:
+        code = look(space, end, found.q, found.v)
     if code == OK:
         copy(found, state)
     return code
