@@ -16,7 +16,7 @@ STEPS = sized(500, 20)
 
 #: Most of MuJoCo's time that a step may take, by size. MuJoCo records nothing: neither does mbkit,
 #: but for the last state.
-BARS = {30: 0.7}
+BARS = {30: 0.45}
 
 
 def against_mujoco(sizes: tuple[int, ...] = sized((7, 30, 100), (7,))) -> Table:

@@ -19,7 +19,7 @@ IMPORT = (
 )
 
 #: Most that each may take. [s]
-BARS = {"import mbkit": 0.3, "second start": 2.0, "compiling": 60.0}
+BARS = {"import mbkit": 0.3, "second start": 0.8, "compiling": 60.0}
 
 
 def starting() -> Table:

@@ -20,11 +20,12 @@ OF_SCRIPTS = (
     "recursions.poses:poses",
     "body_fixed.algorithms:inverse_dynamics",
     "forces.generalized_force",
+    "joints.screw_product:motion",
+    "calls.direct_calls",
 )
 
 #: What runs call besides whose method chooses its steps.
 OF_CHOSEN_STEPS = (
-    "explicit_integrators.dense_output",
     "integration_problem",
     "explicit_integrators.step_entries",
 )
@@ -41,9 +42,8 @@ def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed"
         "time_loops.munthe_kaas_adaptive" if chosen_steps else "time_loops.munthe_kaas",
         *(OF_CHOSEN_STEPS if chosen_steps else ()),
         "recursions.energy:energies",
-        "joints.screw_product:motion",
         "calls.batches",
-        "calls.direct_calls",
+        "calls.direct_calls:direct",
     )
     return [PACKAGE + name for name in names]
 

@@ -61,7 +61,7 @@ class PrescribedPoint(Constraint):
         ``function(t) -> (3,)``: where the point is; twice differentiable. [m]
     point : ndarray, shape (3,), default the origin
         The point, in the frame of the body. [m]
-    times, places : ndarray, shapes (k,) and (k, 3)
+    times, positions : ndarray, shapes (k,) and (k, 3)
         A table in the function's stead, which files can hold and runs compiled: four or more times,
         increasing, and where the point is then. Between them it moves on a cubic spline; outside of
         them it is nowhere, and an error. [s], [m]
@@ -90,13 +90,13 @@ class PrescribedPoint(Constraint):
     function: Any = attrs.field(default=None, repr=_shown)
     point: FloatArray = point()
     times: FloatArray = table(())
-    places: FloatArray = table(())
+    positions: FloatArray = table(())
 
     num_rows = 3
     without_value = _OUTSIDE
 
     def __attrs_post_init__(self) -> None:
-        _check_function_or_table(self, "places", (3,))
+        _check_function_or_table(self, "positions", (3,))
 
     @property
     def bodies(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -119,7 +119,7 @@ class PrescribedPoint(Constraint):
 
     def parameters(self) -> FloatArray:
         """Return the point and the spline."""
-        return np.concatenate([self.point, spline(self.times, self.places)])
+        return np.concatenate([self.point, spline(self.times, self.positions)])
 
 
 @final

@@ -229,12 +229,7 @@ def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
         stages_of,
         state_of,
     )
-    from mbkit.kernels.time_loops.munthe_kaas_adaptive import (
-        NUM_PROGRESS,
-        Progress,
-        advance,
-        interpolate,
-    )
+    from mbkit.kernels.time_loops.munthe_kaas_adaptive import NUM_PROGRESS, Progress, advance
 
     tableau, size = method.tableau, problem.ndx
     scheme = scheme_of(problem, tableau, method.truncation, tableau.b.size)
@@ -256,6 +251,9 @@ def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
     )  # fmt: skip
 
     def between(t: float, state: Any) -> int:
+        from mbkit.kernels.explicit_integrators import adaptive_dense_output  # long to compile
+
+        interpolate = adaptive_dense_output.interpolate
         return int(interpolate(problem.space, scheme, control, dense, t, state, progress, stages))
 
     dense = dense_output_of(tableau, problem, between)

@@ -49,7 +49,7 @@ EXAMPLES = (
     mb.PrescribedPoint("followed", "a", path, point=(0.1, 0.2, 0.3)),
     mb.PrescribedPoint(
         "in a table", "a", point=(0.1, 0.2, 0.3), times=_TIMES,
-        places=np.stack([path(t) for t in _TIMES]),
+        positions=np.stack([path(t) for t in _TIMES]),
     ),
     mb.PrescribedPose("frame", "a", pose, frame=_FRAME),
     mb.PrescribedPose(

@@ -15,6 +15,7 @@ SLOWEST = (
     "time_loops.generalized_alpha_adaptive",
     "time_loops.bliedf",
     "time_loops.munthe_kaas_adaptive",
+    "explicit_integrators.adaptive_dense_output",
     "time_loops.multistep_munthe_kaas",
 )
 

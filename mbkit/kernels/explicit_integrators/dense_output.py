@@ -1,7 +1,11 @@
-"""States within a step that was taken, from polynomials in coordinates of the group."""
+"""States within a step of a grid that Runge-Kutta-Munthe-Kaas methods took; see `dense_polynomial`.
 
-from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import float64, helper, int64, kernel, typed
+Modules of their own, here and in `adaptive_dense_output`: runs that ask for no such states need not
+wait until these are compiled.
+"""
+
+from mbkit.kernels.compile import float64, int64, kernel, typed
+from mbkit.kernels.explicit_integrators.dense_polynomial import between
 from mbkit.kernels.explicit_integrators.stages import (
     HELD_SIZE,
     HELD_STAGES,
@@ -10,39 +14,10 @@ from mbkit.kernels.explicit_integrators.stages import (
     LastStep,
     Scheme,
     Stages,
-    add_work,
-    arrive,
     evaluate_stages,
 )
-from mbkit.kernels.prescribed_motion import drive
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.records import State, Step
-
-
-@helper
-def between(space, dense, t, last, stages, out):
-    """The state at t in the last step: its start q exp(h sum b_i(theta) k_i), and so on.
-
-    Writes  out, a state.
-    Source: Hairer, Norsett, Wanner 1993, II.6, in coordinates of the group about the start.
-    """
-    b, weights = dense
-    start, span = last
-    h = span[HELD_SIZE]
-    theta = (t - span[HELD_TIME]) / h
-    for i in range(b.shape[0]):
-        value = 0.0
-        for j in range(b.shape[1]):
-            value = (value + b[i, b.shape[1] - 1 - j]) * theta
-        weights[i] = value
-    code = arrive(space, weights, t, h, start, stages)
-    if code == OK:
-        code = drive(space, t, stages.q_end, stages.v)
-    assign(out.q, stages.q_end)
-    assign(out.v, stages.v)
-    assign(out.work, start.work)
-    add_work(h, weights, stages.powers, out.work)
-    return code
 
 
 @kernel(

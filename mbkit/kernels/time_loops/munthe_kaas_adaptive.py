@@ -4,11 +4,10 @@ import math
 from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import float64, floats, helper, int64, kernel, records_at, typed
+from mbkit.kernels.compile import floats, helper, int64, kernel, records_at, typed
 from mbkit.kernels.each_lane import each_lane
 from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.equations_of_motion import choose_rows, hold_rows
-from mbkit.kernels.explicit_integrators.dense_output import between
 from mbkit.kernels.explicit_integrators.error_control import (
     EVALUATIONS,
     LEAST,
@@ -24,8 +23,6 @@ from mbkit.kernels.explicit_integrators.error_control import (
     next_step,
 )
 from mbkit.kernels.explicit_integrators.stages import (
-    HELD_TIME,
-    DenseOutput,
     LastStep,
     Scheme,
     Stages,
@@ -316,27 +313,3 @@ def advance(space, scheme, control, state, progress, stages, grid, saved):
         settle_down(progress, state)
         count_step(grid, k, state, saved)
     return OK
-
-
-@kernel(
-    int64(
-        int64, typed(Scheme), typed(Control), typed(DenseOutput), float64, typed(State),
-        typed(Progress), typed(Stages),
-    ),
-    nogil=True,
-)  # fmt: skip
-def interpolate(space, scheme, control, dense, t, out, progress, stages):
-    """Write the state at t, between the last two grid points; loops are closed there.
-
-    The last step is at hand. For a time before it the steps are taken again, from the grid point
-    up to that time; later times go on from there.
-    """
-    code = OK
-    again = t < progress.last.span[HELD_TIME]
-    if again:
-        begin(progress)
-    if again or t > progress.numbers[TIME]:
-        code = go_to(space, scheme, control, t, progress, stages)
-    if code != OK:
-        return code
-    return between(space, dense, t, progress.last, stages, out)
