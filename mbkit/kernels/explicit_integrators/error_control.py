@@ -14,6 +14,7 @@ from mbkit.kernels.status import (
     FORCE_NOT_FINITE,
     NOT_CLOSED,
     NOT_FINITE,
+    code_of,
 )
 from mbkit.kernels.workspace import bodies
 
@@ -74,11 +75,17 @@ def size_of(row, j, q, q_next):
 
 
 @helper
-def norm(space, dx, dv, q, v, q_next, v_next, rtol, atol):
-    """The root mean square of what (dx, dv) is in units of the tolerances.
+def norm(space, control, change, start, end):
+    """The root mean square of what a change (dx, dv) is in units of the tolerances of `control`.
 
+    start, end: states (q, v) between which it happens.
     Source: Hairer, Norsett, Wanner 1993, equations II.4.10 and II.4.11.
     """
+    dx, dv = change
+    q, v = start
+    q_next, v_next = end
+    rtol = control.rtol
+    atol = control.atol
     model = bodies(space)
     total = 0.0
     for i in range(1, model.shape[0]):
@@ -104,18 +111,18 @@ def error_of_step(space, control, h, start, stages):
     dv = control.errors[d:]
     combine(h, b_error, stages.xdot, b_error.shape[0], dx)
     combine(h, b_error, stages.vdot, b_error.shape[0], dv)
-    rtol = control.rtol
-    error = norm(space, dx, dv, start.q, start.v, stages.q_end, stages.v, rtol, control.atol)
+    error = norm(space, control, (dx, dv), (start.q, start.v), (stages.q_end, stages.v))
     return select(turns_too_far(space, control.angular, stages.x), math.inf, error)
 
 
 @helper
-def first_size(space, rates, errors, q, v, rtol, atol):
+def first_size(space, control, rates, q, v):
     """A step in which the state changes by a hundredth of its size, by its rates at the start.
 
     Source: Hairer, Norsett, Wanner 1993, section II.4, starting step size, steps a and b.
     """
     xdot, vdot, _ = rates
+    errors = control.errors
     model = bodies(space)
     d = xdot.shape[1]
     for i in range(1, model.shape[0]):
@@ -123,8 +130,8 @@ def first_size(space, rates, errors, q, v, rtol, atol):
         for j in range(row.ndx):
             errors[row.first_step + j] = size_of(row, j, q, q)
     assign(errors[d:], v)
-    here = norm(space, errors[:d], errors[d:], q, v, q, v, rtol, atol)
-    rate = norm(space, xdot[0], vdot[0], q, v, q, v, rtol, atol)
+    here = norm(space, control, (errors[:d], errors[d:]), (q, v), (q, v))
+    rate = norm(space, control, (xdot[0], vdot[0]), (q, v), (q, v))
     return each_lane(hundredth, (here, rate))
 
 
@@ -189,5 +196,4 @@ def next_size(error, last_error, h, size, rejected, order, widest):
 @helper
 def is_of_numbers(status):
     """Whether a failure is one of numbers, which smaller steps may mend."""
-    code = status % (1 << 32)
-    return code in (NOT_FINITE, FORCE_NOT_FINITE, NOT_CLOSED, CONSTRAINT_NOT_FINITE)
+    return code_of(status) in (NOT_FINITE, FORCE_NOT_FINITE, NOT_CLOSED, CONSTRAINT_NOT_FINITE)

@@ -336,7 +336,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
         code = move_end(space, step, t, h)
         stale = running & (made[VALID] == 0.0)
         if code == OK and any_lane(stale):
-            remember(step, stale, t, h, velocity_gain, acceleration_gain, rows_at_end)
+            remember(step, stale, (t, h), (velocity_gain, acceleration_gain), rows_at_end)
             code = call_address(record.make, (space, step))
             total[1] += select(stale, 1, 0)
             fresh = fresh | stale

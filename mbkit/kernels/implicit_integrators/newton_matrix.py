@@ -77,8 +77,13 @@ def made_vectors(step):
 
 
 @helper
-def remember(step, stale, t, h, velocity_gain, acceleration_gain, rows_at_end):
-    """Let the matrix be made where the step is now, if it is stale; rows_at_end: see `set_kept`."""
+def remember(step, stale, where, gains, rows_at_end):
+    """Let the matrix be made where the step is now, if it is stale.
+
+    where: (t, h); gains: of velocity and of acceleration; rows_at_end: see `set_kept`.
+    """
+    t, h = where
+    velocity_gain, acceleration_gain = gains
     record = memory_of(step)
     made = floats_at(record.made_at, record.num_made)
     made[VALID] = select(stale, 1.0, made[VALID])

@@ -163,8 +163,8 @@ def back_through_equations(space, memory, q, v, vdot, x, by_q, by_v):
     if status == OK:
         status = add_loops(space, factors, sums)
     if status == OK:
-        options = record.with_residuals, record.closes
-        status = add_constraints(space, record.constraints, options, state, x, table, sums, out)
+        told = record.constraints, record.with_residuals, record.closes
+        status = add_constraints(space, told, state, (x, table), sums, out)
     if status == OK:
         add_joints(space, state, x, sums, out)
         add_inertias(space, sums)

@@ -129,18 +129,21 @@ def pull_row(space, sums, body):
 
 
 @helper
-def add_constraints(space, memory, options, state, x, factors, sums, out):
+def add_constraints(space, told, state, weights, sums, out):
     """Add the constraints that are no joints to the sums of their bodies, what joints do to out.
 
-    `memory` is the address of `ROWS`, or 0; options: `with_residuals` and `closes` there; factors
-    (5, m). Needs the poses of the sites.
+    told: the address of `ROWS`, or 0, and `with_residuals` and `closes` there; weights: x (nv,),
+    factors (5, m). Needs the poses of the sites.
     """
+    memory, with_residuals, closes = told
     if memory == 0:
         return OK
+    x, factors = weights
     by_q, by_v = out
     q, v, vdot = state
     record = records_at(memory, 1, ROWS)[0]
-    record.with_residuals, record.closes = options
+    record.with_residuals = with_residuals
+    record.closes = closes
     closure = closure_of(space)
     every = constraints(closure)
     for c in range(every.shape[0]):

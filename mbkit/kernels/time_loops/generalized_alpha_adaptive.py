@@ -169,9 +169,7 @@ def error_of_step(space, step, alpha, choice, h):
         off = h * (alpha.a[j] - vdot[j] - lag * dv[j])
         dx[j] = 0.0 if known else h * (dx[j] - in_D * off)
         dv[j] = 0.0 if known else -third / 12.0 * (dv[j] - h * choice.rate[j]) - in_v * off
-    return norm(
-        space, dx, dv, alpha.q, alpha.v, alpha.q_next, alpha.v_next, choice.rtol, choice.atol
-    )
+    return norm(space, choice, (dx, dv), (alpha.q, alpha.v), (alpha.q_next, alpha.v_next))
 
 
 @helper
@@ -188,7 +186,7 @@ def choose_first(space, step, alpha, choice, t, widest):
     if code == OK:
         vdot = alpha.vdot.reshape((1, nv))
         rates = (v.reshape((1, nv)), vdot, vdot)
-        size = first_size(space, rates, choice.errors, q, v, choice.rtol, choice.atol)
+        size = first_size(space, choice, rates, q, v)
         choice.sizes[SIZE] = min(widest, size)
         choice.sizes[ERROR] = 1e-4
     return code

@@ -150,7 +150,7 @@ def find_first_size(space, control, progress, stages):
     numbers = progress.numbers
     now = progress.now
     rates = (stages.xdot, stages.vdot, stages.powers)
-    size = first_size(space, rates, control.errors, now.q, now.v, control.rtol, control.atol)
+    size = first_size(space, control, rates, now.q, now.v)
     is_unknown = numbers[SIZE] == 0.0
     size = select(size < control.widest, size, control.widest)
     numbers[SIZE] = select(is_unknown, size, numbers[SIZE])
