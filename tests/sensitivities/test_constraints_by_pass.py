@@ -78,5 +78,5 @@ def test_constraints_over_time_are_left_to_matrices():
     point = np.stack([0.1 * np.sin(times), 0.0 * times, 0.3 + 0.0 * times], axis=-1)
     mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
     mech.add_joint(mb.FreeJoint("of ball"), mech.world, "ball")
-    mech.add_constraint(mb.PrescribedPoint("hand", "ball", places=point, times=times))
+    mech.add_constraint(mb.PrescribedPoint("hand", "ball", positions=point, times=times))
     assert not takes_one_pass(mech.assemble())

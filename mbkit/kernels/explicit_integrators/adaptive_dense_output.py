@@ -22,12 +22,12 @@ def interpolate(space, scheme, control, dense, t, out, progress, stages):
     The last step is at hand. For a time before it the steps are taken again, from the grid point
     up to that time; later times go on from there.
     """
-    code = OK
+    status = OK
     again = t < progress.last.span[HELD_TIME]
     if again:
         begin(progress)
     if again or t > progress.numbers[TIME]:
-        code = go_to(space, scheme, control, t, progress, stages)
-    if code != OK:
-        return code
+        status = go_to(space, scheme, control, t, progress, stages)
+    if status != OK:
+        return status
     return between(space, dense, t, progress.last, stages, out)

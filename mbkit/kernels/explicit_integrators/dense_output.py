@@ -37,8 +37,8 @@ def interpolate(space, scheme, dense, t, out, last, stages):
     every = scheme.A.shape[0]
     if count < every:
         step = Step(span[HELD_TIME], span[HELD_SIZE], t)
-        code = evaluate_stages(space, scheme, step, start, stages, count, every)
-        if code != OK:
-            return code
+        status = evaluate_stages(space, scheme, step, start, stages, count, every)
+        if status != OK:
+            return status
         span[HELD_STAGES] = every
     return between(space, dense, t, last, stages, out)

@@ -23,11 +23,11 @@ def between(space, dense, t, last, stages, out):
         for j in range(b.shape[1]):
             value = (value + b[i, b.shape[1] - 1 - j]) * theta
         weights[i] = value
-    code = arrive(space, weights, t, h, start, stages)
-    if code == OK:
-        code = drive(space, t, stages.q_end, stages.v)
+    status = arrive(space, weights, t, h, start, stages)
+    if status == OK:
+        status = drive(space, t, stages.q_end, stages.v)
     assign(out.q, stages.q_end)
     assign(out.v, stages.v)
     assign(out.work, start.work)
     add_work(h, weights, stages.powers, out.work)
-    return code
+    return status

@@ -138,9 +138,9 @@ def truncated_rates(model, memory, series, x, w, out):
 def evaluate_stages(space, scheme, step, start, stages, first, last):
     """Evaluate the stages from `first` to before `last`; the step begins at stage 0."""
     for i in range(first, last):
-        code = evaluate_stage(space, scheme, step, start, stages, i)
-        if code != OK:
-            return code
+        status = evaluate_stage(space, scheme, step, start, stages, i)
+        if status != OK:
+            return status
         if i == 0:
             choose_rows(space, True)
     return OK
@@ -161,19 +161,19 @@ def evaluate_stage(space, scheme, step, start, stages, i):
     memory = scratch_of(space)
     rates = records_at(space, 1, SPACE)[0].rates
     combine(step.h, A[i], xdot, i, x)
-    code = retract_rows(model, memory, start.q, x, q)
-    if code != OK:
-        return code
+    status = retract_rows(model, memory, start.q, x, q)
+    if status != OK:
+        return status
     combine_velocities(step.h, A[i], vdot, i, start.v, v)
     if rates != 0:
-        code = call_address(rates, (space, 0, q, v, v, w))
-    if code == OK:
-        code = dexp_inv_rows(model, memory, x, w, xdot[i])
-    if code == OK and series.truncation != ALL:
-        code = truncated_rates(model, memory, series, x, w, xdot[i])
-    if code == OK:
-        code = stage_acceleration(space, i, step.t + c[i] * step.h, q, v, vdot[i], powers[i])
-    return code
+        status = call_address(rates, (space, 0, q, v, v, w))
+    if status == OK:
+        status = dexp_inv_rows(model, memory, x, w, xdot[i])
+    if status == OK and series.truncation != ALL:
+        status = truncated_rates(model, memory, series, x, w, xdot[i])
+    if status == OK:
+        status = stage_acceleration(space, i, step.t + c[i] * step.h, q, v, vdot[i], powers[i])
+    return status
 
 
 @helper
@@ -189,9 +189,9 @@ def arrive(space, weights, end, h, start, stages):
     """Let a step end at q exp(h sum b_i k_i) and v + h sum b_i l_i; close loops there."""
     count = weights.shape[0]
     combine(h, weights, stages.xdot, count, stages.x)
-    code = retract_rows(bodies(space), scratch_of(space), start.q, stages.x, stages.q_end)
-    if code != OK:
-        return code
+    status = retract_rows(bodies(space), scratch_of(space), start.q, stages.x, stages.q_end)
+    if status != OK:
+        return status
     combine_velocities(h, weights, stages.vdot, count, start.v, stages.v)
     return settle(space, end, stages)
 

@@ -88,20 +88,20 @@ def move_end(space, step, t, h):
     x = floats_at(record.columns, record.nv)
     for j in range(record.nv):
         x[j] = h * D[j]
-    code = retract_rows(bodies(space), scratch_of(space), floats_at(record.q, record.nq), x, q)
-    return place(space, step, t, q, v) if code == OK else code
+    status = retract_rows(bodies(space), scratch_of(space), floats_at(record.q, record.nq), x, q)
+    return place(space, step, t, q, v) if status == OK else status
 
 
 @helper
 def finish(space, step, t, h):
     """The same with the last D, which has to be one."""
     record = memory_of(step)
-    code = move_end(space, step, t, h)
+    status = move_end(space, step, t, h)
     q = floats_at(record.q_next, record.nq)
     v = floats_at(record.v_next, record.nv)
-    if code == OK and not (all_finite(q) and all_finite(v)):
+    if status == OK and not (all_finite(q) and all_finite(v)):
         return failure(NOT_FINITE, 0)
-    return code
+    return status
 
 
 @helper
@@ -333,17 +333,17 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
     for k in range(record.most):
         count[0] = k + 1
         total[0] += select(running, 1, 0)
-        code = move_end(space, step, t, h)
+        status = move_end(space, step, t, h)
         stale = running & (made[VALID] == 0.0)
-        if code == OK and any_lane(stale):
+        if status == OK and any_lane(stale):
             remember(step, stale, (t, h), (velocity_gain, acceleration_gain), rows_at_end)
-            code = call_address(record.make, (space, step))
+            status = call_address(record.make, (space, step))
             total[1] += select(stale, 1, 0)
             fresh = fresh | stale
-        if code == OK:
-            code = evaluate(space, step, t, q, v)
-        if code != OK:
-            return code
+        if status == OK:
+            status = evaluate(space, step, t, q, v)
+        if status != OK:
+            return status
         keep_powers(space, record, running)
         set_target(step, h, change)
         residual = floats_at(record.residual, record.nv + record.m)

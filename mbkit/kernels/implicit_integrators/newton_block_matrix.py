@@ -282,8 +282,8 @@ def make_blocks(space, step):
     """Make the matrix where `made_at` says, and factorise it: `make`, by blocks."""
     record = memory_of(step)
     made = floats_at(record.made_at, record.num_made)
-    code = linearise_equations(space, step)
-    if code != OK:
-        return code
+    status = linearise_equations(space, step)
+    if status != OK:
+        return status
     set_blocks(space, step, made[STEP], made[VELOCITY_GAIN], made[ACCELERATION_GAIN])
     return factorise_blocks(record)

@@ -110,24 +110,24 @@ def set_derivatives(space, step, q, v, vdot, multipliers):
     size = record.nv * record.width
     time = floats_at(equations.time, 1)
     both = floats_at(record.derivatives, 3 * size)
-    code = call_address(record.dynamics_derivatives, (space, 0, q, v, vdot, both))
-    if code == OK and equations.num_forces > 0:
+    status = call_address(record.dynamics_derivatives, (space, 0, q, v, vdot, both))
+    if status == OK and equations.num_forces > 0:
         more = floats_at(record.more, 2 * size)
-        code = call_address(record.force_derivatives, (space, 0, q, v, time, more))
+        status = call_address(record.force_derivatives, (space, 0, q, v, time, more))
         for j in range(2 * size):
             both[j] -= more[j]
-    if code != OK or record.m == 0:
-        return code
+    if status != OK or record.m == 0:
+        return status
     Z = matrix_at(record.Z, record.m, record.width)
     if record.velocity_derivative == 0:
         return constraint_differences(space, step, q, v, time[0], multipliers, Z)
     more = floats_at(record.more, size)
-    code = call_address(record.force_derivative, (space, 0, q, multipliers, time, more))
-    if code == OK:
-        code = call_address(record.velocity_derivative, (space, 0, q, v, time, at(Z, 0)))
+    status = call_address(record.force_derivative, (space, 0, q, multipliers, time, more))
+    if status == OK:
+        status = call_address(record.velocity_derivative, (space, 0, q, v, time, at(Z, 0)))
     for j in range(size):
         both[j] -= more[j]
-    return code
+    return status
 
 
 @helper
@@ -146,12 +146,12 @@ def constraint_differences(space, step, q, v, t, multipliers, Z):
             for j in range(record.nv):
                 if column_of[j] == k:
                     dx[j] = sign * DIFFERENCE
-            code = retract_rows(bodies(space), scratch_of(space), q, dx, trial)
-            if code == OK:
+            status = retract_rows(bodies(space), scratch_of(space), q, dx, trial)
+            if status == OK:
                 A = floats_at(record.more, record.m * record.width)
-                code = jacobian_at(space, record, t, trial, A)
-            if code != OK:
-                return code
+                status = jacobian_at(space, record, t, trial, A)
+            if status != OK:
+                return status
             factor = sign / (2.0 * DIFFERENCE)
             add_force_change(space, step, k, factor, v, multipliers)
         for j in range(record.nv):
@@ -178,13 +178,13 @@ def set_kept(space, step):
     set_time(space, select(late, made[TIME], made[TIME] - made[STEP]))
     memory = floats_at(record.columns, 3 * record.nv)
     memory[:] = 0.0
-    code = linearise(space, 0, at(q, 0), at(v, 0), at(memory, 0), at(memory, record.nv))
-    if code == OK:
+    status = linearise(space, 0, at(q, 0), at(v, 0), at(memory, 0), at(memory, record.nv))
+    if status == OK:
         kept = own_integers_at(record.kept, record.m)
         own = kept_rows(closure_of(space))
         for r in range(record.m):
             kept[r] = own[r]
-    return code
+    return status
 
 
 @helper
@@ -306,20 +306,20 @@ def linearise_equations(space, step):
     q_n, q, v, vdot, D, multipliers = made_vectors(step)
     h = made[STEP]
     t = made[TIME]
-    code = place(space, step, t, q, v)
-    if code == OK and record.m > 0:
-        code = set_kept(space, step)
-    if code == OK:
-        code = jacobian_at(space, record, t - h, q_n, floats_at(record.A_made, size))
-    if code == OK:
-        code = jacobian_at(space, record, t, q, floats_at(record.A, size))
-    if code == OK:
+    status = place(space, step, t, q, v)
+    if status == OK and record.m > 0:
+        status = set_kept(space, step)
+    if status == OK:
+        status = jacobian_at(space, record, t - h, q_n, floats_at(record.A_made, size))
+    if status == OK:
+        status = jacobian_at(space, record, t, q, floats_at(record.A, size))
+    if status == OK:
         set_time(space, t)
-        code = set_derivatives(space, step, q, v, vdot, multipliers)
-    if code == OK:
-        code = set_differential(space, step, h, D)
-    if code != OK:
-        return code
+        status = set_derivatives(space, step, q, v, vdot, multipliers)
+    if status == OK:
+        status = set_differential(space, step, h, D)
+    if status != OK:
+        return status
     clear_columns(space, step, matrix_at(record.A, record.m, record.width))
     clear_columns(space, step, matrix_at(record.A_made, record.m, record.width))
     assign(floats_at(record.made, record.num_made), made)
@@ -333,9 +333,9 @@ def make(space, step):
     made = floats_at(record.made_at, record.num_made)
     h = made[STEP]
     a = made[VELOCITY_GAIN]
-    code = linearise_equations(space, step)
-    if code != OK:
-        return code
+    status = linearise_equations(space, step)
+    if status != OK:
+        return status
     S = square(record.matrix, record.n)
     S[:, :] = 0.0
     set_dynamics_rows(space, step, S, h, a, made[ACCELERATION_GAIN])

@@ -46,10 +46,10 @@ def mark_prescribed(space, step):
 @helper
 def place(space, step, t, q, v):
     """Let prescribed joints take q, v and vdot of t."""
-    code = drive(space, t, q, v)
-    if code == OK:
+    status = drive(space, t, q, v)
+    if status == OK:
         mark_prescribed(space, step)
-    return code
+    return status
 
 
 @helper
@@ -69,10 +69,10 @@ def applied_forces(space, step, t, q, v):
     if equations.num_forces == 0:
         assign(applied, tau)
         return OK
-    code = call_address(record.generalized_forces, (space, 0, q, v, time, applied))
+    status = call_address(record.generalized_forces, (space, 0, q, v, time, applied))
     for j in range(record.nv):
         applied[j] += tau[j]
-    return code
+    return status
 
 
 @helper
@@ -83,9 +83,9 @@ def rates_at(space, step, t, q, v):
     given[:] = 0.0
     given[record.nv] = t
     found = floats_at(record.constraint_values, record.mp + 2 * record.m)
-    code = call_address(record.constraint_state, (space, 0, q, v, given, found))
+    status = call_address(record.constraint_state, (space, 0, q, v, given, found))
     assign(floats_at(record.rate, record.m), found[record.mp : record.mp + record.m])
-    return code
+    return status
 
 
 @helper
@@ -144,14 +144,14 @@ def evaluate(space, step, t, q, v):
         return failure(NOT_FINITE, 0)
     left = floats_at(record.left, record.nv)
     vdot = floats_at(record.vdot, record.nv)
-    code = applied_forces(space, step, t, q, v)
-    if code == OK:
+    status = applied_forces(space, step, t, q, v)
+    if status == OK:
         give_multipliers(space, record)
         inverse_dynamics = records_at(space, 1, SPACE)[0].inverse_dynamics
         option = CLOSED if record.m > 0 else 0
-        code = call_address(inverse_dynamics, (space, option, q, v, vdot, left))
-    if code != OK:
-        return code
+        status = call_address(inverse_dynamics, (space, option, q, v, vdot, left))
+    if status != OK:
+        return status
     applied = floats_at(record.applied, record.nv)
     for j in range(record.nv):
         left[j] -= applied[j]

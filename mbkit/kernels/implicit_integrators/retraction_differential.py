@@ -42,9 +42,9 @@ def set_block(space, i, x, room, T):
     row = bodies(space)[i]
     n = row.ndx
     k = row.first_step
-    code, inverse = dexp_inv_block(space, i, x, room)
-    if code != OK:
-        return code
+    status, inverse = dexp_inv_block(space, i, x, room)
+    if status != OK:
+        return status
     block = room[BLOCK_SIZE : BLOCK_SIZE + n * n].reshape((n, n))
     column = room[BLOCK_SIZE + 36 : BLOCK_SIZE + 36 + n]
     for c in range(n):
@@ -74,9 +74,9 @@ def set_differential(space, step, h, D):
         for c in range(model[i].ndx):
             T[model[i].first_step + c, c] = 1.0
         if model[i].kind != SCREW and model[i].dexp_inv != 0:
-            code = set_block(space, i, x, room, T)
-            if code != OK:
-                return code
+            status = set_block(space, i, x, room, T)
+            if status != OK:
+                return status
     return OK
 
 

@@ -35,14 +35,14 @@ def accelerate(space, step, t, start, velocity, rate, power):
     q = as_array(start, record.nq)
     v = as_array(velocity, record.nv)
     vdot = as_array(rate, record.nv)
-    code = acceleration(space, t, q, v, vdot, as_array(power, NUM_POWERS))
+    status = acceleration(space, t, q, v, vdot, as_array(power, NUM_POWERS))
     if record.m > 0:
         closure = closure_of(space)
         found = rows_of(closure, closure.multipliers)
         multipliers = floats_at(record.multipliers, record.m)
         for r in range(record.m):
             multipliers[r] = found[r]
-    return code
+    return status
 
 
 @helper
@@ -60,14 +60,14 @@ def bracket(space, x, y, small, one, out):
     """
     for j in range(x.shape[0]):
         small[j] = INTO * x[j]
-    code = dexp_inv_rows(bodies(space), scratch_of(space), small, y, out)
+    status = dexp_inv_rows(bodies(space), scratch_of(space), small, y, out)
     for j in range(x.shape[0]):
         small[j] = -small[j]
-    if code == OK:
-        code = dexp_inv_rows(bodies(space), scratch_of(space), small, y, one)
+    if status == OK:
+        status = dexp_inv_rows(bodies(space), scratch_of(space), small, y, one)
     for j in range(x.shape[0]):
         out[j] = (out[j] - one[j]) / INTO
-    return code
+    return status
 
 
 @address_kernel("iidpppd")
@@ -86,11 +86,11 @@ def add_least_change(space, step, t, q, velocity, wanted, part):
     A = matrix_at(record.A, m, record.width)
     time = floats_at(records_at(space, 1, SPACE)[0].time, 1)
     time[0] = t
-    code = call_address(record.constraint_jacobian, (space, 0, q, q, time, at(A, 0)))
-    if code == OK:
-        code = linearise(space, 0, q, velocity, at(memory, 0), at(memory, nv))
-    if code != OK:
-        return code
+    status = call_address(record.constraint_jacobian, (space, 0, q, q, time, at(A, 0)))
+    if status == OK:
+        status = linearise(space, 0, q, velocity, at(memory, 0), at(memory, nv))
+    if status != OK:
+        return status
     closure = closure_of(space)
     target = rows_of(closure, closure.bias)
     position_of_row = flags_at(record.position_of_row, m)
@@ -102,10 +102,10 @@ def add_least_change(space, step, t, q, velocity, wanted, part):
         else:
             target[r] = 0.0
     change = floats_at(closure.change, nv)
-    code = correct(space, target, rows_of(closure, closure.multipliers), change)
+    status = correct(space, target, rows_of(closure, closure.multipliers), change)
     for j in range(nv):
         v[j] += change[j]
-    return code
+    return status
 
 
 @helper

@@ -57,24 +57,24 @@ def record_adaptive(space, step, method, choice, grid, history, ends):
     parts = parts_of(step, alpha, choice)
     ends[:] = 0
     n = 0
-    code = have_matrix(space, step)
+    status = have_matrix(space, step)
     for k in range(grid.steps):
         t = instant(grid.t0, grid.h, grid.first + k)
         end = instant(grid.t0, grid.h, grid.first + k + 1)
         copy(parts, choice.kept, False)
-        if code == OK:
-            code = choose_first(space, step, alpha, choice, t, grid.h)
-        while code == OK and t < end:
+        if status == OK:
+            status = choose_first(space, step, alpha, choice, t, grid.h)
+        while status == OK and t < end:
             if n == history.t.shape[0]:
                 copy(parts, choice.kept, True)
                 return OK
             begin = t
-            code, t = accepted_step(space, step, (alpha, choice), t, grid.h, end)
-            if code == OK:
+            status, t = accepted_step(space, step, (alpha, choice), t, grid.h, end)
+            if status == OK:
                 keep_step(history, n, begin, t, (alpha, choice))
                 n += 1
-        if code != OK:
-            return code
+        if status != OK:
+            return status
         ends[k] = n
     return OK
 
@@ -86,13 +86,13 @@ def take_given(space, step, method, choice, t, sizes):
     Writes  the state
     """
     alpha = alpha_of(step, method)
-    code = have_matrix(space, step)
+    status = have_matrix(space, step)
     for k in range(sizes.shape[0]):
         h = sizes[k]
-        if code == OK:
-            code, _ = try_step(space, step, (alpha, choice), t, h, t + h)
-        if code != OK:
-            return code
+        if status == OK:
+            status, _ = try_step(space, step, (alpha, choice), t, h, t + h)
+        if status != OK:
+            return status
         accept(step, (alpha, choice), h)
         t += h
     return OK

@@ -139,9 +139,9 @@ def reverse(weights, linear, adjoint):
     for n in range(linear.S.shape[0] - 1, -1, -1):
         S = linear.S[n]
         set_target(weights, linear, adjoint, n)
-        code = factorise(S, adjoint.pivots, largest[: S.shape[0]])
-        if code != OK:
-            return code
+        status = factorise(S, adjoint.pivots, largest[: S.shape[0]])
+        if status != OK:
+            return status
         solve_transposed(S, adjoint.pivots, adjoint.residuals[n])
         back_to_beginning(weights, linear, adjoint, n)
         back_to_size(linear, adjoint, n)

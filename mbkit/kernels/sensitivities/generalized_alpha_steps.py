@@ -44,14 +44,14 @@ def record(space, step, method, grid, history):
 
     Writes  the state, history.
     """
-    code = have_matrix(space, step)
+    status = have_matrix(space, step)
     alpha = alpha_of(step, method)
     keep(history, 0, alpha)
     for n in range(grid.steps):
-        if code != OK:
-            return code
+        if status != OK:
+            return status
         t = instant(grid.t0, grid.h, grid.first + n)
         end = instant(grid.t0, grid.h, grid.first + n + 1)
-        code = take_step(space, step, method, t, grid.h, end)
+        status = take_step(space, step, method, t, grid.h, end)
         keep(history, n + 1, alpha)
-    return code
+    return status

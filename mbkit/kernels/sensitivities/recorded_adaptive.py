@@ -69,9 +69,9 @@ def keep_multipliers(space, scheme, progress, stages, history, n):
         dissipated, supplied = stages.powers[i, DISSIPATED], stages.powers[i, SUPPLIED]
         t = span[HELD_TIME] + scheme.c[i] * span[HELD_SIZE]
         q, v = history.q[n, i], history.v[n, i]
-        code = stage_acceleration(space, FOLLOWS, t, q, v, history.open_v[n], stages.powers[i])
-        if code != OK:
-            return code
+        status = stage_acceleration(space, FOLLOWS, t, q, v, history.open_v[n], stages.powers[i])
+        if status != OK:
+            return status
         stages.powers[i, DISSIPATED], stages.powers[i, SUPPLIED] = dissipated, supplied
         assign(history.multipliers[n, i], floats_at(closure.multipliers, m))
     return OK
@@ -84,21 +84,21 @@ def keep_accepted(space, scheme, progress, stages, history, n):
     count = history.q.shape[1]
     for i in range(count):
         places = (history.x[n, i], history.q[n, i], history.v[n, i])
-        code = keep_coordinates(space, scheme.A[i], progress, stages, places, i)
-        if code != OK:
-            return code
+        status = keep_coordinates(space, scheme.A[i], progress, stages, places, i)
+        if status != OK:
+            return status
         assign(history.vdot[n, i], stages.vdot[i])
-    code = keep_multipliers(space, scheme, progress, stages, history, n)
-    if code != OK:
-        return code
+    status = keep_multipliers(space, scheme, progress, stages, history, n)
+    if status != OK:
+        return status
     places = (history.x[n, count], history.open_q[n], history.open_v[n])
-    code = keep_coordinates(space, scheme.b, progress, stages, places, count)
+    status = keep_coordinates(space, scheme.b, progress, stages, places, count)
     history.span[n, 0] = last.span[HELD_TIME]
     history.span[n, 1] = last.span[HELD_SIZE]
     history.t[n] = progress.numbers[TIME]
     assign(history.end_q[n], progress.now.q)
     assign(history.end_v[n], progress.now.v)
-    return code
+    return status
 
 
 @kernel(
@@ -128,18 +128,18 @@ def record_adaptive(space, scheme, control, state, progress, stages, grid, histo
     for k in range(grid.steps):
         step = step_of(grid, grid.first + k)
         depart(step, state, progress)
-        code = OK
-        while code == OK and numbers[TIME] < numbers[END]:
+        status = OK
+        while status == OK and numbers[TIME] < numbers[END]:
             if n == history.t.shape[0]:
                 return OK
-            code = go_to(space, scheme, control, -math.inf, progress, stages)  # one step
-            if code == OK:
-                code = keep_accepted(space, scheme, progress, stages, history, n)
+            status = go_to(space, scheme, control, -math.inf, progress, stages)  # one step
+            if status == OK:
+                status = keep_accepted(space, scheme, progress, stages, history, n)
                 n += 1
-        if code == OK:
-            code = look(space, step.end, now.q, now.v)
-        if code != OK:
-            return code
+        if status == OK:
+            status = look(space, step.end, now.q, now.v)
+        if status != OK:
+            return status
         settle_down(progress, state)
         ends[k] = n
     return OK

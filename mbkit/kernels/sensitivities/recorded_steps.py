@@ -86,12 +86,12 @@ def keep_end(space, b, h, start, stages, history, k):
     """Let the stages lead to the end, before loops are closed, and keep it: see `arrive`."""
     count = b.shape[0]
     combine(h, b, stages.xdot, count, stages.x)
-    code = retract_rows(bodies(space), scratch_of(space), start.q, stages.x, stages.q_end)
+    status = retract_rows(bodies(space), scratch_of(space), start.q, stages.x, stages.q_end)
     combine_velocities(h, b, stages.vdot, count, start.v, stages.v)
     assign(history.x[k, count], stages.x)
     assign(history.open_q[k], stages.q_end)
     assign(history.open_v[k], stages.v)
-    return code
+    return status
 
 
 @helper
@@ -125,18 +125,18 @@ def record(space, scheme, state, stages, grid, history):
     for n in range(grid.steps):
         step = step_of(grid, grid.first + n)
         for i in range(count):
-            code = evaluate_stages(space, scheme, step, state, stages, i, i + 1)
-            if code != OK:
-                return code
+            status = evaluate_stages(space, scheme, step, state, stages, i, i + 1)
+            if status != OK:
+                return status
             keep_stage(history, n, i, stages)
             keep_multipliers(space, history, n, i)
-        code = keep_end(space, b, h, state, stages, history, n)
-        if code == OK:
-            code = settle(space, step.end, stages)
-        if code == OK:
-            code = look(space, step.end, stages.q_end, stages.v)
-        if code != OK:
-            return code
+        status = keep_end(space, b, h, state, stages, history, n)
+        if status == OK:
+            status = settle(space, step.end, stages)
+        if status == OK:
+            status = look(space, step.end, stages.q_end, stages.v)
+        if status != OK:
+            return status
         take_over(b, h, stages, state)
         keep_state(history, n, step, state)
     return OK

@@ -119,9 +119,9 @@ def attempt_in_lanes(space, method, memory):
     )  # fmt: skip
     rest = pointer_after(rest, 2 * nv + NUM_POWERS)
     end = State(part_of(rest, 0, nq), part_of(rest, nq, nv), part_of(rest, nq + nv, NUM_POWERS))
-    code, step, error = attempt(space, scheme, control, progress, stages, fresh)
-    if code != OK:
-        return code
+    status, step, error = attempt(space, scheme, control, progress, stages, fresh)
+    if status != OK:
+        return status
     accepted = judge(control, step, error, last_is_first(space, scheme.A, scheme.b), progress)
     copy(now, end)
     take_over(scheme.b, step.h, stages, end)
@@ -187,9 +187,9 @@ def advance(together, grid, rows, samples, lanes, attempts):
         for j in range(together.width):
             if lanes.run[j] != NOBODY and numbers[TIME, j] >= numbers[END, j]:
                 set_out(numbers[:, j], step_of(grid, lanes.taken[j]))
-        code = call_address(together.step, (together.space, together.method, memory))
-        if code != OK:
-            return code
+        status = call_address(together.step, (together.space, together.method, memory))
+        if status != OK:
+            return status
         through = False
         for j in range(together.width):
             if lanes.run[j] == NOBODY:

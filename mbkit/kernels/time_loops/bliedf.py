@@ -51,11 +51,11 @@ def coordinates(space, step, method, i, x):
     model = bodies(space)
     summed = record.gain == 0
     sum_x = floats_at(own.sum_x, record.nv)
-    code = OK
+    status = OK
     if not summed:
         q = floats_at(record.q, record.nq)
         past_q = matrix_at(own.past_q, own.num_past, record.nq)
-        code = difference_rows(model, scratch_of(space), q, past_q[i - 2], x)
+        status = difference_rows(model, scratch_of(space), q, past_q[i - 2], x)
     past_x = matrix_at(own.past_x, own.num_past, record.nv)
     for j in range(x.shape[0]):
         sum_x[j] -= past_x[i - 2, j]
@@ -65,7 +65,7 @@ def coordinates(space, step, method, i, x):
         if adds(model[b]):
             for j in range(model[b].first_step, model[b].first_step + model[b].ndx):
                 x[j] = sum_x[j]
-    return code
+    return status
 
 
 @helper
@@ -82,13 +82,13 @@ def increments(space, step, h, x):
     q = floats_at(record.q, record.nq)
     D = floats_at(record.D, record.nv)
     prescribed = flags_at(record.prescribed, record.nv)
-    code = difference_rows(model, scratch_of(space), q, floats_at(record.q_next, record.nq), x)
+    status = difference_rows(model, scratch_of(space), q, floats_at(record.q_next, record.nq), x)
     for b in range(1, model.shape[0]):
         if adds(model[b]):
             for j in range(model[b].first_step, model[b].first_step + model[b].ndx):
                 if prescribed[j] == 0:
                     x[j] = h * D[j]
-    return code
+    return status
 
 
 @address_kernel("iiid")
@@ -111,9 +111,9 @@ def predict(space, step, method, h):
         D[j] = foreseen[0] * v[j]
         rate[j] = 0.0
     for i in range(2, alpha.shape[0]):
-        code = coordinates(space, step, method, i, x)
-        if code != OK:
-            return code
+        status = coordinates(space, step, method, i, x)
+        if status != OK:
+            return status
         for j in range(nv):
             D[j] += foreseen[i - 1] * x[j] / h
             rate[j] += alpha[i] * x[j] / h
@@ -122,9 +122,9 @@ def predict(space, step, method, h):
     if record.gain == 0:
         assign(v_next, rate)
     else:
-        code = set_differential(space, step, h, D)
-        if code != OK:
-            return code
+        status = set_differential(space, step, h, D)
+        if status != OK:
+            return status
         size = nv * MOST_STEPS
         assign(floats_at(record.gain, size), floats_at(record.differential, size))
         v_next[:] = 0.0
@@ -179,21 +179,21 @@ def multistep(space, step, method, t, h, end):
     note_made(step)
     assign(floats_at(record.multipliers, record.m), floats_at(own.multipliers, record.m))
     floats_at(record.eta, record.m)[:] = 0.0
-    code = call_address(record.predict, (space, step, method, h))
-    if code == OK and record.stabilised != 0 and record.m > 0:
+    status = call_address(record.predict, (space, step, method, h))
+    if status == OK and record.stabilised != 0 and record.m > 0:
         A_start = floats_at(record.A_start, record.m * record.width)
-        code = jacobian_at(space, record, t, floats_at(record.q, record.nq), A_start)
-    if code == OK:
+        status = jacobian_at(space, record, t, floats_at(record.q, record.nq), A_start)
+    if status == OK:
         gain = floats_at(own.coefficients, 1)[0]
-        code = call_address(record.solve_step, (space, step, end, h, gain, gain * gain))
-    if code == OK:
+        status = call_address(record.solve_step, (space, step, end, h, gain, gain * gain))
+    if status == OK:
         powers_at_end(space, step, v_next, floats_at(own.powers, NUM_POWERS))
-        code = increments(space, step, h, floats_at(own.x, record.nv))
-    if code == OK:
-        code = look(space, end, q_next, v_next)
-    if code != OK:
+        status = increments(space, step, h, floats_at(own.x, record.nv))
+    if status == OK:
+        status = look(space, end, q_next, v_next)
+    if status != OK:
         restore_made(step)
-        return code
+        return status
     take_over(step, method, h)
     return OK
 
@@ -205,13 +205,13 @@ def set_multipliers(space, step, method, t):
     own = records_at(method, 1, FORMULA)[0]
     q = floats_at(record.q, record.nq)
     v = floats_at(record.v, record.nv)
-    code = place(space, step, t, q, v)
-    if code == OK:
+    status = place(space, step, t, q, v)
+    if status == OK:
         x = floats_at(own.x, record.nv)
         powers = floats_at(own.powers, NUM_POWERS)
-        code = consistent_acceleration(space, step, t, q, v, x, powers)
+        status = consistent_acceleration(space, step, t, q, v, x, powers)
     assign(floats_at(own.multipliers, record.m), floats_at(record.multipliers, record.m))
-    return code
+    return status
 
 
 @helper
@@ -226,15 +226,15 @@ def one_step(space, step, method, t, h, end):
         floats_at(own.work_before, NUM_POWERS),
     )  # fmt: skip
     copy(state, before)
-    code = call_address(record.starting_step, (space, own.starting, t, h, end))
-    if code == OK:
-        code = set_multipliers(space, step, method, end)
-    if code != OK:
+    status = call_address(record.starting_step, (space, own.starting, t, h, end))
+    if status == OK:
+        status = set_multipliers(space, step, method, end)
+    if status != OK:
         copy(before, state)
-        return code
-    code = difference_rows(bodies(space), scratch_of(space), before.q, state.q, x)
+        return status
+    status = difference_rows(bodies(space), scratch_of(space), before.q, state.q, x)
     push_state(own, before, x)
-    return code
+    return status
 
 
 @helper
@@ -244,17 +244,17 @@ def advance_state(space, step, method, t, h, end):
     known = floats_at(own.started, 1)
     enough = float(own.steps)
     if any_lane(known[0] == 0.0):  # in all samples
-        code = set_multipliers(space, step, method, t)
-        if code != OK:
-            return code
+        status = set_multipliers(space, step, method, t)
+        if status != OK:
+            return status
         known[0] = 1.0
     if any_lane(known[0] < enough):
-        code = one_step(space, step, method, t, h, end)
+        status = one_step(space, step, method, t, h, end)
     else:
-        code = multistep(space, step, method, t, h, end)
-    if code == OK:
+        status = multistep(space, step, method, t, h, end)
+    if status == OK:
         known[0] = min(known[0] + 1.0, enough)
-    return code
+    return status
 
 
 @address_kernel("iiiddd")

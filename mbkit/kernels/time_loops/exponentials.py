@@ -93,9 +93,9 @@ def compose(space, method, i, h, q, stages, out):
             total[k] += other[k] * x[k]
             x[k] *= 1.0 - other[k]
         assign(q_before, out)
-        code = retract_rows(model, memory, q_before, x, out)
-        if code != OK:
-            return code
+        status = retract_rows(model, memory, q_before, x, out)
+        if status != OK:
+            return status
     if moved == 0.0:
         return OK
     assign(q_before, out)
@@ -123,35 +123,35 @@ def take_step(space, method, step, state, stages):
     for k in range(other.shape[0]):
         any_other += other[k]
     for i in range(count):
-        code = compose(space, method, i, h, state.q, stages, q)
-        if code != OK:
-            return code
+        status = compose(space, method, i, h, state.q, stages, q)
+        if status != OK:
+            return status
         combine_velocities(h, A[i], vdot, i, state.v, v)
-        code = rates_at(space, q, v, w)
-        if code != OK:
-            return code
+        status = rates_at(space, q, v, w)
+        if status != OK:
+            return status
         assign(xdot[i], w)
         if any_other != 0.0:
-            code = dexp_inv_rows(bodies(space), scratch_of(space), method.total, w, x)
+            status = dexp_inv_rows(bodies(space), scratch_of(space), method.total, w, x)
             for k in range(other.shape[0]):
                 if other[k] != 0.0:
                     xdot[i, k] = x[k]
-        if code == OK:
-            code = stage_acceleration(space, i, step.t + c[i] * h, q, v, vdot[i], powers[i])
-        if code != OK:
-            return code
+        if status == OK:
+            status = stage_acceleration(space, i, step.t + c[i] * h, q, v, vdot[i], powers[i])
+        if status != OK:
+            return status
         if i == 0:
             choose_rows(space, True)
-    code = compose(space, method, count, h, state.q, stages, q_end)
-    if code != OK:
-        return code
+    status = compose(space, method, count, h, state.q, stages, q_end)
+    if status != OK:
+        return status
     combine_velocities(h, A[count], vdot, count, state.v, v)
-    code = settle(space, step.end, stages)
-    if code == OK:
-        code = look(space, step.end, q_end, v)
-    if code == OK:
+    status = settle(space, step.end, stages)
+    if status == OK:
+        status = look(space, step.end, q_end, v)
+    if status == OK:
         take_over(A[count], h, stages, state)
-    return code
+    return status
 
 
 @kernel(
@@ -173,9 +173,9 @@ def advance(space, method, state, stages, grid, saved):
     stages = stages_of(stages)
     start_count(saved)
     for k in range(grid.first, grid.first + grid.steps):
-        code = take_step(space, method, step_of(grid, k), state, stages)
-        if code != OK:
-            return code
+        status = take_step(space, method, step_of(grid, k), state, stages)
+        if status != OK:
+            return status
         count_step(grid, k, state, saved)
     return OK
 

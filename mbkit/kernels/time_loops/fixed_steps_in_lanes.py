@@ -155,12 +155,12 @@ def advance(together, grid, rows, samples, counts):
     memory = pointer_at(together.memory)
     for k in range(grid.first, grid.first + grid.steps):
         step = step_of(grid, k)
-        code = call_address(
+        status = call_address(
             together.step,
             (together.space, together.method, step.t, step.h, step.end, memory),
         )
-        if code != OK:
-            return code
+        if status != OK:
+            return status
         counts[TAKEN] += 1
         keep_states(together, k + 1, rows, counts, ROWS)
         keep_states(together, k + 1, samples, counts, SAMPLES)

@@ -116,11 +116,11 @@ def error_of_increment(space, alpha, h, v, change, out):
     """
     c = alpha.c
     nv = v.shape[0]
-    code = bracket(space, v, alpha.vdot, alpha.room[:nv], alpha.room[nv:], out)
+    status = bracket(space, v, alpha.vdot, alpha.room[:nv], alpha.room[nv:], out)
     factor = (1.0 - 6.0 * c[BETA] - 3.0 * (c[ALPHA_M] - c[ALPHA_F])) / 6.0
     for j in range(nv):
         out[j] = factor * h * change[j] + h * h / 12.0 * out[j]
-    return code
+    return status
 
 
 @helper
@@ -135,12 +135,12 @@ def change_of_acceleration(space, step, alpha, t, h):
         x[j] = s * (alpha.v_n[j] + 0.5 * s * alpha.vdot[j])
         w[j] = alpha.v_n[j] + s * alpha.vdot[j]
     q = alpha.trial
-    code = retract_rows(bodies(space), scratch_of(space), alpha.q, x, q)
-    if code == OK:
-        code = consistent_acceleration(space, step, t + s, q, w, alpha.change, alpha.powers_next)
+    status = retract_rows(bodies(space), scratch_of(space), alpha.q, x, q)
+    if status == OK:
+        status = consistent_acceleration(space, step, t + s, q, w, alpha.change, alpha.powers_next)
     for j in range(nv):
         alpha.change[j] = (alpha.change[j] - alpha.vdot[j]) / INTO
-    return code
+    return status
 
 
 @helper
@@ -158,28 +158,28 @@ def begin(space, step, alpha, t, h):
     v_n = alpha.v_n
     wanted = alpha.wanted
     alpha.eta[:] = 0.0
-    code = place(space, step, t, q, alpha.v)
+    status = place(space, step, t, q, alpha.v)
     assign(v_n, alpha.v)
-    if code == OK and record.m > 0:
+    if status == OK and record.m > 0:
         wanted[:] = 0.0
-        code = rates_at(space, step, t, q, v_n)
-        if code == OK:
-            code = add_least(space, step, t, q, v_n, wanted, 1.0)
-    if code == OK:
-        code = consistent_acceleration(space, step, t, q, v_n, alpha.vdot, alpha.powers)
-    if code != OK:
-        return code
+        status = rates_at(space, step, t, q, v_n)
+        if status == OK:
+            status = add_least(space, step, t, q, v_n, wanted, 1.0)
+    if status == OK:
+        status = consistent_acceleration(space, step, t, q, v_n, alpha.vdot, alpha.powers)
+    if status != OK:
+        return status
     assign(alpha.multipliers, floats_at(record.multipliers, record.m))
-    code = change_of_acceleration(space, step, alpha, t, h)
-    if code != OK:
-        return code
+    status = change_of_acceleration(space, step, alpha, t, h)
+    if status != OK:
+        return status
     lag = c[ALPHA_M] - c[ALPHA_F]
     for j in range(record.nv):
         alpha.a[j] = alpha.vdot[j] + c[LAGGED] * lag * alpha.change[j]
     if c[PERTURBED] == 0.0 or record.m == 0:
         return OK
-    code = error_of_increment(space, alpha, h, v_n, alpha.change, wanted)
-    return add_least(space, step, t, q, v_n, wanted, 0.0) if code == OK else code
+    status = error_of_increment(space, alpha, h, v_n, alpha.change, wanted)
+    return add_least(space, step, t, q, v_n, wanted, 0.0) if status == OK else status
 
 
 @helper
@@ -198,9 +198,9 @@ def predict(space, step, alpha, t, h):
     if record.stabilised == 0 or record.m == 0:
         return OK
     A_start = floats_at(record.A_start, record.m * record.width)
-    code = jacobian_at(space, record, t, alpha.q, A_start)
+    status = jacobian_at(space, record, t, alpha.q, A_start)
     add_forces(space, step, record.A_start, alpha.eta, -1.0, D)
-    return code
+    return status
 
 
 @helper
@@ -237,17 +237,17 @@ def solve_end(space, step, method, t, h, end):
     velocity_gain = c[GAMMA] / c[BETA]
     acceleration_gain = (1.0 - c[ALPHA_M]) / (c[BETA] * (1.0 - c[ALPHA_F]))
     assign(alpha.v_n, alpha.v)
-    code = OK
+    status = OK
     if any_lane(alpha.started[0] == 0.0):
-        code = begin(space, step, alpha, t, h)
-    if code == OK:
-        code = predict(space, step, alpha, t, h)
-    if code == OK:
+        status = begin(space, step, alpha, t, h)
+    if status == OK:
+        status = predict(space, step, alpha, t, h)
+    if status == OK:
         solve_step = memory_of(step).solve_step
-        code = call_address(solve_step, (space, step, end, h, velocity_gain, acceleration_gain))
-    if code == OK:
+        status = call_address(solve_step, (space, step, end, h, velocity_gain, acceleration_gain))
+    if status == OK:
         powers_at_end(space, step, alpha.v_next, alpha.powers_next)
-    return code
+    return status
 
 
 @helper
@@ -261,12 +261,12 @@ def advance_state(space, step, method, t, h, end):
     """Advance the state by h, to the time `end`; nothing of it has changed where that fails."""
     alpha = alpha_of(step, method)
     note_made(step)
-    code = go_to_end(space, step, alpha, t, h, end)
-    if code == OK:
-        code = look(space, end, alpha.q_next, alpha.v_next)
-    if code != OK:
+    status = go_to_end(space, step, alpha, t, h, end)
+    if status == OK:
+        status = look(space, end, alpha.q_next, alpha.v_next)
+    if status != OK:
         restore_made(step)
-        return code
+        return status
     take_over(step, alpha, h)
     return OK
 

@@ -123,11 +123,11 @@ def change_size(space, step, alpha, choice, t, h):
     if record.stabilised != 0 or record.m == 0:
         return OK
     alpha.wanted[:] = 0.0
-    code = place(space, step, t, alpha.q, alpha.v)
-    if code == OK:
-        code = rates_at(space, step, t, alpha.q, alpha.v)
-    if code != OK:
-        return code
+    status = place(space, step, t, alpha.q, alpha.v)
+    if status == OK:
+        status = rates_at(space, step, t, alpha.q, alpha.v)
+    if status != OK:
+        return status
     return add_least(space, step, t, alpha.q, alpha.v, alpha.wanted, 1.0 - (h / old) ** 2)
 
 
@@ -180,16 +180,16 @@ def choose_first(space, step, alpha, choice, t, widest):
     q = alpha.q
     v = alpha.v
     nv = v.shape[0]
-    code = place(space, step, t, q, v)
-    if code == OK:
-        code = consistent_acceleration(space, step, t, q, v, alpha.vdot, alpha.powers)
-    if code == OK:
+    status = place(space, step, t, q, v)
+    if status == OK:
+        status = consistent_acceleration(space, step, t, q, v, alpha.vdot, alpha.powers)
+    if status == OK:
         vdot = alpha.vdot.reshape((1, nv))
         rates = (v.reshape((1, nv)), vdot, vdot)
         size = first_size(space, choice, rates, q, v)
         choice.sizes[SIZE] = min(widest, size)
         choice.sizes[ERROR] = 1e-4
-    return code
+    return status
 
 
 @helper
@@ -230,19 +230,19 @@ def try_step(space, step, method, t, h, end):
     """Solve for the end of a step; return a status, and the error."""
     alpha, choice = method
     started = alpha.started[0] != 0.0
-    code = OK
+    status = OK
     if started:
-        code = change_size(space, step, alpha, choice, t, h)
+        status = change_size(space, step, alpha, choice, t, h)
     else:
         choice.sizes[MEANT] = h
-    if code == OK:
-        code = go_to_end(space, step, alpha, t, h, end)
-    if code != OK:
-        return code, math.inf
+    if status == OK:
+        status = go_to_end(space, step, alpha, t, h, end)
+    if status != OK:
+        return status, math.inf
     if not started:
         for j in range(alpha.v.shape[0]):
             choice.rate[j] = alpha.change[j] / h
-    return code, error_of_step(space, step, alpha, choice, h)
+    return status, error_of_step(space, step, alpha, choice, h)
 
 
 @helper
@@ -268,38 +268,38 @@ def accepted_step(space, step, method, t, widest, end):
     while True:
         size = sizes[SIZE]
         h, stop = next_step(size, t, end)
-        code, error = try_step(space, step, method, t, h, stop)
+        status, error = try_step(space, step, method, t, h, stop)
         if error <= 1.0:
             if stop >= end:
-                code = look(space, end, alpha.q_next, alpha.v_next)
-                if code != OK:
-                    return code, t
+                status = look(space, end, alpha.q_next, alpha.v_next)
+                if status != OK:
+                    return status, t
             accept(step, method, h)
             wanted = h * ratio_after(error, sizes[ERROR], LOCAL_ORDER, rejected)
             sizes[SIZE] = min(widest, max(size, wanted) if h < size else wanted)
             sizes[ERROR] = max(error, 1e-4)
             return OK, stop
-        if code != OK and not smaller_may_do(code):
-            return code, t
-        if code != OK:
+        if status != OK and not smaller_may_do(status):
+            return status, t
+        if status != OK:
             floats_at(record.made_at, record.num_made)[VALID] = 0.0
         choice.counts[REJECTIONS] += 1.0
         sizes[SIZE] = h * ratio_rejected(error, LOCAL_ORDER)
         rejected = True
         if not sizes[SIZE] > least:
-            return too_small(code, error, choice.errors, record.nv), t
+            return too_small(status, error, choice.errors, record.nv), t
 
 
 @helper
 def go_to(space, step, method, t, widest, end):
     """Take steps from t until `end`, the last of which ends there; the state changes with them."""
     alpha, choice = method
-    code = choose_first(space, step, alpha, choice, t, widest)
+    status = choose_first(space, step, alpha, choice, t, widest)
     for _ in range(MOST_STEPS):
-        if code != OK or t >= end:
-            return code
-        code, t = accepted_step(space, step, method, t, widest, end)
-    return failure(STEP_TOO_SMALL, TOO_MANY) if code == OK and t < end else code
+        if status != OK or t >= end:
+            return status
+        status, t = accepted_step(space, step, method, t, widest, end)
+    return failure(STEP_TOO_SMALL, TOO_MANY) if status == OK and t < end else status
 
 
 @helper
@@ -308,10 +308,10 @@ def pass_grid_point(space, step, method, t, widest, end):
     alpha, choice = method
     parts = parts_of(step, alpha, choice)
     copy(parts, choice.kept, False)
-    code = go_to(space, step, method, t, widest, end)
-    if code != OK:
+    status = go_to(space, step, method, t, widest, end)
+    if status != OK:
         copy(parts, choice.kept, True)
-    return code
+    return status
 
 
 @kernel(int64(int64, int64, int64, typed(StepSize), typed(Grid), typed(Saved)), nogil=True)

@@ -37,19 +37,19 @@ def take_steps(take_step, space, step, method, grid, saved):
     """
     start_count(saved)
     record = memory_of(step)
-    code = have_matrix(space, step)
+    status = have_matrix(space, step)
     for k in range(grid.first, grid.first + grid.steps):
-        if code != OK:
-            return code
+        if status != OK:
+            return status
         end = instant(grid.t0, grid.h, k + 1)
-        code = take_step(space, step, method, instant(grid.t0, grid.h, k), grid.h, end)
-        if code != OK:
-            return code
+        status = take_step(space, step, method, instant(grid.t0, grid.h, k), grid.h, end)
+        if status != OK:
+            return status
         state = state_of(step)
         count_taken(k, state, saved)
         if (k + 1) % grid.save_every == 0:
             save_constrained(end, state, floats_at(record.multipliers, record.m), saved)
-    return code
+    return status
 
 
 @helper

@@ -72,11 +72,11 @@ def recall(space, state, past, stages):
     model = bodies(space)
     memory = scratch_of(space)
     for i in range(1, past.q.shape[0] + 1):
-        code = difference_rows(model, memory, state.q, past.q[i - 1], stages.x)
-        if code == OK:
-            code = dexp_inv_rows(model, memory, stages.x, past.w[i - 1], stages.xdot[i])
-        if code != OK:
-            return code
+        status = difference_rows(model, memory, state.q, past.q[i - 1], stages.x)
+        if status == OK:
+            status = dexp_inv_rows(model, memory, stages.x, past.w[i - 1], stages.xdot[i])
+        if status != OK:
+            return status
         assign(stages.vdot[i], past.vdot[i - 1])
         assign(stages.powers[i], past.powers[i - 1])
     return OK
@@ -102,15 +102,15 @@ def take_step(space, beta, scheme, step, state, past, stages):
     starting = past.known[0] < past.q.shape[0]
     weights = scheme.b if starting else beta
     count = weights.shape[0] if starting else 1
-    code = evaluate_stages(space, scheme, step, state, stages, 0, count)
-    if code == OK and not starting:
-        code = recall(space, state, past, stages)
-    if code == OK:
-        code = arrive(space, weights, step.end, step.h, state, stages)
-    if code == OK:
-        code = look(space, step.end, stages.q_end, stages.v)
-    if code != OK:
-        return code
+    status = evaluate_stages(space, scheme, step, state, stages, 0, count)
+    if status == OK and not starting:
+        status = recall(space, state, past, stages)
+    if status == OK:
+        status = arrive(space, weights, step.end, step.h, state, stages)
+    if status == OK:
+        status = look(space, step.end, stages.q_end, stages.v)
+    if status != OK:
+        return status
     remember(state, stages, past)
     take_over(weights, step.h, stages, state)
     if starting:
@@ -142,9 +142,9 @@ def advance(space, beta, scheme, state, past, stages, grid, saved):
     )  # fmt: skip
     start_count(saved)
     for k in range(grid.first, grid.first + grid.steps):
-        code = take_step(space, beta, scheme, step_of(grid, k), state, past, stages)
-        if code != OK:
-            return code
+        status = take_step(space, beta, scheme, step_of(grid, k), state, past, stages)
+        if status != OK:
+            return status
         count_step(grid, k, state, saved)
     return OK
 

@@ -40,12 +40,12 @@ METHOD = np.dtype(
 @helper
 def find_end(space, scheme, step, state, stages):
     """Evaluate a step from the state; its end is in the stages, and may be taken over if OK."""
-    code = evaluate_stages(space, scheme, step, state, stages, 0, scheme.b.shape[0])
-    if code == OK:
-        code = arrive(space, scheme.b, step.end, step.h, state, stages)
-    if code == OK:
-        code = look(space, step.end, stages.q_end, stages.v)
-    return code
+    status = evaluate_stages(space, scheme, step, state, stages, 0, scheme.b.shape[0])
+    if status == OK:
+        status = arrive(space, scheme.b, step.end, step.h, state, stages)
+    if status == OK:
+        status = look(space, step.end, stages.q_end, stages.v)
+    return status
 
 
 @helper
@@ -80,9 +80,9 @@ def advance(space, scheme, state, stages, last, grid, saved):
     start_count(saved)
     for k in range(grid.first, grid.first + grid.steps):
         step = step_of(grid, k)
-        code = find_end(space, scheme, step, state, stages)
-        if code != OK:
-            return code
+        status = find_end(space, scheme, step, state, stages)
+        if status != OK:
+            return status
         keep(step, scheme.b.shape[0], state, last)
         take_over(scheme.b, grid.h, stages, state)
         count_step(grid, k, state, saved)
@@ -97,7 +97,7 @@ def step_in_lanes(space, method, t, h, end, memory):
     nv = state.v.shape[0]
     brackets = table_of(behind_stages(space, memory, own.num_stages), 0, 4, nv)
     scheme = scheme_in_lanes(own, nv, brackets)
-    code = find_end(space, scheme, Step(t, h, end), state, stages)
-    if code == OK:
+    status = find_end(space, scheme, Step(t, h, end), state, stages)
+    if status == OK:
         take_over(scheme.b, h, stages, state)
-    return code
+    return status

@@ -132,9 +132,9 @@ def find_first_stage(space, scheme, control, progress, stages, fresh):
     if any_lane(is_new):
         progress.counts[EVALUATIONS] += select(is_new, 1.0, 0.0)
         step = Step(numbers[TIME], 0.0, numbers[TIME])
-        code = evaluate_stage(space, scheme, step, progress.now, fresh, 0)
-        if code != OK:
-            return code
+        status = evaluate_stage(space, scheme, step, progress.now, fresh, 0)
+        if status != OK:
+            return status
         choose_rows(space, is_new)
         assign_where(is_new, stages.xdot[0], fresh.xdot[0])
         assign_where(is_new, stages.vdot[0], fresh.vdot[0])
@@ -167,19 +167,19 @@ def attempt(space, scheme, control, progress, stages, fresh):
     numbers = progress.numbers
     now = progress.now
     count = scheme.b.shape[0]
-    code = find_first_stage(space, scheme, control, progress, stages, fresh)
+    status = find_first_stage(space, scheme, control, progress, stages, fresh)
     h, end = each_lane(next_step, (numbers[TIME], numbers[SIZE], numbers[END]))
     step = Step(numbers[TIME], h, end)
-    if code == OK:
+    if status == OK:
         progress.counts[EVALUATIONS] += count - 1.0
-        code = evaluate_stages(space, scheme, step, now, stages, 1, count)
-    if code == OK:
+        status = evaluate_stages(space, scheme, step, now, stages, 1, count)
+    if status == OK:
         hold_rows(space)
-        code = arrive(space, scheme.b, end, h, now, stages)
+        status = arrive(space, scheme.b, end, h, now, stages)
     error = math.inf
-    if code == OK:
+    if status == OK:
         error = error_of_step(space, control, h, now, stages)
-    return code, step, error
+    return status, step, error
 
 
 @helper
@@ -223,9 +223,9 @@ def go_to(space, scheme, control, target, progress, stages):
     reuses = last_is_first(space, scheme.A, b)
     least = least_size(numbers)
     for _ in range(MOST_STEPS):
-        code, step, error = attempt(space, scheme, control, progress, stages, stages)
-        if code != OK and (numbers[SIZE] == 0.0 or not is_of_numbers(code)):
-            return code
+        status, step, error = attempt(space, scheme, control, progress, stages, stages)
+        if status != OK and (numbers[SIZE] == 0.0 or not is_of_numbers(status)):
+            return status
         if judge(control, step, error, reuses, progress):
             keep(step, b.shape[0], now, progress.last)
             take_over(b, step.h, stages, now)
@@ -233,10 +233,10 @@ def go_to(space, scheme, control, target, progress, stages):
             if step.end >= target:
                 return OK
         else:
-            if code != OK:
+            if status != OK:
                 numbers[STAGE] = EVALUATE
             if not numbers[SIZE] > least:
-                return code if code != OK else failure(STEP_TOO_SMALL, INACCURATE)
+                return status if status != OK else failure(STEP_TOO_SMALL, INACCURATE)
     return failure(STEP_TOO_SMALL, TOO_MANY)
 
 
@@ -305,11 +305,11 @@ def advance(space, scheme, control, state, progress, stages, grid, saved):
     for k in range(grid.first, grid.first + grid.steps):
         step = step_of(grid, k)
         depart(step, state, progress)
-        code = go_to(space, scheme, control, step.end, progress, stages)
-        if code == OK:
-            code = look(space, step.end, now.q, now.v)
-        if code != OK:
-            return code
+        status = go_to(space, scheme, control, step.end, progress, stages)
+        if status == OK:
+            status = look(space, step.end, now.q, now.v)
+        if status != OK:
+            return status
         settle_down(progress, state)
         count_step(grid, k, state, saved)
     return OK

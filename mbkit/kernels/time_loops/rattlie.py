@@ -72,17 +72,17 @@ def arrive(space, step, end, h):
     momentum = floats_at(record.momentum, n)
     for k in range(n):
         x[k] = h * D[k]
-    code = retract_rows(bodies(space), scratch_of(space), q, x, q_end)
-    if code == OK:
-        code = call_address(record.look_around, (space, step, END, end, q_end))
-    if code == OK:
-        code = mean_momentum(space, step, q_end, D)
-    if code == OK:
-        code = gradient_at(space, step, END, q_end, D)
-    if code == OK:
-        code = set_pull_back(space, step, h, D)
-    if code != OK:
-        return code
+    status = retract_rows(bodies(space), scratch_of(space), q, x, q_end)
+    if status == OK:
+        status = call_address(record.look_around, (space, step, END, end, q_end))
+    if status == OK:
+        status = mean_momentum(space, step, q_end, D)
+    if status == OK:
+        status = gradient_at(space, step, END, q_end, D)
+    if status == OK:
+        status = set_pull_back(space, step, h, D)
+    if status != OK:
+        return status
     pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), momentum)
     force = forces(record, END)
     gradient = floats_at(record.gradient, n)
@@ -94,9 +94,9 @@ def arrive(space, step, end, h):
     for r in range(m):
         gap[r] = -drift[r]
     assign(floats_at(record.J, n * n), floats_at(record.end_mass, n * n))
-    code = call_address(record.factorised, (step, A, A))
-    if code != OK:
-        return code
+    status = call_address(record.factorised, (step, A, A))
+    if status != OK:
+        return status
     received = floats_at(record.received, m)
     call_address(record.solve_for, (step, A, momentum, gap, v_end, received))
     return OK if all_finite(q_end) and all_finite(v_end) else failure(NOT_FINITE, 0)
@@ -167,19 +167,19 @@ def advance(space, step, grid, saved):
     start_count(saved)
     solved = False
     start = instant(grid.t0, h, grid.first)
-    code = call_address(record.look_around, (space, step, START, start, state.q))
+    status = call_address(record.look_around, (space, step, START, start, state.q))
     for k in range(grid.first, grid.first + grid.steps):
         end = instant(grid.t0, h, k + 1)
-        if code == OK and not solved:
-            code = solve_step(space, step, end, h)
-        if code == OK:
-            code = call_address(record.arrive, (space, step, end, h))
+        if status == OK and not solved:
+            status = solve_step(space, step, end, h)
+        if status == OK:
+            status = call_address(record.arrive, (space, step, end, h))
         assign(floats_at(record.q_stage, record.nq), q_end)
         assign(floats_at(record.v_stage, record.n), v_end)
-        if code == OK:
-            code = look(space, end, q_end, v_end)
-        if code != OK:
-            return code
+        if status == OK:
+            status = look(space, end, q_end, v_end)
+        if status != OK:
+            return status
         assign(state.q, q_end)
         assign(state.v, v_end)
         add_supplied(step, h)

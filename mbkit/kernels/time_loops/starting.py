@@ -45,11 +45,11 @@ def in_parts(space, scheme, step, parts, state, result, stages):
     for k in range(parts):
         begin = step.t + k * step.h / parts
         part = Step(begin, h, begin + h)
-        code = evaluate_stages(space, scheme, part, result, stages, 0, scheme.b.shape[0])
-        if code == OK:
-            code = arrive(space, scheme.b, part.end, h, result, stages)
-        if code != OK:
-            return code
+        status = evaluate_stages(space, scheme, part, result, stages, 0, scheme.b.shape[0])
+        if status == OK:
+            status = arrive(space, scheme.b, part.end, h, result, stages)
+        if status != OK:
+            return status
         take_over(scheme.b, h, stages, result)
     return OK
 
@@ -129,25 +129,25 @@ def starting_step(space, starting, t, h, end):
     new = 0
     while True:
         result = state_in(results[new], nq, nv)
-        code = in_parts(space, scheme, step, parts, state, result, stages)
-        if code == OK and before == OK:
+        status = in_parts(space, scheme, step, parts, state, result, stages)
+        if status == OK and before == OK:
             error = disagreement(space, h, state.v, results[new], results[1 - new], stages.x)
             if not error >= 0.0:
                 error = float("inf")
         if error <= agreed or parts >= MOST_PARTS:
             break
-        before = code
+        before = status
         parts *= 2
         new = 1 - new
-    if code == OK and not error <= ACCEPTED:
-        code = failure(STEP_TOO_SMALL, IN_PARTS)
-    if code != OK:
-        return code
+    if status == OK and not error <= ACCEPTED:
+        status = failure(STEP_TOO_SMALL, IN_PARTS)
+    if status != OK:
+        return status
     found = state_in(results[new], nq, nv)
-    code = look(space, end, found.q, found.v)
-    if code == OK:
+    status = look(space, end, found.q, found.v)
+    if status == OK:
         copy(found, state)
-    return code
+    return status
 
 
 def starting_in_lanes(space, starting, t, h, end):
@@ -164,23 +164,23 @@ def starting_in_lanes(space, starting, t, h, end):
     found = state_in(results[2], nq, nv)
     agreed = AGREED * sqrt(grain(state.q[0]))
     step = Step(t, h, end)
-    code = in_parts(space, scheme, step, 1, state, state_in(results[0], nq, nv), stages)
+    status = in_parts(space, scheme, step, 1, state, state_in(results[0], nq, nv), stages)
     parts = 2
     new = 1
     running = state.work[0] == state.work[0]  # all
-    while code == OK and any_lane(running):
+    while status == OK and any_lane(running):
         if parts == MOST_PARTS:
             return failure(STEP_TOO_SMALL, IN_PARTS)
         result = state_in(results[new], nq, nv)
-        code = in_parts(space, scheme, step, parts, state, result, stages)
+        status = in_parts(space, scheme, step, parts, state, result, stages)
         error = disagreement(space, h, state.v, results[new], results[1 - new], stages.x)
         done = running & (error <= agreed)
         copy_where(done, result, found)
         running = running & fails(done)
         parts *= 2
         new = 1 - new
-    if code == OK:
-        code = look(space, end, found.q, found.v)
-    if code == OK:
+    if status == OK:
+        status = look(space, end, found.q, found.v)
+    if status == OK:
         copy(found, state)
-    return code
+    return status

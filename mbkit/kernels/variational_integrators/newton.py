@@ -82,17 +82,17 @@ def residual(space, step, end, h):
     left = floats_at(record.left, n)
     for k in range(n):
         x[k] = h * D[k]
-    code = retract_rows(bodies(space), scratch_of(space), q, x, q_end)
-    if code == OK and not (all_finite(q_end) and all_finite(D)):
-        code = failure(NOT_FINITE, 0)
-    if code == OK:
-        code = mean_momentum(space, step, q_end, D)
-    if code == OK:
-        code = gap_at(space, step, END, end, q_end)
-    if code == OK:
-        code = gradient_at(space, step, START, q, D)
-    if code == OK:
-        code = set_pull_back(space, step, -h, D)
+    status = retract_rows(bodies(space), scratch_of(space), q, x, q_end)
+    if status == OK and not (all_finite(q_end) and all_finite(D)):
+        status = failure(NOT_FINITE, 0)
+    if status == OK:
+        status = mean_momentum(space, step, q_end, D)
+    if status == OK:
+        status = gap_at(space, step, END, end, q_end)
+    if status == OK:
+        status = gradient_at(space, step, START, q, D)
+    if status == OK:
+        status = set_pull_back(space, step, -h, D)
     pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), left)
     force = forces(record, START)
     gradient = floats_at(record.gradient, n)
@@ -103,7 +103,7 @@ def residual(space, step, end, h):
         left[k] -= 0.5 * h * (gradient[k] + force[k]) + momentum[k]
         for r in range(record.m):
             left[k] -= A[r, k] * impulse[r]
-    return code
+    return status
 
 
 @address_kernel("iidd")
@@ -125,13 +125,13 @@ def newton_matrix(space, step, end, h):
     for i in range(n):
         for k in range(n):
             J[i, k] = P[k, i]  # of the start
-    code = mass_and_weight_at(space, step, END, q_end)
-    if code == OK:
-        code = slopes_at(space, step, q_end, D, P)
-    if code == OK:
-        code = jacobian_at(space, record, end, q_end, jacobians(record, END))
-    if code != OK:
-        return code
+    status = mass_and_weight_at(space, step, END, q_end)
+    if status == OK:
+        status = slopes_at(space, step, q_end, D, P)
+    if status == OK:
+        status = jacobian_at(space, record, end, q_end, jacobians(record, END))
+    if status != OK:
+        return status
     weight = weights(record, END)
     for i in range(n):
         for k in range(n):
@@ -146,9 +146,9 @@ def newton_matrix(space, step, end, h):
     for i in range(n):
         for k in range(n):
             J[i, k] = product[k, i] - 0.5 * h * J[i, k]
-    code = add_turning(space, step, -0.5 * h, floats_at(record.mean_momentum, n), J)
-    if code != OK:
-        return code
+    status = add_turning(space, step, -0.5 * h, floats_at(record.mean_momentum, n), J)
+    if status != OK:
+        return status
     A_end = matrix_at(record.A_end, record.m, n)
     times_blocks(space, jacobians(record, END), L, A_end)
     total = integers_at(record.total, 2)
@@ -280,12 +280,12 @@ def newton(space, step, end, h):
     before = float("inf")
     fresh = False
     for iteration in range(MOST):
-        code = call_address(record.equations, (space, step, end, h))
-        if code == OK and not fresh:
-            code = call_address(record.newton_matrix, (space, step, end, h))
+        status = call_address(record.equations, (space, step, end, h))
+        if status == OK and not fresh:
+            status = call_address(record.newton_matrix, (space, step, end, h))
             fresh = True
-        if code != OK:
-            return code
+        if status != OK:
+            return status
         size = correct(step, h)
         fastest = SLOW
         for k in range(record.n):

@@ -44,12 +44,12 @@ def force_at(space, step, side, t, q):
     time[0] = t
     force = forces(record, side)
     other = floats_at(record.other, record.n)
-    code = call_address(record.generalized_forces, (space, 0, q, rest, time, force))
-    if code == OK:
-        code = call_address(equations.inverse_dynamics, (space, 0, q, rest, rest, other))
+    status = call_address(record.generalized_forces, (space, 0, q, rest, time, force))
+    if status == OK:
+        status = call_address(equations.inverse_dynamics, (space, 0, q, rest, rest, other))
     for k in range(record.n):
         force[k] -= other[k]
-    return code
+    return status
 
 
 @helper
@@ -62,12 +62,12 @@ def gap_at(space, step, side, t, q):
     given[:] = 0.0
     given[record.n] = t
     found = floats_at(record.constraint_values, 3 * record.m)
-    code = call_address(record.constraint_state, (space, 0, q, at_rest(space), given, found))
+    status = call_address(record.constraint_state, (space, 0, q, at_rest(space), given, found))
     gap = floats_at(record.gap, record.m)
     drift = drifts(record, side)
     assign(gap, found[: record.m])
     assign(drift, found[record.m : 2 * record.m])
-    return code
+    return status
 
 
 @helper
@@ -76,11 +76,11 @@ def slopes_at(space, step, q, D, out):
     record = memory_of(step)
     n = record.n
     both = floats_at(record.derivatives, 2 * n * n)
-    code = call_address(record.dynamics_derivatives, (space, 0, q, at_rest(space), D, both))
+    status = call_address(record.dynamics_derivatives, (space, 0, q, at_rest(space), D, both))
     for i in range(n):
         for k in range(n):
             out[i, k] = both[i * n + k]
-    return code
+    return status
 
 
 @helper
@@ -90,11 +90,11 @@ def mass_and_weight_at(space, step, side, q):
     rest = at_rest(space)
     mass = masses(record, side)
     mass_matrix = records_at(space, 1, SPACE)[0].mass_matrix
-    code = call_address(mass_matrix, (space, 0, q, rest, rest, mass))
-    if code == OK:
+    status = call_address(mass_matrix, (space, 0, q, rest, rest, mass))
+    if status == OK:
         weight = weights(record, side)
-        code = slopes_at(space, step, q, rest, weight)
-    return code
+        status = slopes_at(space, step, q, rest, weight)
+    return status
 
 
 @address_kernel("iiidp")
@@ -102,14 +102,14 @@ def look_around(space, step, side, t, q):
     """All that belongs to one end of the step."""
     record = memory_of(step)
     q = as_array(q, record.nq)
-    code = mass_and_weight_at(space, step, side, q)
-    if code == OK:
-        code = force_at(space, step, side, t, q)
-    if code == OK:
-        code = gap_at(space, step, side, t, q)
-    if code == OK:
-        code = jacobian_at(space, record, t, q, jacobians(record, side))
-    return code
+    status = mass_and_weight_at(space, step, side, q)
+    if status == OK:
+        status = force_at(space, step, side, t, q)
+    if status == OK:
+        status = gap_at(space, step, side, t, q)
+    if status == OK:
+        status = jacobian_at(space, record, t, q, jacobians(record, side))
+    return status
 
 
 @helper
@@ -120,13 +120,13 @@ def gradient_at(space, step, side, q, D):
     P = matrix_at(record.slopes, n, n)
     weight = weights(record, side)
     gradient = floats_at(record.gradient, n)
-    code = slopes_at(space, step, q, D, P)
+    status = slopes_at(space, step, q, D, P)
     gradient[:] = 0.0
     for i in range(n):
         for k in range(n):
             P[i, k] -= weight[i, k]
             gradient[k] += 0.5 * D[i] * P[i, k]
-    return code
+    return status
 
 
 @helper
@@ -136,13 +136,13 @@ def mean_momentum(space, step, q_end, D):
     n = record.n
     mass = masses(record, START)
     mean = floats_at(record.mean_momentum, n)
-    code = call_address(record.mass_action, (space, 0, q_end, D, D, mean))
+    status = call_address(record.mass_action, (space, 0, q_end, D, D, mean))
     for i in range(n):
         total = mean[i]
         for k in range(n):
             total += mass[i, k] * D[k]
         mean[i] = 0.5 * total
-    return code
+    return status
 
 
 # ------------------------------------------------------------------------------- joints
@@ -171,9 +171,9 @@ def set_pull_back(space, step, factor, D):
             continue
         for j in range(first, end):
             unit[j] = 1.0
-            code = dexp_inv_of(row, scratch[i], x, unit, column, first)
+            status = dexp_inv_of(row, scratch[i], x, unit, column, first)
             unit[j] = 0.0
-            if code != OK:
+            if status != OK:
                 return failure(JOINT_FAILED, i)
             for k in range(first, end):
                 L[k, j] = column[k]
@@ -232,13 +232,13 @@ def add_turning(space, step, factor, y, J):
             for c in range(first, end):
                 unit[c] = 1.0
                 x[j] = SMALL
-                code = dexp_inv_of(row, scratch[i], x, unit, column, first)
+                status = dexp_inv_of(row, scratch[i], x, unit, column, first)
                 x[j] = -SMALL
-                if code == OK:
-                    code = dexp_inv_of(row, scratch[i], x, unit, other, first)
+                if status == OK:
+                    status = dexp_inv_of(row, scratch[i], x, unit, other, first)
                 x[j] = 0.0
                 unit[c] = 0.0
-                if code != OK:
+                if status != OK:
                     return failure(JOINT_FAILED, i)
                 for k in range(first, end):
                     J[c, j] += factor * y[k] * (column[k] - other[k]) / SMALL

@@ -98,28 +98,28 @@ class Start(NamedTuple):
         """Return the same where the velocity is off the constraints."""
         q, v, tau = state
         at = np.array([t]), q[None], v[None]
-        closing = Corrections.of_velocity(system, *at, counted_rows(system, *at))
-        start = cls.of(system, method, h, t, (q, closing.end[1][0], tau))
+        correction = Corrections.of_velocity(system, *at, counted_rows(system, *at))
+        start = cls.of(system, method, h, t, (q, correction.end[1][0], tau))
         free = np.tile(~prescribed_velocities(system), 2)[:, None]
-        by_state = start.by_state @ (closing.matrices[0] * free)
-        corrections = ((closing, start.by_state * free.T), *start.corrections)
+        by_state = start.by_state @ (correction.matrices[0] * free)
+        corrections = ((correction, start.by_state * free.T), *start.corrections)
         return start._replace(by_state=by_state, corrections=corrections)
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return the derivatives (4 nv, k) by inputs other than the state, by name."""
         driven = self.accelerations.by_inputs(names)
         found = {name: np.einsum("sij,sjk->ik", self.by_rates, P) for name, P in driven.items()}
-        for closing, by_closed in self.corrections:
-            for name, each in closing.by_inputs(names).items():
+        for correction, by_closed in self.corrections:
+            for name, each in correction.by_inputs(names).items():
                 found[name] = found[name] + by_closed @ each[0]
         return found
 
     def contracted(self, adjoint: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return an adjoint (4 nv,) times `by_inputs`, (k,)."""
         found = dict(self.accelerations.contracted(adjoint @ self.by_rates, names))
-        for closing, by_closed in self.corrections:
+        for correction, by_closed in self.corrections:
             closed = (adjoint @ by_closed)[None]
-            for name, each in closing.contracted(closed, names).items():
+            for name, each in correction.contracted(closed, names).items():
                 found[name] = found[name] + each
         return found
 

@@ -34,31 +34,31 @@ class Resized(NamedTuple):
         Of the way; of prescribed joints nothing moves.
     free : ndarray, shape (nv, 1)
         Whether a joint is not prescribed.
-    closing : Corrections
+    correction : Corrections
         The whole way.
     """
 
     matrices: Floats
     part: Floats
     free: Floats
-    closing: Corrections
+    correction: Corrections
 
     @classmethod
     def of(cls, system: System, t: Floats, q: Floats, v: Floats, ratios: Floats) -> Resized:
         """Return those where steps begin, each so many times as large as the one before."""
         nv, part = system.nv, (1.0 - ratios**2)[:, None, None]
         free = ~prescribed_velocities(system)[:, None] * 1.0
-        closing = Corrections.of_velocity(system, t, q, v, counted_rows(system, t, q, v))
+        correction = Corrections.of_velocity(system, t, q, v, counted_rows(system, t, q, v))
         stays = np.concatenate([np.zeros((nv, nv)), np.eye(nv)], axis=-1)
-        matrices = free * (stays + part * (closing.matrices[:, nv:] - stays))
-        return cls(matrices, part, free, closing)
+        matrices = free * (stays + part * (correction.matrices[:, nv:] - stays))
+        return cls(matrices, part, free, correction)
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return what inputs do to v', (N, nv, k) by name, where they do something."""
-        nv, found = len(self.free), self.closing.by_inputs(names)
+        nv, found = len(self.free), self.correction.by_inputs(names)
         return {name: self.part * self.free * each[:, nv:] for name, each in found.items()}
 
     def contracted(self, adjoints: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return sums of adjoints (N, nv) of v' times `by_inputs`, (k,)."""
         of_v = self.part[..., 0] * self.free[:, 0] * adjoints
-        return self.closing.contracted(np.concatenate([0.0 * of_v, of_v], axis=-1), names)
+        return self.correction.contracted(np.concatenate([0.0 * of_v, of_v], axis=-1), names)

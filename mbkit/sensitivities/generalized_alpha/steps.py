@@ -74,9 +74,9 @@ class Steps(Linearisation):
         system, nv = self.system, self.system.nv
         state = {"q": slice(0, nv), "v": slice(nv, 2 * nv)}
         free = np.tile(~prescribed_velocities(system), 2)[:, None] * 1.0
-        closing = Corrections.at_start(self.run)
-        moves = (np.eye(2 * nv) if closing is None else closing.matrices[0]) * free
-        by_inputs = {} if closing is None else closing.by_inputs(names)
+        correction = Corrections.at_start(self.run)
+        moves = (np.eye(2 * nv) if correction is None else correction.matrices[0]) * free
+        by_inputs = {} if correction is None else correction.by_inputs(names)
         found = {}
         for name in names:
             S = np.zeros((self.size, size_of(shape_of_input(system, name))))

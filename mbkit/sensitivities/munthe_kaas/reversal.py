@@ -56,14 +56,14 @@ def _by_matrices(
     these: ExplicitSteps, adjoint: Floats, seeds: Floats, names: Sequence[str]
 ) -> _Found:
     """With matrices of derivatives at each stage."""
-    closing, size = these.closing, these.steps.size
+    correction, size = these.correction, these.steps.size
     by_q, by_v = (np.ascontiguousarray(x) for x in these.accelerations.by_state)
-    matrices = np.zeros((0, size, size)) if closing is None else closing.matrices
+    matrices = np.zeros((0, size, size)) if correction is None else correction.matrices
     found = _taken(these, adjoint, seeds, (by_q, by_v, matrices), _Wanted())
     total = dict(these.accelerations.contracted(found.efforts, names))
-    if closing is not None:
+    if correction is not None:
         ends = found.ends * moving(these.steps.system)
-        for name, part in closing.contracted(ends, names).items():
+        for name, part in correction.contracted(ends, names).items():
             total[name] = total[name] + part
     return found.now, total
 

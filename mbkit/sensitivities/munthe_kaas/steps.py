@@ -91,11 +91,11 @@ class Steps(Linearisation):
         found = {
             name: np.zeros((self.size, size_of(shape_of_input(system, name)))) for name in names
         }
-        closing = Corrections.at_start(self.run)
-        unit = np.diag(moving(system)) if closing is None else closing.matrices[0]
+        correction = Corrections.at_start(self.run)
+        unit = np.diag(moving(system)) if correction is None else correction.matrices[0]
         found |= {"q": unit[:, :ndx], "v": unit[:, ndx:]}
-        if closing is not None:
-            found |= {name: each[0] for name, each in closing.by_inputs(names).items()}
+        if correction is not None:
+            found |= {name: each[0] for name, each in correction.by_inputs(names).items()}
         free = moving(system)
         return {name: free[:, None] * found[name] for name in names}
 
@@ -198,7 +198,7 @@ class ExplicitSteps(LinearSteps):
         return np.asarray(self.history.kept)
 
     @functools.cached_property
-    def closing(self) -> Corrections | None:
+    def correction(self) -> Corrections | None:
         """The corrections at the ends of the steps, where there are some."""
         if not self.steps.projects:
             return None
@@ -223,7 +223,7 @@ class ExplicitSteps(LinearSteps):
         count, system = len(self.history.t), self.steps.system
         stages = (count, self.history.q.shape[1])
         driven = self.accelerations.by_inputs(names)
-        closed = {} if self.closing is None else self.closing.by_inputs(names)
+        closed = {} if self.correction is None else self.correction.by_inputs(names)
         free = moving(system)[:, None]
         found = {}
         for name in names:
@@ -268,8 +268,8 @@ class ExplicitSteps(LinearSteps):
         x, v = combined(tableau.b, dk, dq), dv + combined(tableau.b, dl, dv)
         end = np.concatenate([self._moved(at_end, dq, x), v], axis=1)
         free = moving(self.steps.system)[:, None]
-        if self.closing is not None:
-            end = self.closing.matrices @ (end * free)
+        if self.correction is not None:
+            end = self.correction.matrices @ (end * free)
         return np.asarray(end * free)
 
     def _moved(self, maps: list[Differentials], dq: Floats, dx: Floats) -> Floats:
