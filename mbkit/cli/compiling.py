@@ -20,7 +20,6 @@ OF_SCRIPTS = (
     "recursions.poses:poses",
     "body_fixed.algorithms:inverse_dynamics",
     "forces.generalized_force",
-    "joints.screw_product:motion",
     "calls.direct_calls",
 )
 
@@ -42,6 +41,7 @@ def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed"
         "time_loops.munthe_kaas_adaptive" if chosen_steps else "time_loops.munthe_kaas",
         *(OF_CHOSEN_STEPS if chosen_steps else ()),
         "recursions.energy:energies",
+        "joints.screw_product:motion",
         "calls.batches",
         "calls.direct_calls:direct",
     )

@@ -167,7 +167,9 @@ def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:
             row[operation] = function.address
             owners.append(function)
     v_is_rate_of_q = row["retract"] == row["rates"] == 0
-    row["product"] = v_is_rate_of_q and row["motion"] == screw_product.motion.address
+    # by the function itself: to ask for an address compiles
+    is_product = getattr(kernels, "motion", None) is screw_product.motion
+    row["product"] = v_is_rate_of_q and is_product
     for entry in ("parameters", "wrench_parameters", "configuration_from_pose_parameters"):
         row[entry] = array_address(parameters)
     if loop and joint.num_velocities:
