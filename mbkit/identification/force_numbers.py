@@ -11,7 +11,7 @@ from mbkit.spatial.arrays import FloatArray
 from mbkit.systems import System
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.force_changes import forces_by_parameter
-from mbkit.systems.derivatives.parameter_moves import moves_of
+from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
 
 __all__ = ["exact_slopes", "force_values"]
 
@@ -35,10 +35,9 @@ def exact_slopes(system: System, motion: Motion, unknown: Unknown) -> FloatArray
     columns = []
     for path, entry in unknown.forces:
         if path not in by_path:
-            start, moves = moves_of(system, path)
-            if len(moves) != np.size(system.parameters[path]):  # a pose
+            if shape_of_parameter(system, path) != np.shape(system.parameters[path]):  # a pose
                 return None
-            by_path[path] = forces_by_parameter(system, path, start, moves, states)
+            by_path[path] = forces_by_parameter(system, path, states)
         found = by_path[path]
         if found is None:
             return None

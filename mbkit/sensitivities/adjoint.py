@@ -127,7 +127,7 @@ def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
     value, seeds = seeds_of(run, steps.linear.system, loss)
     linear, inputs = steps.linear, steps.inputs
     total = inputs.zeros()
-    matrices = not all(linear.is_by_pass(name) for name in inputs.names)
+    matrices = not linear.are_by_pass(inputs.names)
     pieces, starts, last = list(steps.pieces(matrices=matrices)), [], None
     begin = steps.state()
     for piece in pieces:

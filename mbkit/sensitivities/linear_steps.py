@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -168,9 +168,12 @@ class Linearisation(abc.ABC):
         step of the run has so many evaluations of the equations of motion, on average; 0: unknown.
         """
 
-    def is_by_pass(self, name: str) -> bool:
-        """Whether a gradient by an input needs no derivatives of the equations at each stage."""
-        return name in STATE_INPUTS or field_of_inertia(self.system, name) is not None
+    def are_by_pass(self, names: Iterable[str]) -> bool:
+        """Whether a gradient by inputs needs no derivatives of the equations at each stage."""
+        return all(
+            name in STATE_INPUTS or field_of_inertia(self.system, name) is not None
+            for name in names
+        )
 
     @abc.abstractmethod
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:

@@ -212,8 +212,12 @@ def closed_motion(system, q, v):
     ],
 )  # fmt: skip
 def test_generalized_alpha_of_a_closed_mechanism(formulation, stopped, rtol, start):
-    """Two intervals of one step each or several, without an event and with an impact."""
-    compare(*linkage(), formulation, start, stopped, rtol)
+    """Two intervals of one step each or several, without an event and with an impact.
+
+    Of index 3 the adjoint is as near as of the ball below, for its reason.
+    """
+    adjoint = 1e-11 if formulation == "index3" else 1e-12
+    compare(*linkage(), formulation, start, stopped, rtol, adjoint=adjoint)
 
 
 @pytest.mark.some(3)

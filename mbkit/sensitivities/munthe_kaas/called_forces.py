@@ -14,7 +14,6 @@ from mbkit.integrators.step_memory import Record
 from mbkit.kernels import layout
 from mbkit.systems import System
 from mbkit.systems.derivatives.force_changes import numbers_by_parameter
-from mbkit.systems.derivatives.parameter_moves import moves_of
 from mbkit.systems.memory.lanes import lines
 
 __all__ = ["CalledForces", "rows_of_joints"]
@@ -89,7 +88,7 @@ class CalledForces:
         from mbkit.kernels.duals import DIRECTIONS
         from mbkit.kernels.sensitivities.weighted_forces import MOVED
 
-        moving = {name: numbers_by_parameter(system, name, *moves_of(system, name)) for name in own}
+        moving = {name: numbers_by_parameter(system, name) for name in own}
         known = {name: rates for name, rates in moving.items() if rates is not None}
         if not known:
             return

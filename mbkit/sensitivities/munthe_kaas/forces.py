@@ -15,8 +15,9 @@ from mbkit.systems.memory.lanes import forces_have_lanes
 __all__ = [
     "by_pair_forces",
     "called_forces",
-    "is_known",
+    "known_forces",
     "moved_bushings",
+    "owner_of",
     "pair_force_parameters",
     "other_forces",
     "table_of_bushings",
@@ -56,13 +57,18 @@ def called_forces(system: System) -> list[int]:
     return [k for k in rows if forces_have_lanes(forces, [k])]
 
 
-def is_known(system: System, name: str) -> bool:
-    """Return whether a pass has derivatives by a parameter of a force."""
-    kind, _, rest = name.partition(".")
-    forces, owner = system.arrays.forces, rest.rpartition(".")[0]
-    if kind != "forces" or owner not in forces.parameters or system._exact_forces is None:
-        return False
-    return forces_have_lanes(forces, [forces.names.index(owner)])
+def known_forces(system: System) -> set[str]:
+    """Return the forces by whose parameters a pass has derivatives, each as "forces.name"."""
+    if system._exact_forces is None:
+        return set()
+    forces = system.arrays.forces
+    named = ((k, name) for k, name in enumerate(forces.names) if name in forces.parameters)
+    return {f"forces.{name}" for k, name in named if forces_have_lanes(forces, [k])}
+
+
+def owner_of(name: str) -> str:
+    """Return the part of a mechanism whose parameter a name is, "forces.spring"."""
+    return name.rpartition(".")[0]
 
 
 def moved_bushings(system: System, names: Iterable[str]) -> list[int]:

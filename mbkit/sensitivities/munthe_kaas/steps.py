@@ -12,7 +12,7 @@ and its end likewise, by the weights b. Where coordinates add C = E = V = 1 and 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, final
 
 import attrs
@@ -32,7 +32,12 @@ from mbkit.sensitivities.linear_steps import (
     shape_of_input,
     size_of,
 )
-from mbkit.sensitivities.munthe_kaas.forces import called_forces, is_known, other_forces
+from mbkit.sensitivities.munthe_kaas.forces import (
+    called_forces,
+    known_forces,
+    other_forces,
+    owner_of,
+)
 from mbkit.sensitivities.munthe_kaas.loops import still_workspace, takes_one_pass
 from mbkit.sensitivities.munthe_kaas.reversal import reversal
 from mbkit.simulation.preparation import Prepared
@@ -80,10 +85,15 @@ class Steps(Linearisation):
         stages = max(self.method.tableau.num_stages, evaluations)
         return int(stages * n * (8 + 4 * n if dense or matrices else 8))
 
-    def is_by_pass(self, name: str) -> bool:
+    def are_by_pass(self, names: Iterable[str]) -> bool:
         """See `Linearisation`; one pass has derivatives by what its forces read, too."""
-        inertial = field_of_inertia(self.system, name, with_fields=True) is not None
-        return name in STATE_INPUTS or inertial or is_known(self.system, name)
+        system, known = self.system, known_forces(self.system)
+        return all(
+            name in STATE_INPUTS
+            or owner_of(name) in known
+            or field_of_inertia(system, name, with_fields=True) is not None
+            for name in names
+        )
 
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """See `Linearisation`; prescribed joints start as they are prescribed to."""

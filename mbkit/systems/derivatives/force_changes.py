@@ -7,8 +7,7 @@ a field changes it, or does not (`mbkit.ForceDerivatives`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from mbkit.errors import UsageError
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.numeric_changes import rates_of_numbers
-from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
+from mbkit.systems.derivatives.parameter_moves import moves_of, shape_of_parameter
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -24,17 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["forces_by_parameter", "forces_by_time", "numbers_by_parameter"]
 
 
-def forces_by_parameter(
-    system: System,
-    name: str,
-    start: float,
-    moves: Sequence[Callable[[float], Any]],
-    states: TimedStates,
-) -> Floats | None:
+def forces_by_parameter(system: System, name: str, states: TimedStates) -> Floats | None:
     """Return the derivative of the generalized forces by a parameter of a force, (N, nv, k).
 
-    `moves` take a number to values of the parameter, one for each of its entries, and `start` is a
-    large number for them. None where the force is not written for dual numbers and does not give
+    None where the force is not written for dual numbers and does not give
     the derivative, where values beside its value are refused or its numbers jump, and where a
     derivative is not finite.
     """
@@ -46,16 +38,15 @@ def forces_by_parameter(
         axes = shape_of_parameter(system, name)
         found = exact.by_field(owner, field, axes, states)
         return None if found is None else _finite(found)
-    rates = numbers_by_parameter(system, name, start, moves)
+    rates = numbers_by_parameter(system, name)
     return None if rates is None else _finite(exact.by_numbers(owner, rates, states))
 
 
-def numbers_by_parameter(
-    system: System, name: str, start: float, moves: Sequence[Callable[[float], Any]]
-) -> Floats | None:
+def numbers_by_parameter(system: System, name: str) -> Floats | None:
     """Return the derivative of the numbers of a compiled force by a parameter, (n, k).
 
-    Computed once for a system, whose forces are the same as long as it lives. None as above.
+    Computed once for a system, whose forces are the same as long as it lives. None where values
+    beside the parameter's are refused, or the numbers jump.
     """
     exact = system._exact_forces
     assert exact is not None  # as of all compiled forces that are differentiated
@@ -64,7 +55,7 @@ def numbers_by_parameter(
         forces = system.arrays.forces
         part = forces.forces[forces.names.index(owner)]
         try:
-            exact.rates[name] = rates_of_numbers(part, field, start, moves)
+            exact.rates[name] = rates_of_numbers(part, field, *moves_of(system, name))
         except UsageError:
             exact.rates[name] = None
     return exact.rates[name]

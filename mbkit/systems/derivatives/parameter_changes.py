@@ -109,10 +109,11 @@ def _of_constraints(point: Point, name: str, scaled: bool) -> Change | None:
 
 def _of_forces(point: Point, name: str) -> Floats:
     """Return the change of e by a parameter of a force, which nothing else knows of."""
-    system, (start, moves) = point.system, moves_of(point.system, name)
-    exact = forces_by_parameter(system, name, start, moves, point.states)
+    system = point.system
+    exact = forces_by_parameter(system, name, point.states)
     if exact is not None:
         return -exact
+    start, moves = moves_of(system, name)
     size = point.sizes["efforts"]
 
     def forces(e: float, k: int) -> Floats:

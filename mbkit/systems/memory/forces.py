@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -40,7 +41,7 @@ class ForceArrays:
     parameters: dict[str, Any] = attrs.field(factory=dict)
     owners: tuple[Any, ...] = ()  # compiled functions
 
-    @property
+    @functools.cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the forces."""
         return tuple(force.name for force in self.forces)
