@@ -4,11 +4,15 @@ import copy
 import pathlib
 import pickle
 
+import attrs
 import numpy as np
 import pytest
 
 import mbkit as mb
 from mbkit.simulation.long_runs.identity import system_digest
+from tests.constraints.examples import EXAMPLES as CONSTRAINTS
+from tests.forces.cases import every_force, tree
+from tests.joints.pose_only import TWINS
 
 MODELS = pathlib.Path(__file__).parents[2] / "docs" / "studies" / "models"
 COORDINATES = {
@@ -41,3 +45,44 @@ def test_copies_are_the_system_itself_and_pickles_the_same_to_the_last_bit(name)
         again.solve_dynamics(q, v), system.solve_dynamics(q, v), strict=True
     ):
         assert np.array_equal(found, expected)
+
+
+def test_a_system_does_not_follow_its_mechanism():
+    """What is added to a mechanism later, or set there, is for its next system."""
+    mech = slider_crank()
+    system = mech.assemble()
+    q, v = system.close_loops(system.reference_configuration(), np.ones(system.nv))
+    arguments = q, v, np.ones(system.nv)
+    before, text = system.forward_dynamics(*arguments), system.model_text
+    mech.gravity = (1.0, 2.0, 3.0)
+    mech.add_force(mb.JointDamper("damper", system.joint_names[0], damping=3.0))
+    mech.add_body(mb.Body("late", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    assert system.forward_dynamics(*arguments).tobytes() == before.tobytes()
+    assert system.model_text == text
+
+
+def parts():
+    """Return a body, and joints, forces and constraints of all kinds."""
+    rng = np.random.default_rng(3)
+    mech, single = tree(rng)
+    joints = [make("joint") for make, _ in TWINS.values()]
+    bodies = [*mech.bodies.values()][:1]
+    found = [*bodies, *joints, *every_force(rng, mech, single), *CONSTRAINTS]
+    return {f"{type(each).__name__}, {k}": each for k, each in enumerate(found)}
+
+
+PARTS = parts()
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_a_system_keeps_of_a_model_cannot_change(name):
+    """Bodies, joints, forces and constraints are values: fields are frozen, and so are arrays."""
+    part = PARTS[name]
+    for field in attrs.fields(type(part)):
+        value = getattr(part, field.name)
+        with pytest.raises(attrs.exceptions.FrozenInstanceError):
+            setattr(part, field.name, value)
+        if isinstance(value, np.ndarray):
+            assert not value.flags.writeable, field.name
+            assert value.base is None or not value.base.flags.writeable, field.name
+        assert not isinstance(value, (list, dict, set)), field.name
