@@ -119,6 +119,15 @@ def test_impossible_pairs_and_polynomials_are_refused(options, message):
         mb.Tableau("mine", order=2, A=[[0.0, 0.0], [1.0, 0.0]], b=[0.5, 0.5], **options)
 
 
+def test_straight_lines_are_polynomials_of_order_one():
+    """The least that may be said of a dense output, and of embedded weights."""
+    step = {"A": [[0.0, 0.0], [1.0, 0.0]], "b": [0.5, 0.5]}
+    line = {"b_dense": [[0.5], [0.5]], "dense_order": 1}
+    euler = {"b_embedded": [1.0, 0.0], "embedded_order": 1}
+    tableau = mb.Tableau("mine", order=2, **step, **line, **euler)
+    assert (tableau.dense_order, tableau.embedded_order) == (1, 1)
+
+
 def test_the_nodes_are_the_row_sums():
     """c = A 1, the condition under which an autonomous system suffices."""
     for tableau in TABLEAUS.values():
