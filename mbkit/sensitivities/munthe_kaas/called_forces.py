@@ -12,6 +12,7 @@ import numpy as np
 from mbkit.forces.built_in import Bushing
 from mbkit.integrators.step_memory import Record
 from mbkit.kernels import layout
+from mbkit.sensitivities.munthe_kaas.forces import owner_of
 from mbkit.systems import System
 from mbkit.systems.derivatives.force_changes import numbers_by_parameter
 from mbkit.systems.memory.lanes import lines
@@ -59,16 +60,14 @@ class CalledForces:
         table = np.zeros(len(taken), records.CALLED_FORCE)
         owned = defaultdict(list)
         for name in wanted:
-            kind, _, rest = name.partition(".")
-            if kind == "forces":
-                owned[rest.rpartition(".")[0]].append(name)
+            owned[owner_of(name)].append(name)
         for row, k in zip(table, taken, strict=True):
             force, joints = forces.forces[k], _joints_of(system, k)
             row["force"], row["rows"], row["num_rows"] = k, array_address(joints), len(joints) - 1
             row["names_joints"] = bool(force.joints) or force.acts_on == "joints"
             row["by_numbers_alone"] = type(force) is Bushing
             self._kept.append(joints)
-            self._install_numbers(row, system, force.name, owned[force.name])
+            self._install_numbers(row, system, force.name, owned[f"forces.{force.name}"])
         most = max(1, *(int(forces.table[k]["num_bodies"]) for k in taken))
         bodies = np.zeros(most, records.BODY_OF_FORCE)
         space, duals = exact.lend(taken)

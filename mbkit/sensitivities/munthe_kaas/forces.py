@@ -75,8 +75,8 @@ def moved_bushings(system: System, names: Iterable[str]) -> list[int]:
     """Return the rows of the bushings of which some of the parameters are."""
     if system._exact_forces is None:
         return []
-    owners = {name.partition(".")[2].rpartition(".")[0] for name in names}
-    return [k for k in _bushings(system) if system.arrays.forces.names[k] in owners]
+    owners, forces = set(map(owner_of, names)), system.arrays.forces.names
+    return [k for k in _bushings(system) if f"forces.{forces[k]}" in owners]
 
 
 def _bushings(system: System) -> list[int]:
