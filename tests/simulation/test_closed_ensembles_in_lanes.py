@@ -147,8 +147,9 @@ def test_each_run_of_a_closed_mechanism_chooses_its_steps(monkeypatch, left_alon
     check_alone(runs, system, options, given)
 
 
-def test_runs_beside_one_that_fails_have_their_own_bits(left_alone):
+def test_runs_beside_one_that_fails_have_their_own_bits(monkeypatch, left_alone):
     """Those that drift too far fail, taken alone with whoever was on the way beside them."""
+    monkeypatch.setattr(in_threads, "cores", lambda: 1)  # as above
     system, q = CASES["absolute"]()
     given = starts(system, q)
     given["v"] *= 40.0
