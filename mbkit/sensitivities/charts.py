@@ -74,10 +74,17 @@ class Charts:
     @property
     def memory(self) -> Floats:
         """What `mbkit.kernels.sensitivities.charts` needs."""
-        from mbkit.kernels.sensitivities.charts import MEMORY
+        from mbkit.kernels.joints import spherical
+        from mbkit.kernels.sensitivities.charts import IS_ROTATION, MEMORY
 
         largest = max((max(a, b) * a for a, b in self._sizes), default=0)
-        return np.zeros((MEMORY, max(self.system.ndx, self.system.nv, 2 * largest)))
+        memory = np.zeros((MEMORY, max(self.system.ndx, self.system.nv, 2 * largest)))
+        arrays = self.system.arrays
+        for row, joint in zip(arrays.bodies, arrays.joints, strict=True):
+            kernels = None if joint is None else joint.kernels()
+            if getattr(kernels, "dexp_inv", None) is spherical.dexp_inv:
+                memory[IS_ROTATION, row["first_step"]] = 1.0
+        return memory
 
     @property
     def _sizes(self) -> list[tuple[int, int]]:

@@ -8,6 +8,12 @@ itself, k = A(x) w(q, v), is differentiated by central differences of sixth orde
 
 at h = 1/32: inverse differentials are series with the radius 2 pi. Where v are the rates w of
 steps, k does not change with q, and with v by A(x).
+
+Of a rotation vector, A(x) = dexp_{-x}^-1 = I + x~/2 + e x~^2, all are closed forms: on the plane
+across x, where x~ is i phi, A is g + i phi/2 with g = 1 - e z, z = phi^2, so that with n = |A|^2
+
+    E = I - x~ / 2n + (1/4 - g e) x~^2 / n,        C = I - g x~ / n + x~^2 / 2n,
+    d(A w) = (-w~/2 + e (x.w I + x w^T - 2 w x^T) + f (x x (x x w)) x^T) dx,        f = e' / phi.
 """
 
 from typing import Any, NamedTuple
@@ -18,15 +24,20 @@ from mbkit.kernels.derivatives import joint_changes
 from mbkit.kernels.derivatives.joint_changes import set_rates, step_from
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
 from mbkit.kernels.layout import SCREW
+from mbkit.kernels.lie.matrices import skew_polynomial
+from mbkit.kernels.lie.series import e_f_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
+from mbkit.kernels.vectors import cross, dot
 from mbkit.kernels.workspace import bodies, scratch_of, trials
 
 #: h, and what the weights at the steps of `joint_changes` are multiplied by.
 STEP = 1.0 / 32.0
 PART = joint_changes.STEP / STEP
 
-#: Rows of the memory, each as long as a step, and as two of the largest block of a joint.
-MEMORY = 5
+#: Rows of the memory, each as long as a step, and as two of the largest block of a joint. The last
+#: tells at the first step of each joint whether its steps are rotation vectors: 1.0.
+MEMORY = 6
+IS_ROTATION = 5
 
 
 class Step(NamedTuple):
@@ -219,8 +230,44 @@ def set_rates_of_joint(place, trial, A, first, out):
 
 
 @helper
+def write(A, out, first):
+    """Write a matrix of nine."""
+    for j in range(9):
+        out[first + j] = A[j]
+
+
+@helper
+def set_rotation(place, every, first, out):
+    """The blocks of a joint whose steps are rotation vectors, from an entry on, in closed form."""
+    row = place.row
+    a = row.first_step
+    x = (place.x[a], place.x[a + 1], place.x[a + 2])
+    z = dot(x, x)
+    e, f = e_f_of(x, z)
+    g = 1.0 - e * z
+    inverse = 1.0 / (g * g + 0.25 * z)
+    write(skew_polynomial(1.0, -g * inverse, 0.5 * inverse, x), out, first)
+    write(skew_polynomial(1.0, -0.5 * inverse, (0.25 - g * e) * inverse, x), out, first + 9)
+    if every == 0:
+        return
+    b = row.first_velocity
+    w = (place.v[b], place.v[b + 1], place.v[b + 2])
+    xw = dot(x, w)
+    twice = cross(x, cross(x, w))
+    around = skew_polynomial(e * xw, -0.5, 0.0, w)
+    for i in range(3):
+        for j in range(3):
+            rest = e * (x[i] * w[j] - 2.0 * w[i] * x[j]) + f * twice[i] * x[j]
+            out[first + 18 + 3 * i + j] = around[3 * i + j] + rest
+    write(skew_polynomial(1.0, 0.5, e, x), out, first + 36)
+
+
+@helper
 def set_joint(place, trial, every, first, out):
     """The blocks of a joint, from an entry on; see `set_differentials`."""
+    if place.memory[IS_ROTATION, place.row.first_step] != 0.0:
+        set_rotation(place, every, first, out)
+        return OK
     d = place.row.ndx
     A, both = place.memory[3], place.memory[4]
     status = set_columns(place, 1.0, A, 0, d)
