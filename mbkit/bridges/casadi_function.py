@@ -77,10 +77,9 @@ def casadi_function(
         If there is no such evaluation, or it cannot be a function, since it searches or is no
         array: with what is instead; if options do not belong to it, or are missing; if actuators
         cannot give every motion; if a joint, a prescribed motion or a force cannot be traced, or a
-        parameter cannot stay free (what curves are given at, whole poses in forces, several axes of
-        one member of a composite joint, or an axis beside a member in Python, the screw of a joint
-        that only slides, the pitch of a helical planar joint, the turn of a joint that does not
-        move): by name.
+        parameter cannot stay free (rotations of a table of poses, an axis beside a member in
+        Python of a composite joint, what turns a joint that only slides, the turn of a joint that
+        does not move): by name.
     NameUnknownError
         If there is no such body, joint, input or parameter.
     ConstraintError

@@ -68,6 +68,12 @@ class JointPairConstraint(Constraint):
             )
 
 
+def unit(direction: FloatArray) -> FloatArray:
+    """Return the unit vector along a direction (3,), not zero."""
+    along: FloatArray = direction / np.linalg.norm(direction)
+    return along
+
+
 def axes_of(direction: FloatArray, beside: FloatArray | None = None) -> FloatArray:
     """Return three unit vectors in rows, right-handed, the first along a direction (3,), not zero.
 
@@ -79,9 +85,8 @@ def axes_of(direction: FloatArray, beside: FloatArray | None = None) -> FloatArr
     >>> axes_of(np.array([0.0, 0.0, 2.0]))[0]
     array([0., 0., 1.])
     """
-    first = direction / np.linalg.norm(direction)
-    of = first if beside is None else beside / np.linalg.norm(beside)
-    least = np.eye(3)[int(np.argmin(np.abs(of)))]
-    second = np.cross(first, least)
-    second /= np.linalg.norm(second)
+    first = unit(direction)
+    of = first if beside is None else unit(beside)
+    least = np.eye(3)[int(np.argmin(of * of))]
+    second = unit(np.cross(first, least))
     return np.stack([first, second, np.cross(first, second)])

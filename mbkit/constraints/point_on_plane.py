@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.constraints.fields import direction, point
-from mbkit.constraints.pairs import BodyPairConstraint, axes_of
+from mbkit.constraints.pairs import BodyPairConstraint, unit
 from mbkit.forces.kernels import Addressed
 from mbkit.spatial.arrays import FloatArray
 
@@ -65,4 +65,4 @@ class PointOnPlane(BodyPairConstraint):
 
     def parameters(self) -> FloatArray:
         """Return point_a, point_b, the unit normal."""
-        return np.concatenate([self.point_a, self.point_b, axes_of(self.normal)[0]])
+        return np.concatenate([self.point_a, self.point_b, unit(self.normal)])

@@ -196,7 +196,7 @@ class PrescribedPose(Constraint):
             what = f"Constraint {self.name!r}"
             for k, each in enumerate(self.poses):
                 with_key("poses", check_pose, each, f"{what}: poses[{k}]")
-            turns = _quaternions(self.poses)
+            turns = quaternions_of(self.poses)
             cosines = np.einsum("ki,ki->k", turns[1:], turns[:-1])
             if cosines.min() < _LEAST_COSINE:
                 k = int(np.argmin(cosines))
@@ -235,11 +235,11 @@ class PrescribedPose(Constraint):
         if self.function is not None:
             return np.zeros(0)
         frame = [self.frame[:3, 3], self.frame[:3, :3].ravel()]
-        curve = np.hstack([_quaternions(self.poses), self.poses[:, :3, 3]])
+        curve = np.hstack([quaternions_of(self.poses), self.poses[:, :3, 3]])
         return np.concatenate([*frame, spline(self.times, curve)])
 
 
-def _quaternions(poses: FloatArray) -> FloatArray:
+def quaternions_of(poses: FloatArray) -> FloatArray:
     """Return the unit quaternion of each pose, of both the one that is nearer to that before."""
     found = UnitQuaternion.from_rotation(poses[:, :3, :3])
     signs = np.where(np.einsum("ki,ki->k", found[1:], found[:-1]) < 0.0, -1.0, 1.0)

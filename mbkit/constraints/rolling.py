@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.constraints.fields import direction, number, point
-from mbkit.constraints.pairs import BodyPairConstraint, axes_of
+from mbkit.constraints.pairs import BodyPairConstraint, axes_of, unit
 from mbkit.forces.kernels import Addressed
 from mbkit.spatial.arrays import FloatArray
 
@@ -141,4 +141,4 @@ class RollingDisc(_Rolling):
 
     def parameters_beside(self, other: _Rolling) -> FloatArray:
         """Return radius, point_a, unit normal and two directions, centre, unit axis."""
-        return np.concatenate([_Rolling.parameters_beside(self, other), axes_of(self.axis)[0]])
+        return np.concatenate([_Rolling.parameters_beside(self, other), unit(self.axis)])

@@ -6,19 +6,16 @@ them, shapes and inertias, are objects with the same fields, made without the ch
 
 from __future__ import annotations
 
-import functools
-import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
-from mbkit.differentiation.retarget import Retargeting
-from mbkit.differentiation.tape import CannotTraceError, Number, Traced
+from mbkit.differentiation.tape import Number, Traced
 from mbkit.errors import UsageError
 from mbkit.parts.solids import Solid
 from mbkit.tracing.branches import BranchingTape
+from mbkit.tracing.copies_of_objects import ObjectCopies
 from mbkit.tracing.parameters import Free, free_parameter
 
 if TYPE_CHECKING:
@@ -76,7 +73,7 @@ def _inertia(trace: Trace, tape: BranchingTape, path: str, fields: Mapping[str, 
     body = trace.system._blueprint.bodies[path.partition(".")[2]]
 
     def run() -> list[Number]:
-        shadow = _BodyCopies().remade(body, fields)
+        shadow = ObjectCopies().remade(body, fields)
         inertia = shadow.computed_inertia() if isinstance(body, Solid) else shadow.inertia
         parts = (np.asarray(getattr(inertia, name), dtype=object) for name in _FIELDS)
         return [number for part in parts for number in part.ravel()]
@@ -113,69 +110,3 @@ def _check(trace: Trace, path: str, fields: Mapping[str, Any]) -> None:
 def _values(numbers: Any) -> Any:
     value = np.array([float(getattr(x, "value", x)) for x in np.ravel(numbers)])
     return value.reshape(np.shape(numbers)) if np.ndim(numbers) else float(value[0])
-
-
-class _BodyCopies(Retargeting):
-    """Copies that also make objects of attrs classes, with fields as they are given."""
-
-    def remade(self, original: Any, changes: Mapping[str, Any]) -> Any:
-        """Return an object with other fields."""
-        kind = original.__class__
-        fields = {each.name: getattr(original, each.name) for each in attrs.fields(kind)}
-        shadow = object.__new__(self._shadow_class(kind))
-        return self._filled(shadow, kind, {**fields, **changes})
-
-    def _filled(self, shadow: Any, kind: type, fields: Mapping[str, Any]) -> Any:
-        own = {name: self.convert(value) for name, value in fields.items()}
-        made = {"_original": object.__new__(kind), "_convert": self.convert, "_remade": True}
-        vars(shadow).update(own, **made)
-        return shadow
-
-    def _function(self, function: types.FunctionType, cell: Any = None) -> Any:
-        if function is attrs.evolve:
-            return lambda original, **changes: self.remade(original, changes)
-        return super()._function(function, cell)
-
-    def _type(self, kind: type) -> Any:
-        return self._shadow_class(kind) if attrs.has(kind) else super()._type(kind)
-
-    def _shadow_class(self, kind: type) -> Any:
-        known = id(kind) in self._classes
-        made = super()._shadow_class(kind)
-        if not known and attrs.has(kind):
-            made.__init__ = self._initialiser(kind)
-            made.__getattr__ = _attribute(made.__getattr__)
-        return made
-
-    def _initialiser(self, kind: type) -> Callable[..., None]:
-        """Return what takes the arguments of an attrs class."""
-        fields: Sequence[Any] = attrs.fields(kind)
-        names = [each.name for each in fields if each.init and not each.kw_only]
-
-        def initialise(shadow: Any, *arguments: Any, **options: Any) -> None:
-            given = dict(zip(names, arguments, strict=False)) | options
-            for each in fields:
-                if each.name not in given and each.init:
-                    default = each.default
-                    given[each.name] = default.factory() if hasattr(default, "factory") else default
-            self._filled(shadow, kind, given)
-
-        return initialise
-
-    def _copy_property(self, kind: type, made: Any, name: str, value: Any) -> None:
-        cached = isinstance(value, functools.cached_property)
-        function = value.func if cached else value.fget
-        setattr(made, name, property(self._function(function, made)))
-
-
-def _attribute(of_original: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    """Return what gives an attribute that a shadow has not: that of its original, if it has one."""
-
-    def get(shadow: Any, name: str) -> Any:
-        if "_remade" not in vars(shadow):
-            return of_original(shadow, name)
-        raise CannotTraceError(
-            f"{shadow.__class__.__name__}.{name} is kept in a cache; write it as a property"
-        )
-
-    return get

@@ -12,10 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import apply
+from mbkit.differentiation.tape import Traced, apply
 from mbkit.errors import UsageError
 from mbkit.joints import JOINT_TYPES, Joint
-from mbkit.joints.built_in import ScrewJoint, TranslationalJoint, UniversalJoint
+from mbkit.joints.built_in import (
+    HelicalPlanarJoint,
+    ScrewJoint,
+    TranslationalJoint,
+    UniversalJoint,
+)
 from mbkit.kernels import layout
 from mbkit.tracing.parameters import Free
 
@@ -23,13 +28,19 @@ if TYPE_CHECKING:
     from mbkit.systems import System
     from mbkit.tracing.trace import Trace
 
-__all__ = ["enter_places", "is_of_places", "turned"]
+__all__ = ["enter_places", "is_of_places", "screw_of", "turned", "unit", "write_pitch"]
 
 _PLACES = ("S_pred", "S_succ")
 
 #: Numbers of a screw in the memory of a product of screws; its direction, if it turns or slides.
 _SCREW = 10
 _TURNS, _SLIDES = slice(1, 4), slice(4, 7)
+
+#: The normal of a plane of translations, among the wrenches in the memory of its joint.
+_NORMAL = slice(22, 25)
+
+#: The pitch of a helical planar joint in its memory, and the last of the three wrenches before it.
+_PITCH, _WRENCH = 19, 13
 
 #: Fields that are directions in the memory of a joint, by its class and their names.
 _IN_MEMORY: dict[Any, dict[str, slice]] = {
@@ -49,6 +60,8 @@ def is_of_places(system: System, each: Free) -> bool:
     joint = _joints(system).get(name)
     if field in _IN_MEMORY.get(type(joint), ()):
         return True
+    if field == "pitch" and isinstance(joint, HelicalPlanarJoint):
+        return True
     return (field == "axis" and type(joint) in JOINT_TYPES.values()) or _is_screw(joint, field)
 
 
@@ -66,10 +79,8 @@ def _joints(system: System) -> dict[str, Joint]:
 
 
 def _is_screw(joint: Joint | None, field: str) -> bool:
-    """Return whether a field is the screw of a joint that turns about an axis nearby."""
-    return (
-        isinstance(joint, ScrewJoint) and field == "screw" and joint.rate > 0.0 and not joint.is_far
-    )
+    """Return whether a field is the screw of a joint whose axis is nearby, if it has one."""
+    return isinstance(joint, ScrewJoint) and field == "screw" and not joint.is_far
 
 
 def enter_places(trace: Trace) -> None:
@@ -111,11 +122,6 @@ class _Place:
                 f"and bodies that it joins are one; the turn of its place cannot stay free, its "
                 f"position can: name entries such as 'joints.{self.name}.S_pred[0, 3]'."
             )
-        if "axes" in self.fields:
-            raise UsageError(
-                f"{self.trace.what}: 'joints.{self.name}.axes' cannot stay free, since the joint "
-                f"closes a loop; take other loop_joints, or turn its place."
-            )
         k = closure.names.index(self.name)
         self._move_sites(k, Q)
         row = self.trace.mirror.pointer_at(self._closure["joints"])[k + 1]
@@ -150,7 +156,13 @@ class _Place:
             return turned(self.trace, joint, self._value("axis"), self._value("point"))
         if "screw" not in self.fields:
             return np.eye(4)
-        w, v = np.split(self._value("screw"), 2)
+        w, v = screw_of(self.trace, joint, f"joints.{self.name}")
+        if joint.rate == 0.0:
+            lead = apply("sqrt", v @ v)
+            self.rates = 0.0, lead
+            return _pose(_along(self.trace, v / lead), np.zeros(3)) @ _inverse(
+                joint.canonical_frame
+            )
         rate = apply("sqrt", w @ w)
         e = w / rate
         self.rates = rate, e @ v
@@ -209,21 +221,46 @@ class _Place:
 
     def _write_directions(self, whole: list[Any], pieces: list[Any]) -> None:
         """Write directions into the memory of a joint, and into that of its pieces."""
+        if "pitch" in self.fields:
+            for address in (*whole, *pieces):
+                write_pitch(self.trace.mirror.pointer_at(address), self._value("pitch")[()])
         fields = _IN_MEMORY.get(type(self.joint), {})
         rows = [(fields[f], axis) for f in fields for axis in np.atleast_2d(self._value(f))]
         if not self.fields.intersection(fields):
             return
+        if isinstance(self.joint, TranslationalJoint) and len(rows) == 2:
+            for address in whole:
+                normal = unit(np.cross(*(axis for _, axis in rows)))
+                self.trace.mirror.pointer_at(address)[_NORMAL] = normal
         for k, (entries, axis) in enumerate(rows):
             for address in whole:
                 memory = self.trace.mirror.pointer_at(address)
-                memory[len(memory) - _SCREW * (len(rows) - k) :][entries] = _unit(axis)
+                memory[len(memory) - _SCREW * (len(rows) - k) :][entries] = unit(axis)
             for address in pieces[k : k + 1]:
-                self.trace.mirror.pointer_at(address)[entries] = _unit(axis)
+                self.trace.mirror.pointer_at(address)[entries] = unit(axis)
+
+
+def screw_of(trace: Trace, joint: Any, owner: str) -> Any:
+    """Return (w, v) of a screw joint; UsageError if it slides and what turns it stays free."""
+    w, v = np.split(trace.parameter(f"{owner}.screw"), 2)
+    if joint.rate == 0.0 and any(isinstance(x, Traced) for x in w):
+        raise UsageError(
+            f"{trace.what}: '{owner}.screw' cannot stay free as a whole, since the joint only "
+            f"slides, and with the least turn is another one, whose q is an angle; name the "
+            f"entries of its shift, '{owner}.screw[3]' to '[5]'."
+        )
+    return w, v
+
+
+def write_pitch(memory: Any, pitch: Any) -> None:
+    """Write the pitch of a helical planar joint, and the wrench that it bears along its axis."""
+    size = apply("sqrt", 1.0 + pitch * pitch)
+    memory[_PITCH], memory[_WRENCH + 2], memory[_WRENCH + 5] = pitch, -pitch / size, 1.0 / size
 
 
 def turned(trace: Trace, joint: Any, axis: Any, point: Any) -> Any:
     """Return the turn Q about a point that brings the axis of a joint to another one."""
-    R = _along(trace, _unit(axis)) @ _along(trace, _unit(joint.axis)).T
+    R = _along(trace, unit(axis)) @ _along(trace, unit(joint.axis)).T
     return _pose(R, point - R @ point)
 
 
@@ -236,7 +273,8 @@ def _along(trace: Trace, e: Any) -> Any:
     return np.array(R, dtype=object) * np.array([1.0, sign, sign], dtype=object)
 
 
-def _unit(axis: Any) -> Any:
+def unit(axis: Any) -> Any:
+    """Return the unit vector along an axis."""
     axis = np.asarray(axis, dtype=object)
     return axis / apply("sqrt", axis @ axis)
 

@@ -1,8 +1,9 @@
-"""Axes of the members of composite joints that stay free.
+"""Axes and screws of the members of composite joints that stay free.
 
 T = T_1 ... T_n, each T_i in the joint's frame. Another axis of a member is a turn Q about its
 point: T_i becomes Q T_i Q^-1. In the memory of the joint these are other screws Ad_Q X where the
-members are one product of exponentials, else another frame Q K of the member.
+members are one product of exponentials, else another frame Q K of the member. Members of several
+axes, and screws, are written anew: r, e, a and b of each X = (r e, a + r b).
 """
 
 from __future__ import annotations
@@ -12,12 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.differentiation.tape import apply
 from mbkit.errors import UsageError
 from mbkit.joints import CompositeJoint
 from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.bases.screw_motion import ScrewMotion
+from mbkit.joints.built_in import (
+    HelicalPlanarJoint,
+    ScrewJoint,
+    TranslationalJoint,
+    UniversalJoint,
+)
 from mbkit.joints.motions.screw_product import ScrewProduct
-from mbkit.tracing.joint_placements import turned
+from mbkit.tracing.joint_placements import screw_of, turned, unit, write_pitch
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -28,10 +36,22 @@ __all__ = ["enter_member_axes", "is_of_member_axis"]
 #: Numbers of a screw in the memory of a product of screws.
 _SCREW = 10
 
+#: Fields of members by which their screws are written anew, or their pitch.
+_WRITTEN: dict[Any, tuple[str, ...]] = {
+    UniversalJoint: ("axis1", "axis2"),
+    TranslationalJoint: ("axes",),
+    ScrewJoint: ("screw",),
+    HelicalPlanarJoint: ("pitch",),
+}
+
 
 def is_of_member_axis(system: System, path: str) -> bool:
-    """Return whether a parameter is the axis of a member of a composite joint of the tree."""
-    return path.endswith(".axis") and _found(system, path) is not None
+    """Return whether a parameter says where a member of a composite joint of the tree moves."""
+    found = _found(system, path)
+    if found is None:
+        return False
+    field = path.rpartition(".")[2]
+    return field == "axis" or field in _WRITTEN.get(type(found[1][-1]), ())
 
 
 def enter_member_axes(trace: Trace) -> None:
@@ -77,10 +97,78 @@ def _enter(trace: Trace, path: str) -> None:
             f"{trace.what}: {path!r} cannot stay free, since joint {joint.name!r} has a member in "
             f"Python; put a body between the members, or leave it out."
         )
-    owner = path.rpartition(".")[0]
+    owner, _, field = path.rpartition(".")
+    if field != "axis":
+        _write_anew(trace, k, chain, owner)
+        return
     Q = turned(trace, member, trace.parameter(path), trace.parameter(f"{owner}.point"))
     _turn_in_memory(trace.mirror.pointer_at(row["parameters"]), chain, Q)
     _turn_pieces(trace, k, chain, Q)
+
+
+def _write_anew(trace: Trace, k: int, chain: list[Any], owner: str) -> None:
+    """Write the screws of a member, or its pitch, into the memory of a joint and of its pieces."""
+    from mbkit.kernels.compile import array_address
+
+    row = trace.mirror.pointer_at(trace.workspace.record[0]["bodies"])[k]
+    table = trace.system.arrays.joint_pieces
+    pieces = trace.mirror.pointer_at(array_address(table.table))
+    own = pieces[int(table.first[k]) : int(table.first[k + 1])][_place(chain, _count_pieces)]
+    memories = [trace.mirror.pointer_at(piece["parameters"]) for piece in own]
+    memory, in_joint_frame = _memory_of(trace.mirror.pointer_at(row["parameters"]), chain)
+    if isinstance(chain[-1], HelicalPlanarJoint):
+        for each in (memory, *memories):
+            write_pitch(each, trace.parameter(f"{owner}.pitch")[()])
+        return
+    screws = _screws(trace, chain[-1], owner, in_joint_frame=in_joint_frame)
+    memory.reshape(-1, _SCREW)[...] = screws
+    for each, screw in zip(
+        memories, _screws(trace, chain[-1], owner, in_joint_frame=False), strict=True
+    ):
+        each[:_SCREW] = screw
+
+
+def _memory_of(memory: Any, chain: list[Any]) -> tuple[Any, bool]:
+    """Return the screws, or all numbers, of a member, and whether they are in the joint's frame."""
+    from mbkit.kernels.joints import composite
+
+    joint, member = chain[:2]
+    if joint.screw_product is not None:
+        own = memory[: len(joint.parameters())]
+        first, place = len(own) - _SCREW * _count_screws(joint), _place(chain, _count_screws)
+        return own[first + _SCREW * place.start : first + _SCREW * place.stop], True
+    names = [each.name for each in joint.members if each.num_velocities]
+    entry = memory[composite.FIRST_MEMBER + composite.MEMBER_SIZE * names.index(member.name) :]
+    own = memory[int(entry[composite.PARAMETERS]) :]
+    if len(chain) > 2:
+        return _memory_of(own, chain[1:])
+    if isinstance(member, HelicalPlanarJoint):
+        return own[: len(member.parameters())], False
+    count = _count_screws(member)
+    size = 1 + 6 * (6 - member.num_velocities)
+    return own[size : size + _SCREW * count], False
+
+
+def _screws(trace: Trace, member: Any, owner: str, *, in_joint_frame: bool) -> Any:
+    """Return (r, e, a, b) of each screw of a member, in the joint's frame or in its own."""
+
+    def value(field: str) -> Any:
+        return trace.parameter(f"{owner}.{field}")
+
+    none = np.zeros(3)
+    if isinstance(member, ScrewJoint):
+        w, v = screw_of(trace, member, owner)
+        if member.rate == 0.0:
+            return np.array([[0.0, *none, *v, *none]], dtype=object)
+        r = apply("sqrt", w @ w)
+        e = w / r
+        along = (e @ v) * e
+        return np.array([[r, *e, *along, *((v - along) / r)]], dtype=object)
+    if isinstance(member, TranslationalJoint):
+        return np.array([[0.0, *none, *unit(axis), *none] for axis in value("axes")], dtype=object)
+    axes = [unit(value(field)) for field in _WRITTEN[UniversalJoint]]
+    point = value("point") if in_joint_frame else none
+    return np.array([[1.0, *e, *none, *np.cross(point, e)] for e in axes], dtype=object)
 
 
 def _turn_in_memory(memory: Any, chain: list[Any], Q: Any) -> None:

@@ -2,7 +2,7 @@
 
 Assembly turns parameters into the numbers that kernels read: inertias are moved and summed, places
 of joints are brought to canonical frames. All of that is polynomial in masses, centres of mass,
-moments, positions, gravity and the coefficients of most forces. The polynomials are found by
+moments, positions, gravity and the coefficients of springs. The polynomials are found by
 assembling with other values: Newton's form on the points of a sparse grid, up to the second power
 of each parameter and the third of all. An assembly at a point off the grid tells where a number is
 no such polynomial.
@@ -281,9 +281,9 @@ def _check(numbers: _Numbers, newton: Mapping[Product, Term]) -> None:
         names = ", ".join(repr(path) for path in dict.fromkeys(each.path for each in numbers.free))
         raise UsageError(
             f"{numbers.what}: the numbers of the system are no polynomials of {names}, so that "
-            f"they cannot stay free: what curves are given at, joints of several axes within "
-            f"composite joints, the screw of a joint that only slides, the pitch of a helical "
-            f"planar joint. Leave them out, and assemble anew for each value."
+            f"they cannot stay free: those of compiled joints of yours may be none, and those of "
+            f"forces and constraints whose 'parameters' cannot be traced. Leave them out, and "
+            f"assemble anew for each value."
         )
 
 

@@ -26,6 +26,7 @@ from mbkit.systems.memory.workspace import Workspace
 from mbkit.tracing.bodies import inertias_by_dimensions, is_of_dimensions
 from mbkit.tracing.branches import BranchingTape
 from mbkit.tracing.forces import enter_forces
+from mbkit.tracing.given_numbers import GivenNumbers
 from mbkit.tracing.joint_placements import enter_places, is_of_places
 from mbkit.tracing.joints import TracedJoints, enter_constraints
 from mbkit.tracing.kernels import ClosedForms, KernelCopies, SmoothForms
@@ -108,7 +109,9 @@ class Trace:
         maps = (SmoothForms if smooth else ClosedForms)(self.tape)
         self.copies = KernelCopies(self.mirror, maps)
         self.space = self.workspace.address
+        self._given = GivenNumbers(self)
         self._fill(free)
+        self._given.enter(self)
         enter_places(self)
         enter_member_axes(self)
         enter_python_fields(self)
@@ -128,7 +131,7 @@ class Trace:
         self.parameters = [
             self.tape.inputs(f"p{i}", [x or least for x in each.values])
             for i, each in enumerate(self.free)
-            for least in (0.1 if self._is_measured(each) else 0.0,)
+            for least in (0.0 if self._has_direction(each) else 0.1,)
         ]
 
     def inputs(self, name: str, size: int) -> Any:
@@ -221,9 +224,19 @@ class Trace:
             self.constants[x] = self.tape.input(f"constant {x!r}", x)
         return self.constants[x]
 
+    def _has_direction(self, each: Free) -> bool:
+        """Return whether a parameter is a direction, or a pose, whose zeros have a meaning."""
+        of_constraint = each.path.startswith("constraints.") and each.shape != ()
+        of_joint = is_of_places(self.system, each) or is_of_member_axis(self.system, each.path)
+        return of_joint or of_constraint or each.shape == (4, 4)
+
     def _is_measured(self, each: Free) -> bool:
-        """Return whether it is not known where the numbers of a system depend on a parameter."""
-        return not (is_of_places(self.system, each) or is_of_member_axis(self.system, each.path))
+        """Return whether it is not known how the numbers of a system depend on a parameter."""
+        return not (
+            each.path in self._given.paths
+            or is_of_places(self.system, each)
+            or is_of_member_axis(self.system, each.path)
+        )
 
     def _values(self, count: int) -> Any:
         """Return all numbers, as polynomials of what is not of places."""

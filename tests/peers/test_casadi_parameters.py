@@ -217,18 +217,18 @@ def test_coefficients_that_are_zero_and_cannot_be_less():
 def test_what_cannot_stay_free_is_named_with_a_remedy():
     mechanism = mb.Mechanism("odd")
     body = mechanism.add_body(mb.Body("body", random_inertia(np.random.default_rng(30))))
-    slide = mb.ScrewJoint("slide", (0, 0, 0, 1, 2, 3))
-    mechanism.add_joint(slide, mechanism.world, body)
+    flange = mechanism.add_body(mb.Body("flange", random_inertia(np.random.default_rng(31))))
+    mechanism.add_joint(mb.FreeJoint("free"), mechanism.world, body)
+    mechanism.add_joint(mb.FixedJoint("mount"), body, flange)
     times = np.arange(5) * 0.1
-    mechanism.add_force(mb.JointEffort("motor", "slide", times**2, times=times))
-    stiff = (3, 2, 1, 10, 20, 30)
-    mechanism.add_force(mb.Bushing("bushing", "world", "body", stiff, stiff))
+    poses = SE3.exp(times[:, None] * np.ones(6))
+    mechanism.add_constraint(mb.PrescribedPose("path", "body", times=times, poses=poses))
     system = mechanism.assemble()
     for name, reason in (
-        ("joints.slide.screw", "only slides.*assemble anew"),
-        ("forces.motor.times", "times must increase.*leave them out"),
-        ("forces.bushing.frame_a", r"a rotation.*of a pose its position, such as '\[0, 3\]'"),
+        ("constraints.path.poses", r"of a pose its position, such as '\[0, 3\]'"),
+        ("joints.mount.S_pred", "does not move.*its position can"),
     ):
         with pytest.raises(mb.UsageError, match=reason):
-            mb.casadi_function(system, "forward_dynamics", parameters=[name])
-    mb.casadi_function(system, "forward_dynamics", parameters=["forces.bushing.frame_a[0, 3]"])
+            mb.casadi_function(system, "constraint_residual", parameters=[name])
+    entry = "constraints.path.poses[1, 0, 3]"
+    mb.casadi_function(system, "constraint_residual", parameters=[entry])
