@@ -9,8 +9,9 @@ import pytest
 import mbkit as mb
 from mbkit.errors import ShapeError, UsageError
 from mbkit.lie import SE3
+from mbkit.sensitivities.munthe_kaas.forces import closed_form_parameters
 from tests.sensitivities.differences import assert_adjoint, assert_same
-from tests.trees import random_mechanism, random_state
+from tests.trees import random_inertia, random_mechanism, random_state
 
 KINDS = ("revolute", "spherical", "free", "helical", "planar", "composite", "universal")
 
@@ -118,8 +119,8 @@ def test_forces_and_joints_that_are_turned_round():
 
 
 @pytest.mark.compiled
-def test_bushings_on_the_world_and_across_branches():
-    """The adjoint takes them along, by the state and by their parameters."""
+def test_bushings_and_drags_on_the_world_and_across_branches():
+    """The adjoint takes them along, by the state and by all of their parameters."""
     rng = np.random.default_rng(2)
     mechanism = random_mechanism(rng, 6, ("spherical", "revolute", "universal"), turned_round=0.5)
     for k, bodies in enumerate((("body0", "body3"), ("world", "body5"), ("body4", "body1"))):
@@ -131,6 +132,13 @@ def test_bushings_on_the_world_and_across_branches():
                 frame_a=frame_a, frame_b=frame_b,
             )
         )  # fmt: skip
+    tool = mechanism.add_body(mb.Body("tool", random_inertia(rng)))
+    frames = tuple(SE3.exp(rng.normal(size=(2, 6))))
+    mechanism.add_joint(mb.FixedJoint("flange"), "body2", tool, frames=frames)
+    for k, body in enumerate(("tool", "body0", "world")):
+        numbers = rng.uniform(0.1, 0.5, 4)
+        point, wind = rng.normal(size=(2, 3))
+        mechanism.add_force(mb.Drag(f"drag{k}", body, *numbers[:2], point, wind, *numbers[2:]))
     system = mechanism.assemble()
     state = random_state(rng, system)
 
@@ -138,7 +146,8 @@ def test_bushings_on_the_world_and_across_branches():
         return mb.simulate(system, (0.0, 0.02), 5e-3, q=q, v=state.v)
 
     base, unit = run(), np.eye(system.ndx)[1]
-    numbers = [f"forces.mount{k}.{field}" for k in range(3) for field in ("stiffness", "damping")]
+    numbers = [name for name in system.parameters if name.startswith("forces.")]
+    assert set(closed_form_parameters(system, numbers)) == set(numbers)
     found = mb.sensitivities(base, by=["q", "v", *numbers, "bodies.body1.mass"])
     assert_same(system, base, found, "q", 1, lambda e: run(system.retract(state.q, e * unit)))
     assert_adjoint(base, found)

@@ -17,6 +17,8 @@ from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.sensitivities.weighted_bushings import SIZE as BUSHING_SIZE
 from mbkit.kernels.sensitivities.weighted_bushings import add_bushings
 from mbkit.kernels.sensitivities.weighted_constraints import add_constraints
+from mbkit.kernels.sensitivities.weighted_drags import SIZE as DRAG_SIZE
+from mbkit.kernels.sensitivities.weighted_drags import add_drags
 from mbkit.kernels.sensitivities.weighted_dynamics import (
     State,
     Sums,
@@ -42,6 +44,7 @@ PASSES = np.dtype(
         ("frames", _i8),  # rows of the regressor, or 0
         ("springs", _i8),  # or 0
         ("bushings", _i8),
+        ("drags", _i8),
         ("with_residuals", _i8),  # whether factors of residuals count
         ("closes", _i8),  # whether it is the end of a step that is closed
         ("constraints", _i8),  # ROWS of `mbkit.kernels.sensitivities.weighted_constraints`, or 0
@@ -53,6 +56,7 @@ PASSES = np.dtype(
         ("regressor", _i8),
         ("by_springs", _i8),
         ("table_of_bushings", _i8),
+        ("table_of_drags", _i8),
         ("called", _i8),  # forces, or 0
         ("factors", _i8),  # (5, m): L, Y, Z, G as in `weighted_loops.Factors`, and memory
         ("solve_adjoint", _i8),  # functions by address
@@ -84,7 +88,8 @@ def sums_at(record):
         matrix_at(record.turns, n, 6), matrix_at(record.pushes, n, 6),
         matrix_at(record.origins, n, 3), matrix_at(record.regressor, record.frames, 10),
         matrix_at(record.by_springs, record.springs, 9),
-        matrix_at(record.table_of_bushings, record.bushings, BUSHING_SIZE), record.called,
+        matrix_at(record.table_of_bushings, record.bushings, BUSHING_SIZE),
+        matrix_at(record.table_of_drags, record.drags, DRAG_SIZE), record.called,
     )  # fmt: skip
 
 
@@ -156,6 +161,7 @@ def back_through_equations(space, memory, q, v, vdot, x, by_q, by_v):
     set_own(model, scratch, state, sums)
     add_springs(space, sums)
     add_bushings(space, sums)
+    add_drags(space, sums)
     factors = Factors(table[0], table[1], table[2], residuals)
     out = tangent(model, by_q), velocities(model, by_v)
     status = add_called_forces(space, state, x, sums, out)

@@ -42,7 +42,6 @@ class Given(NamedTuple):
 
     k: Any  # its row of FORCE
     names_joints: Any
-    by_numbers_alone: Any
     rows: Any  # of its joints
     which: Any  # its bodies, rows of SITE
     bodies: Any  # BODY_OF_FORCE entries
@@ -161,7 +160,7 @@ def move_bodies(space, given):
         for j in range(6):
             body.E[j] = body.G[j] = body.H[j] = 0.0
         site = table[given.which[b]]
-        if body.row == 0 or given.by_numbers_alone != 0 or not is_first(given.which, b):
+        if body.row == 0 or not is_first(given.which, b):
             continue
         put_body(site, body, a, c, _ZERO, _ZERO)
         status, psi = weighted_power(space, given)
@@ -227,7 +226,7 @@ def given_of(space, called, n, q, v, y):
     time[0] = record.time
     nv = model[0].num_velocities
     return Given(
-        own.force, own.names_joints, own.by_numbers_alone,
+        own.force, own.names_joints,
         integers_at(own.rows, own.num_rows),
         integers_at(row.bodies, row.num_bodies),
         records_at(record.bodies, row.num_bodies, BODY_OF_FORCE), time,
@@ -249,7 +248,7 @@ def slopes_of_force(space, called, n, q, v, y, by_q, by_v):
         return OK
     given = given_of(space, called, n, q, v, y)
     status, reads = move_bodies(space, given)
-    if status == OK and given.by_numbers_alone == 0 and (given.names_joints != 0 or reads):
+    if status == OK and (given.names_joints != 0 or reads):
         by_v = as_array(by_v, speed.shape[0])
         status = move_joints(space, given, as_array(by_q, model[0].ndx), by_v)
         for i in given.rows:

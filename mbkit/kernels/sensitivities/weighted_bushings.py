@@ -21,7 +21,16 @@ by F, G by n, and by D
     force   K_t y + w_a x G_u + z_a x E_u,
     moment  that of the rotation + w_b x G_w + u_b x G_u + z_b x E_w + y_b x E_u,
 
-on b, and their opposites on a.
+on b, and their opposites on a. Where a frame moves on its body by a small twist, bodies and their
+twists stay: in the axes of a, frame b has the slopes
+
+    force   K_t y + G_u x w + E_u x z,      moment  that of the rotation,
+
+and frame a, in whose axes all vectors are seen,
+
+    force   -K_t y,
+    moment  -(that of the rotation + d x K_t y + z x E_w + y x E_u + w x G_w + u x G_u).
+
 Source: derived here; dexp^-1: Mueller 2018, (39), and its change: `mbkit.kernels.lie.series`;
 `mbkit.kernels.sensitivities.weighted_dynamics` has the recursion.
 """
@@ -51,7 +60,8 @@ from mbkit.kernels.vectors import (
 from mbkit.kernels.workspace import scratch_of
 
 #: A row of the table: rows of both bodies, stiffness and damping, and R, p of both frames in these;
-#: and y . tau by stiffness and damping, summed.
+#: and the sums of y . tau by stiffness and damping, and by small twists of both frames in their own
+#: axes.
 ROW_A = 0
 ROW_B = 1
 STIFFNESS = 2
@@ -62,7 +72,9 @@ R_B = 26
 P_B = 35
 BY_STIFFNESS = 38
 BY_DAMPING = 44
-SIZE = 50
+BY_FRAME_A = 50
+BY_FRAME_B = 56
+SIZE = 62
 
 
 class Frame(NamedTuple):
@@ -117,7 +129,8 @@ def slopes_of(row, a, b, V, W):
     """The wrenches, V and W of a and of b at the point of b; the sums of the row grow."""
     back = transposed(a.R)
     d = matrix_times(back, subtract(b.x, a.x))
-    x = quaternion_log(quaternion_from_rotation(matrix_product(back, b.R)))
+    relative = matrix_product(back, b.R)
+    x = quaternion_log(quaternion_from_rotation(relative))
     e, f = e_f_of(x, dot(x, x))
     w, u = seen(back, V[0], V[1])
     z, y = seen(back, W[0], W[1])
@@ -131,9 +144,17 @@ def slopes_of(row, a, b, V, W):
     turn = slope_by_rotation(x, e, f, k, times(row, STIFFNESS, B_z), z)
     moment = add(skew_polynomial_times(1.0, 0.5, e, x, k), times(row, DAMPING, w))
     force = add(times(row, STIFFNESS + 3, d), times(row, DAMPING + 3, u))
+    pull = times(row, STIFFNESS + 3, y)
+    G_a = times(row, DAMPING, z), times(row, DAMPING + 3, y)
+    by_b = add(pull, add(cross(G_a[1], w), cross(force, z)))
+    Q = transposed(relative)
+    accumulate(row[BY_FRAME_B:SIZE], matrix_times(Q, turn), matrix_times(Q, by_b))
+    by_a = add(add(turn, cross(d, pull)), add(cross(z, moment), cross(y, force)))
+    by_a = add(by_a, add(cross(w, G_a[0]), cross(u, G_a[1])))
+    accumulate(row[BY_FRAME_A:BY_FRAME_B], scale(-1.0, by_a), scale(-1.0, pull))
     E = matrix_times(a.R, moment), matrix_times(a.R, force)
-    G = matrix_times(a.R, times(row, DAMPING, z)), matrix_times(a.R, times(row, DAMPING + 3, y))
-    H = matrix_times(a.R, turn), matrix_times(a.R, times(row, STIFFNESS + 3, y))
+    G = matrix_times(a.R, G_a[0]), matrix_times(a.R, G_a[1])
+    H = matrix_times(a.R, turn), matrix_times(a.R, pull)
     of_a = add(cross(V[0][0], G[1]), cross(W[0][0], E[1]))
     by_w = add(cross(V[1][0], G[0]), cross(W[1][0], E[0]))
     by_u = add(cross(V[1][1], G[1]), cross(W[1][1], E[1]))

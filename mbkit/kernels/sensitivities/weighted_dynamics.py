@@ -17,10 +17,10 @@ r = Q + ad_Vp^T P,
                + dS v . (r + ad_V^T P) + (dS vdot + d(S-dot v)) . P + dS y . F,
     y . dtau = S . (Q + ad_(V + Vp)^T P) + d(S-dot v) . P         along a velocity.
 
-Forces add to F, to Q, and wrenches G that a step alone knows of: springs and bushings by closed
-forms, `mbkit.kernels.sensitivities.weighted_springs` and `weighted_bushings`, all others that are
-called by dual numbers, `weighted_forces`; fields on all bodies are part of gravity. The first line
-is then D . (... + G).
+Forces add to F, to Q, and wrenches G that a step alone knows of: springs, bushings and drags by
+closed forms, `mbkit.kernels.sensitivities.weighted_springs`, `weighted_bushings` and
+`weighted_drags`, all others that are called by dual numbers, `weighted_forces`; fields on all
+bodies are part of gravity. The first line is then D . (... + G).
 
 By inertial parameters it is the regressor contracted with W. All is in the axes of the world, at
 the origin of the body that the tree hangs on the world by.
@@ -52,6 +52,7 @@ from mbkit.kernels.recursions.inertias import (
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.sensitivities.weighted_bushings import add_bushings
+from mbkit.kernels.sensitivities.weighted_drags import add_drags
 from mbkit.kernels.sensitivities.weighted_forces import add_called_forces
 from mbkit.kernels.sensitivities.weighted_regressor import add_weighted_regressor
 from mbkit.kernels.sensitivities.weighted_springs import add_springs
@@ -84,17 +85,19 @@ class Sums(NamedTuple):
     origins: matrix  # (bodies + 1, 3), where the origin of the tree of a body is
     regressor: matrix  # (frames, 10), y^T Y, its row 0 memory; none: it is not wanted
     springs: matrix  # (springs, 9), y . tau by their parameters; none: it is not wanted
-    bushings: matrix  # (bushings, 50), what they are, and y . tau by their parameters
+    bushings: matrix  # (bushings, 62), what they are, and y . tau by their parameters
+    drags: matrix  # (drags, 21), the same
     called: int64  # CALLED of `mbkit.kernels.sensitivities.weighted_forces`, or 0
 
 
 @helper
 def sums_of(sums):
     """The same sums: see `mbkit.kernels.explicit_integrators.uncounted_records`."""
-    twists, momenta, turns, pushes, origins, regressor, springs, bushings, called = sums
+    twists, momenta, turns, pushes, origins, regressor, springs, bushings, drags, called = sums
     return Sums(
         matrix_of(twists), matrix_of(momenta), matrix_of(turns), matrix_of(pushes),
-        matrix_of(origins), matrix_of(regressor), matrix_of(springs), matrix_of(bushings), called,
+        matrix_of(origins), matrix_of(regressor), matrix_of(springs), matrix_of(bushings),
+        matrix_of(drags), called,
     )  # fmt: skip
 
 
@@ -300,6 +303,7 @@ def back_through_dynamics(space, state, adjoints, weights, sums, out):
     set_own(model, scratch, state, sums)
     add_springs(space, sums)
     add_bushings(space, sums)
+    add_drags(space, sums)
     status = add_called_forces(space, state, weights, sums, out)
     if status != OK:
         return status

@@ -68,7 +68,6 @@ CALLED_FORCE = np.dtype(
         ("rows", _i8),
         ("num_rows", _i8),
         ("names_joints", _i8),
-        ("by_numbers_alone", _i8),  # 1: what the state does comes from elsewhere
         ("seeds", _i8),
         ("num_seeds", _i8),
         ("size", _i8),  # bytes of one set

@@ -9,7 +9,6 @@ from typing import Any, final
 
 import numpy as np
 
-from mbkit.forces.built_in import Bushing
 from mbkit.integrators.step_memory import Record
 from mbkit.kernels import layout
 from mbkit.sensitivities.munthe_kaas.forces import owner_of
@@ -36,7 +35,7 @@ class CalledForces:
     system : System
         The system.
     taken : sequence of int
-        Rows of the forces, which are compiled for dual numbers. Of bushings the numbers alone.
+        Rows of the forces, which are compiled for dual numbers.
     wanted : sequence of str
         Parameters by which there are derivatives on the way, as far as those of the numbers of the
         forces are known.
@@ -65,7 +64,6 @@ class CalledForces:
             force, joints = forces.forces[k], _joints_of(system, k)
             row["force"], row["rows"], row["num_rows"] = k, array_address(joints), len(joints) - 1
             row["names_joints"] = bool(force.joints) or force.acts_on == "joints"
-            row["by_numbers_alone"] = type(force) is Bushing
             self._kept.append(joints)
             self._install_numbers(row, system, force.name, owned[f"forces.{force.name}"])
         most = max(1, *(int(forces.table[k]["num_bodies"]) for k in taken))

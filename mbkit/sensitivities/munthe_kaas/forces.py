@@ -7,39 +7,47 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbkit.forces.built_in import Bushing, SpringDamper
+from mbkit.forces.built_in import Bushing, Drag, SpringDamper
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.memory.lanes import forces_have_lanes
 
 __all__ = [
-    "by_pair_forces",
+    "by_closed_forms",
     "called_forces",
+    "closed_form_parameters",
     "known_forces",
-    "moved_bushings",
-    "owner_of",
-    "pair_force_parameters",
     "other_forces",
+    "owner_of",
     "table_of_bushings",
+    "table_of_drags",
 ]
 
-#: Where parameters are in the numbers of a spring.
-_ENTRIES = {
+#: Where derivatives by parameters are in the rows of kernels: `weighted_springs` and so on.
+_OF_SPRING = {
     "stiffness": slice(0, 1), "rest_length": slice(1, 2), "damping": slice(2, 3),
     "point_a": slice(3, 6), "point_b": slice(6, 9),
+}  # fmt: skip
+_OF_BUSHING = {
+    "stiffness": slice(38, 44), "damping": slice(44, 50), "frame_a": slice(50, 56),
+    "frame_b": slice(56, 62),
+}  # fmt: skip
+_OF_DRAG = {
+    "linear": slice(11, 12), "quadratic": slice(12, 13), "angular": slice(13, 14),
+    "angular_quadratic": slice(14, 15), "point": slice(15, 18), "wind": slice(18, 21),
 }  # fmt: skip
 
 
 def other_forces(system: System, called: Iterable[int]) -> System | None:
     """Return the system with the forces that no pass takes along, if there are some.
 
-    `called` are rows of those that are taken along besides springs, bushings and fields.
+    `called` are rows of those that are taken along besides fields and those in closed form.
     """
     forces = system.arrays.forces
     if not forces.forces:
         return None
     fields = forces.order[: forces.num_fields].tolist()
-    taken = {*forces.springs, *_bushings(system), *fields, *called}
+    taken = {*_in_closed_form(system), *fields, *called}
     if len(taken) == len(forces.forces):
         return None
     names = [forces.names[k] for k in taken]
@@ -52,7 +60,7 @@ def called_forces(system: System) -> list[int]:
     if system._exact_forces is None:
         return []
     fields = forces.order[: forces.num_fields].tolist()
-    others = {*forces.springs, *_bushings(system), *fields}
+    others = {*_in_closed_form(system), *fields}
     rows = (k for k in range(len(forces.forces)) if k not in others)
     return [k for k in rows if forces_have_lanes(forces, [k])]
 
@@ -71,16 +79,13 @@ def owner_of(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-def moved_bushings(system: System, names: Iterable[str]) -> list[int]:
-    """Return the rows of the bushings of which some of the parameters are."""
-    if system._exact_forces is None:
-        return []
-    owners, forces = set(map(owner_of, names)), system.arrays.forces.names
-    return [k for k in _bushings(system) if f"forces.{forces[k]}" in owners]
+def _rows_of(system: System, kind: type) -> list[int]:
+    return [k for k, each in enumerate(system.arrays.forces.forces) if type(each) is kind]
 
 
-def _bushings(system: System) -> list[int]:
-    return [k for k, each in enumerate(system.arrays.forces.forces) if type(each) is Bushing]
+def _in_closed_form(system: System) -> list[int]:
+    """Return the rows of the forces whose slopes are closed forms."""
+    return [*system.arrays.forces.springs, *_rows_of(system, Bushing), *_rows_of(system, Drag)]
 
 
 def table_of_bushings(system: System) -> Floats:
@@ -88,7 +93,7 @@ def table_of_bushings(system: System) -> Floats:
     from mbkit.kernels.sensitivities import weighted_bushings as layout
 
     forces, frames = system.arrays.forces, system.arrays.frames
-    which = _bushings(system)
+    which = _rows_of(system, Bushing)
     table = np.zeros((len(which), layout.SIZE))
     for row, k in zip(table, which, strict=True):
         bushing: Any = forces.forces[k]
@@ -104,52 +109,70 @@ def table_of_bushings(system: System) -> Floats:
     return table
 
 
+def table_of_drags(system: System) -> Floats:
+    """Return the drags as kernels read them, (drags, 21), points on rows of the tree."""
+    from mbkit.kernels.sensitivities import weighted_drags as layout
+
+    forces, frames = system.arrays.forces, system.arrays.frames
+    which = _rows_of(system, Drag)
+    table = np.zeros((len(which), layout.SIZE))
+    for row, k in zip(table, which, strict=True):
+        drag: Any = forces.forces[k]
+        frame = frames[forces.sites[forces.bodies[k][0]]]
+        row[layout.ROW] = frame["row"]
+        row[layout.LINEAR], row[layout.QUADRATIC] = drag.linear, drag.quadratic
+        row[layout.ANGULAR], row[layout.ANGULAR_QUADRATIC] = drag.angular, drag.angular_quadratic
+        row[layout.POINT : layout.WIND] = frame["R"] @ drag.point + frame["p"]
+        row[layout.WIND : layout.BY_LINEAR] = drag.wind
+    return table
+
+
 class Parameter(NamedTuple):
-    """A parameter of a spring or of a bushing: the number of that, and the field."""
+    """A parameter of a force in closed form.
 
-    is_spring: bool
+    Attributes
+    ----------
+    kind, row : str, int
+        The sums that it is found in, and the number of the force among those.
+    entries : slice
+        Where it is in the row.
+    site : int, optional
+        The body of the user in whose axes a point is, which those of the row are turned to.
+    """
+
+    kind: str
     row: int
-    field: str
+    entries: slice
+    site: int | None
 
 
-def pair_force_parameters(system: System, names: Iterable[str]) -> dict[str, Parameter]:
-    """Return those of some parameters that are of springs and bushings."""
+def closed_form_parameters(system: System, names: Iterable[str]) -> dict[str, Parameter]:
+    """Return those of some parameters that are of forces in closed form."""
     forces, found = system.arrays.forces, {}
-    springs = {
-        forces.names[k]: row
-        for row, k in enumerate(forces.springs)
-        if type(forces.forces[k]) is SpringDamper
-    }
-    bushings = {forces.names[k]: row for row, k in enumerate(_bushings(system))}
+    own = [k for k in forces.springs if type(forces.forces[k]) is SpringDamper]
+    rows = {k: ("springs", forces.springs.index(k), _OF_SPRING) for k in own}
+    for kind, type_, fields in (("bushings", Bushing, _OF_BUSHING), ("drags", Drag, _OF_DRAG)):
+        rows |= {k: (kind, row, fields) for row, k in enumerate(_rows_of(system, type_))}
+    known = {f"forces.{forces.names[k]}": (k, *each) for k, each in rows.items()}
     for name in names:
-        start, _, field = name.rpartition(".")
-        kind, _, force = start.partition(".")
-        if kind != "forces":
+        field = name.rpartition(".")[2]
+        if owner_of(name) not in known:
             continue
-        if force in springs and field in _ENTRIES:
-            found[name] = Parameter(True, springs[force], field)
-        elif force in bushings and field in ("stiffness", "damping"):
-            found[name] = Parameter(False, bushings[force], field)
+        k, kind, row, fields = known[owner_of(name)]
+        if field in fields:
+            bodies = forces.bodies[k]
+            site = forces.sites[bodies[int(field == "point_b")]] if "point" in field else None
+            found[name] = Parameter(kind, row, fields[field], site)
     return found
 
 
-def by_pair_forces(system: System, sums: Any, names: Mapping[str, Parameter]) -> dict[str, Any]:
+def by_closed_forms(system: System, sums: Any, names: Mapping[str, Parameter]) -> dict[str, Any]:
     """Return derivatives (k,) by name, from the sums of the adjoint.
 
-    Points of springs are in the axes of the row of their body there.
+    Points are in the axes of the row of their body there.
     """
-    from mbkit.kernels.sensitivities import weighted_bushings as layout
-
-    arrays, found = system.arrays, {}
-    for name, (is_spring, row, field) in names.items():
-        if not is_spring:
-            first = layout.BY_STIFFNESS if field == "stiffness" else layout.BY_DAMPING
-            found[name] = np.array(sums.bushings[row, first : first + 6])
-            continue
-        part = np.array(sums.springs[row, _ENTRIES[field]])
-        if field in ("point_a", "point_b"):
-            forces = arrays.forces
-            site = forces.sites[forces.bodies[forces.springs[row]][int(field == "point_b")]]
-            part = arrays.frames[site]["R"].T @ part
-        found[name] = part
+    found = {}
+    for name, (kind, row, entries, site) in names.items():
+        part = np.array(getattr(sums, kind)[row, entries])
+        found[name] = part if site is None else system.arrays.frames[site]["R"].T @ part
     return found

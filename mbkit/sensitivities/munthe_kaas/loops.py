@@ -105,10 +105,12 @@ def _memory_of_passes(sums: Any, m: int, called: CalledConstraints) -> Record:
 
     return Record(
         passes.PASSES, bodies=len(sums.twists), rows=m, frames=len(sums.regressor),
-        springs=len(sums.springs), bushings=len(sums.bushings), floats={"factors": 5 * m},
+        springs=len(sums.springs), bushings=len(sums.bushings), drags=len(sums.drags),
+        floats={"factors": 5 * m},
         twists=sums.twists, momenta=sums.momenta, turns=sums.turns, pushes=sums.pushes,
         origins=sums.origins, regressor=sums.regressor, by_springs=sums.springs,
-        table_of_bushings=sums.bushings, called=sums.called, constraints=called.address,
+        table_of_bushings=sums.bushings, table_of_drags=sums.drags, called=sums.called,
+        constraints=called.address,
         solve_adjoint=passes.solve_adjoint.address,
         multipliers_of=passes.multipliers_of.address,
         back_through_equations=passes.back_through_equations.address,

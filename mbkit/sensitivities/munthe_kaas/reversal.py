@@ -12,12 +12,12 @@ from mbkit.sensitivities.linear_steps import moving
 from mbkit.sensitivities.munthe_kaas.called_constraints import CalledConstraints
 from mbkit.sensitivities.munthe_kaas.called_forces import CalledForces
 from mbkit.sensitivities.munthe_kaas.forces import (
-    by_pair_forces,
+    by_closed_forms,
     called_forces,
-    moved_bushings,
+    closed_form_parameters,
     other_forces,
-    pair_force_parameters,
     table_of_bushings,
+    table_of_drags,
 )
 from mbkit.sensitivities.munthe_kaas.loops import changes_no_loops, loops_of, takes_one_pass
 from mbkit.systems.calls.arguments import Floats
@@ -73,21 +73,20 @@ def _by_one_pass(
 ) -> _Found:
     """By one pass over the bodies at each stage, which takes along these rows of the forces."""
     system, size = these.steps.system, these.steps.size
-    own = pair_force_parameters(system, names)
-    others = [name for name in names if name not in own]
-    called = CalledForces(system, [*rows, *moved_bushings(system, others)], others)
+    own = closed_form_parameters(system, names)
+    called = CalledForces(system, rows, [name for name in names if name not in own])
     by_q, by_v = _other_forces(these, rows)
     constraints = CalledConstraints(system)
     wanted = _Wanted(
         one_pass=True,
         inertial=any(field_of_inertia(system, name, with_fields=True) for name in names),
-        springs=any(each.is_spring for each in own.values()),
+        springs=any(each.kind == "springs" for each in own.values()),
         called=called.address,
         constraints=constraints,
     )
     with called.lock, constraints.lock:
         found = _taken(these, adjoint, seeds, (by_q, by_v, np.zeros((0, size, size))), wanted)
-    total = by_pair_forces(system, found.sums, own) | called.by_parameters
+    total = by_closed_forms(system, found.sums, own) | called.by_parameters
     others = [name for name in names if name not in total]
     regressor = found.sums.regressor[1:] if wanted.inertial else None
     total |= contracted(_point(these), found.efforts, found.loops.rows, others, regressor)
@@ -164,6 +163,7 @@ def _memory(these: ExplicitSteps, end: Floats, seeds: Floats, wanted: _Wanted) -
         regressor=np.zeros((len(system.arrays.frames) if wanted.inertial else 0, 10)),
         springs=np.zeros((len(system.arrays.forces.springs) if wanted.springs else 0, 9)),
         bushings=table_of_bushings(system) if wanted.one_pass else np.zeros((0, 0)),
+        drags=table_of_drags(system) if wanted.one_pass else np.zeros((0, 0)),
         called=wanted.called,
     )
     still = steps.still if wanted.one_pass and system.num_velocity_constraints else None
