@@ -358,7 +358,7 @@ class Assembly:
         )
         arrays = attrs.evolve(rows, forces=forces)
         solver = self.constraint_solver
-        closure = loop_closure(parts, loops, arrays, self._length(), slices, solver)
+        closure = loop_closure(parts, loops, arrays, self._length, slices, solver)
         return attrs.evolve(arrays, closure=closure)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,14 +31,14 @@ def loop_closure(
     parts: Parts,
     loop_joints: tuple[str, ...],
     arrays: SystemArrays,
-    length: float,
+    length: Callable[[], float],
     slices: Slices,
     solver: ConstraintSolver | None,
 ) -> ClosureArrays:
     """Return the constraint arrays: loop joints, then the constraints of the mechanism.
 
     6 - nv rows for each joint, in the order of the joints, without those of six velocities; then
-    the constraints, in their order. `length` scales moments against forces. [m] The
+    the constraints, in their order. ``length()`` scales moments against forces. [m] The
     slices are those of the tree's joints; `solver` is the user's choice.
     """
     from mbkit.kernels.compile import array_address
@@ -48,6 +48,7 @@ def loop_closure(
     nv = slices.totals[1]
     if not names and not others:
         return ClosureArrays(num_velocities=nv, chosen_solver=solver)
+    size = length()
     constraints = np.zeros(len(names) + len(others), own.CONSTRAINT)
     joint_rows = np.zeros(len(names) + 1, layout.BODY)
     joint_rows["R"] = np.eye(3)
@@ -64,7 +65,7 @@ def loop_closure(
     known = KnownNames.of(parts)
     for constraint, row in zip(others, constraints[len(names) :], strict=True):
         made.append(set_constraint(row, constraint, known, slices))
-        made[-1].set_scales(row, length)
+        made[-1].set_scales(row, size)
         row["first_site"], row["num_sites"] = len(sites.bodies), len(constraint.bodies)
         for body in constraint.bodies:
             sites.place(body, np.eye(4))
@@ -77,7 +78,7 @@ def loop_closure(
         joints=tuple(joints),
         objects=others, derivatives=tuple(each.derivatives for each in made),
         parameters={o.name: each.parameters for o, each in zip(others, made, strict=True)},
-        site_bodies=tuple(sites.bodies), length=length, owners=(*owners, *made),
+        site_bodies=tuple(sites.bodies), length=size, owners=(*owners, *made),
         num_velocities=nv, chosen_solver=solver,
     )  # fmt: skip
     return with_pattern(closure, constraints, [[] for _ in names] + carriers, arrays.bodies)

@@ -20,8 +20,8 @@ from mbkit.kernels.compile import (  # type: ignore[attr-defined]
 def each_lane(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Call a helper for each sample: of doubles once, of lanes (`mbkit.kernels.lanes`) for each.
 
-    Its arguments may be tuples of numbers, and what is the same for all samples. It returns a
-    number, a truth value, or tuples of them.
+    Its arguments may be tuples of numbers, arrays of them, which it may read, and what is the same
+    for all samples. It returns a number, a truth value, or tuples of them.
     """
     return function(*arguments)
 
@@ -67,13 +67,30 @@ if not UNCOMPILED:
             def number(kind, value):
                 if hasattr(kind, "mask"):
                     return builder.extract_element(value, values[1])
+                if is_array_of_lanes(kind):
+                    return column(kind, value)
                 if context.enable_nrt:
                     context.nrt.incref(builder, kind, value)
                 return value
 
+            def column(kind, value):
+                lanes = context.make_array(kind)(context, builder, value)
+                found = context.make_array(of_one(kind))(context, builder)
+                numbers = builder.bitcast(lanes.data, _ir.DoubleType().as_pointer())
+                found.data = builder.gep(numbers, [values[1]])
+                found.itemsize = context.get_constant(types.intp, 8)
+                for name in ("shape", "strides", "nitems"):
+                    setattr(found, name, getattr(lanes, name))
+                return found._getvalue()
+
             return _entries(builder, (arguments, one), values[0], number)
 
+        def is_array_of_lanes(kind):
+            return isinstance(kind, types.Array) and hasattr(kind.dtype, "mask")
+
         def of_one(kind):
+            if is_array_of_lanes(kind):
+                return types.Array(types.float64, kind.ndim, "A")
             return types.float64 if hasattr(kind, "mask") else types.unliteral(kind)
 
         one = _changed(arguments, of_one)

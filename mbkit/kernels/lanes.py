@@ -115,7 +115,7 @@ class LanesAddress(types.Type):
 
     def __init__(self, lanes: Lanes) -> None:
         self.number = lanes
-        super().__init__(name=f"LanesAddress[{lanes.name}]")
+        super().__init__(name=f"{type(self).__name__}[{lanes.name}]")
 
     def can_convert_to(self, typingctx: Any, other: Any) -> Any:
         """It is an integer for whoever does not look what is there."""
@@ -124,9 +124,9 @@ class LanesAddress(types.Type):
     def record(self, kind: types.Record) -> types.Record:
         """Return what is there in the place of a record."""
         if kind in [from_dtype(each) for each in (SPACE, CLOSURE, FORCE, CONSTRAINT)]:
-            return _with_addresses(kind, self, self.number.addresses)
+            return with_addresses(kind, self, self.number.addresses)
         if kind in [from_dtype(each) for each in (IMPLICIT, ALPHA, FORMULA, STARTING)]:
-            return _with_addresses(kind, self, OF_EACH_SAMPLE)
+            return with_addresses(kind, self, OF_EACH_SAMPLE)
         return _with_lanes(kind, self.number)
 
 
@@ -170,9 +170,10 @@ def _members(kind: Any) -> Any:
 
 
 @functools.cache
-def _with_addresses(
+def with_addresses(
     kind: types.Record, address: LanesAddress, named: frozenset[str]
 ) -> types.Record:
+    """Return the record with such addresses for the integers of these names."""
     fields: Any = [
         (name, {"type": address if name in named else field, "offset": kind.offset(name)})
         for name, field in _members(kind)
@@ -432,7 +433,6 @@ _KINDS = {
     "i": lambda _: types.int64,
     "d": lambda _: types.float64,
     "t": lambda lanes: lanes,
-    "s": LanesAddress,
     "c": lambda _: types.CPointer(types.float64),
     "p": types.CPointer,
 }
@@ -440,7 +440,9 @@ _KINDS = {
 _made: dict[Any, tuple[int, Any]] = {}
 
 
-def address_in_lanes(function: Any, form: str, lanes: Any) -> int:
+def address_in_lanes(
+    function: Any, form: str, lanes: Any, space: type[LanesAddress] = LanesAddress
+) -> int:
     """Return the address of a function compiled for lanes; the first look compiles it.
 
     Parameters
@@ -452,11 +454,15 @@ def address_in_lanes(function: Any, form: str, lanes: Any) -> int:
         address of a SPACE with lanes, ``c`` pointer to double, ``p`` pointer to lanes.
     lanes : Lanes or Dual
         The numbers; see `mbkit.kernels.duals`.
+    space : type, default LanesAddress
+        The type of addresses of a SPACE, which says what lies there: `mbkit.kernels.own_models`.
     """
-    key = function, lanes
+    space = space if "s" in form else LanesAddress
+    key = function, lanes, space
     if key not in _made:
-        kinds = [_KINDS[letter](lanes) for letter in form]
-        _made[key] = compiled_address(function, kinds, type(lanes).__module__)
+        kinds = [space(lanes) if letter == "s" else _KINDS[letter](lanes) for letter in form]
+        of = type(lanes) if space is LanesAddress else space
+        _made[key] = compiled_address(function, kinds, of.__module__)
     return _made[key][0]
 
 

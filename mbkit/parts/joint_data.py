@@ -63,7 +63,7 @@ def _fit(instance: Any, key: str, count: int, joint: Joint, entries: str) -> Flo
             f"Joint {joint.name!r}: {key} must be a number or {count} of them, one for each of its "
             f"{entries}, got {value.size}."
         ).about(key)
-    return np.array(np.broadcast_to(value, (count,)))
+    return np.full(count, value)
 
 
 @final
@@ -121,9 +121,10 @@ class JointLimits:
 
     def of_positions(self, joint: Joint) -> FloatArray:
         """Return (lower, upper) of every position of a joint, shape (nq of the joint, 2)."""
-        count = joint.num_positions
-        pair = [_fit(self, key, count, joint, "positions") for key in ("lower", "upper")]
-        return np.stack(pair, axis=1)
+        pair = np.empty((joint.num_positions, 2))
+        for k, key in enumerate(("lower", "upper")):
+            pair[:, k] = _fit(self, key, len(pair), joint, "positions")
+        return pair
 
     def of_velocities(self, joint: Joint) -> FloatArray:
         """Return the limit of every velocity of a joint, shape (nv of the joint,)."""

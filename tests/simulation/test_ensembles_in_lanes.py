@@ -22,6 +22,8 @@ ROWS = (
 #: Groups of eight or four runs, and one that is not full, but has the two that are taken together.
 COUNT = 22
 
+STONE = mb.SpatialInertia.box(2.0, size=(0.2, 0.3, 0.5))
+
 pytestmark = pytest.mark.compiled  # without machine code there are no lanes
 
 
@@ -250,6 +252,81 @@ def test_forces_that_read_the_time_act_at_that_of_each_run(left_alone, represent
     still = mb.simulate(system.without_forces(["thrust"]), **options, **given, progress=False)
     assert np.abs(still.q[:, -1] - runs.q[:, -1]).max() > 1e-4
     check_alone(runs, system, options, given)
+
+
+def numbers_of_their_own(system, rng):
+    """Parameters of a tree but for its joints, another value of each in each run of an ensemble."""
+    found = {}
+    kept = ("times", "frame_a", "frame_b")
+    for name, value in system.parameters.items():
+        kind, _, field = name.rpartition(".")
+        if kind.startswith("joints") or field in kept or name == "forces.field.acceleration":
+            continue
+        spread = 0.01 if field in ("com", "lower", "upper") else 0.1
+        factor = 1.0 + spread * rng.uniform(-1.0, 1.0, (COUNT, *([1] * np.ndim(value))))
+        found[name] = factor * value
+    return found
+
+
+@pytest.mark.some(2)
+@pytest.mark.parametrize(
+    ("representation", "integrator"),
+    [
+        (mb.BodyFixed(), mb.RungeKuttaMuntheKaas()),
+        (mb.Spatial(), PAIR),
+        (mb.Hybrid(), mb.GeneralizedAlpha()),
+        (mb.Mixed(), mb.RungeKuttaMuntheKaas()),
+        (mb.BodyFixed(), mb.MultistepMuntheKaas(3)),
+        (mb.Mixed(), mb.BLieDF(2)),
+        (mb.Spatial(), mb.CommutatorFree()),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_runs_with_numbers_of_their_own(taken, left_alone, representation, integrator):
+    """Masses, gravity, and all that forces of every kind have, in all joints."""
+    rng = np.random.default_rng(31)
+    mech, single = tree(rng)
+    for force in every_force(rng, mech, single):
+        mech.add_force(force)
+    mech.add_joint(mb.FreeJoint("flies"), mech.world, mech.add_body(mb.Body("stone", STONE)))
+    system = mech.assemble(mb.RelativeCoordinates(representation=representation))
+    given = states(system, 0.3)
+    given["v"][9] *= 1e160
+    parameters = numbers_of_their_own(system, rng)
+    options = {"t_span": (0.25, 0.29), "h": 2e-3, "save_every": 6, "integrator": integrator}
+    runs = mb.simulate(system, **options, **given, parameters=parameters, progress=False)
+    assert list(runs.failures) == [(9,)]
+    if taken:
+        width = native_width()
+        assert [first for first, together in taken if not together] == [9 // width * width]
+    else:
+        alone = {number for left in left_alone for number in left}
+        assert 9 in alone
+        assert len(alone) < COUNT
+    for k in (0, 7, 9, 15, COUNT - 1):
+        own = system.with_parameters({name: values[k] for name, values in parameters.items()})
+        check_alone(runs, own, options, given, [k])
+
+
+def test_models_that_lanes_do_not_hold_together_go_one_by_one(taken):
+    """A spring that is none in some runs, or a field of its own, is another table of forces."""
+    mech = random_mechanism(np.random.default_rng(8), 3, ["revolute", "prismatic"], reach=2)
+    first, second = list(mech.joints)[:2]
+    mech.add_force(mb.JointSpring("spring", first, stiffness=2.0))
+    mech.add_force(mb.JointSpring("other", second, stiffness=3.0))
+    mech.add_force(mb.UniformField("wind", acceleration=(0.3, 0.0, 0.1)))
+    system = mech.assemble()
+    given = states(system, 0.5)
+    options = {"t_span": (0.0, 0.01), "h": 1e-3}
+    for parameters in (
+        {"forces.spring.stiffness": np.linspace(0.0, 5.0, COUNT)},
+        {"forces.wind.acceleration": np.linspace(0.0, 5.0, COUNT)[:, None] * np.eye(3)[2]},
+    ):
+        runs = mb.simulate(system, **options, **given, parameters=parameters, progress=False)
+        assert not taken
+        for k in (0, 9):
+            own = system.with_parameters({name: values[k] for name, values in parameters.items()})
+            check_alone(runs, own, options, given, [k])
 
 
 def test_runs_that_choose_their_steps_are_stopped_at_grid_points(monkeypatch):

@@ -22,6 +22,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.derivatives.joint_changes import STEP, step_from, weight
 from mbkit.kernels.derivatives.springs import add_springs
+from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
 from mbkit.kernels.forces.force_pass import (
     add_wrenches,
@@ -194,7 +195,7 @@ def add_linear_terms(space, q, d_q, d_v):
     table = records_at(record.linear, record.num_linear, LINEAR)
     for k in range(table.shape[0]):
         d_v[table[k].velocity, columns_of(space)[table[k].velocity]] -= table[k].damping
-        if table[k].stiffness != 0.0:
+        if any_lane(table[k].stiffness != 0.0):
             status = add_spring(space, table[k], q, d_q)
             if status != OK:
                 return status

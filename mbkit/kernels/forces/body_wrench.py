@@ -1,6 +1,7 @@
 """A wrench on a body that is known over time."""
 
 from mbkit.kernels.compile import address_kernel
+from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.forces.bodies import apply, pose_of, velocity_of
 from mbkit.kernels.forces.form import FORCE_FORM, parameters, site
 from mbkit.kernels.forces.time_table import piece_at, value_at
@@ -33,7 +34,7 @@ def evaluate(space, k, t, _q, _v, _tau, powers):
     )
     r = (p[POINT], p[POINT + 1], p[POINT + 2])
     R, _ = pose_of(space, body)
-    if p[IN_WORLD] == 0.0:
+    if any_lane(p[IN_WORLD] == 0.0):
         moment = matrix_times(R, moment)
         force = matrix_times(R, force)
     moment = add(moment, cross(matrix_times(R, r), force))

@@ -15,7 +15,7 @@ import numpy as np
 from mbkit.integrators.integrator import EVALUATIONS, REJECTIONS
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.simulation.ensembles.gathering import Ended, Gathered
-from mbkit.simulation.ensembles.in_lanes import Lanes, Registers
+from mbkit.simulation.ensembles.in_lanes import Lanes, Registers, Start
 from mbkit.simulation.ensembles.in_threads import Block, Plan
 from mbkit.simulation.preparation import Prepared
 from mbkit.simulation.stepping.chunks import next_chunk
@@ -37,7 +37,7 @@ class AdaptiveGroup:
         lanes: Lanes,
         first: Prepared,
         gathered: Gathered,
-        starts: Callable[[int, int], tuple[Any, Any, Any]],
+        starts: Callable[[int, int], Start],
     ) -> None:
         from mbkit.kernels.time_loops.adaptive_in_lanes import NOBODY, NUM_OWN, Occupied
         from mbkit.kernels.time_loops.fixed_steps_in_lanes import size_of_stages
@@ -101,23 +101,23 @@ class AdaptiveGroup:
         """Put a run into all lanes, though nobody is in them: their numbers are to be sound."""
         from mbkit.kernels.time_loops.adaptive_in_lanes import NOBODY
 
-        q, v, tau = self.starts(number, number + 1)
-        every = np.zeros(self.lanes.width, dtype=np.int64)
-        self.registers.put(slice(None), q[every], v[every], None if tau is None else tau[every])
+        width = self.lanes.width
+        everywhere = self.starts(number, number + 1).chosen([0] * width)
+        self.registers.put(np.arange(width), everywhere)
         self.occupied.run[:] = NOBODY
 
     def _begin(self, lane: int, number: int, block: Block) -> None:
         """Put a run to its start, and write the rows that this is."""
         plan, occupied, run = self.plan, self.occupied, number - block.first
         start, sampled = len(plan.at_start), min(1, plan.sampled.size)
-        q, v, tau = self.starts(number, number + 1)
-        self.registers.put(slice(lane, lane + 1), q, v, tau)
+        begin = self.starts(number, number + 1)
+        self.registers.put(np.array([lane]), begin)
         self.counts[:, lane] = self.problem.counts
         occupied.reached[:, lane] = self.registers.numbers[: len(occupied.reached), lane]
         occupied.run[lane], occupied.taken[lane], occupied.attempts[lane] = run, 0, 0
         occupied.rows[lane], occupied.samples[lane] = 0, sampled
         self.wall_times[lane] = 0.0
-        parts, rows = (q[0], v[0], 0.0), block.rows
+        parts, rows = (begin.q[0], begin.v[0], 0.0), block.rows
         arrays = zip(parts, (rows.q, rows.v, rows.work), block.samples, strict=True)
         for part, of_rows, of_samples in arrays:
             of_rows[run, :start] = part

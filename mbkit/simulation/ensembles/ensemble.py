@@ -12,7 +12,7 @@ from mbkit.results import Ensemble
 from mbkit.simulation.ensembles.adaptive_in_lanes import AdaptiveGroup
 from mbkit.simulation.ensembles.finishing import finish
 from mbkit.simulation.ensembles.gathering import Gathered
-from mbkit.simulation.ensembles.in_lanes import Group, lanes_of
+from mbkit.simulation.ensembles.in_lanes import Group, Start, lanes_of
 from mbkit.simulation.ensembles.in_threads import (
     Block,
     Plan,
@@ -148,7 +148,7 @@ def _in_threads(
     """Take the runs by compiled loops, block by block; Ctrl-C leaves out what follows."""
     members, plan = common.members, Plan.of(first)
     tau = members.vectors.get("tau")
-    lanes = lanes_of(first, members)
+    lanes = lanes_of(first, members, models_fit=starts.models_fit)
 
     def begun(number: int, worker: Worker | None) -> Worker:
         if worker is None or (members.parameters and not members.are_alike):
@@ -160,8 +160,12 @@ def _in_threads(
         return worker
 
     def group() -> Group | AdaptiveGroup:
-        def begins(first: int, last: int) -> tuple[Any, Any, Any]:
-            return *starts.rows(first, last), None if tau is None else tau[first:last]
+        def begins(first: int, last: int) -> Start:
+            own = range(first, last) if members.parameters else ()
+            models = [members.system_of(number).arrays for number in own]
+            return Start(
+                *starts.rows(first, last), None if tau is None else tau[first:last], models
+            )
 
         assert lanes is not None
         made = AdaptiveGroup if lanes.adaptive else Group

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
@@ -26,6 +26,7 @@ from mbkit.systems.calls.evaluations import (
     INVERSE_DYNAMICS,
 )
 from mbkit.systems.calls.lanes import is_written
+from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.lanes import (
     EVALUATION,
     MOTION_AND_STEPS,
@@ -39,8 +40,9 @@ from mbkit.systems.memory.lanes_closure import (
     is_in_lanes,
     solves_in_lanes,
 )
+from mbkit.systems.memory.own_models import ModelsInLanes
 
-__all__ = ["Group", "Lanes", "Registers", "lanes_of"]
+__all__ = ["Group", "Lanes", "Registers", "Start", "lanes_of"]
 
 #: Fewest runs for which steps are compiled for lanes, which takes some ten seconds once per
 #: installation.
@@ -80,6 +82,8 @@ class Lanes:
         The constraints, with functions for lanes that find multipliers.
     project : int
         Address of what brings the end of a step back to the constraints, 0 where nothing does.
+    own_models : bool
+        Whether each run has a model of its own.
     """
 
     model: LanesModel
@@ -91,6 +95,7 @@ class Lanes:
     inverse_dynamics: int = 0
     closure: LanesClosureModel | None = None
     project: int = 0
+    own_models: bool = False
 
     @property
     def least(self) -> int:
@@ -103,22 +108,24 @@ class Lanes:
         return 1 if self.adaptive else self.width
 
 
-def lanes_of(first: Prepared, members: Members) -> Lanes | None:
+def lanes_of(first: Prepared, members: Members, *, models_fit: bool) -> Lanes | None:
     """Return how the runs of an ensemble go side by side; None where each goes by itself.
 
     They do where a mechanism moves by constant efforts and forces that are compiled for lanes, and
-    runs differ in nothing but states and efforts. Loops need multipliers that are found in lanes.
+    runs differ in nothing but states and efforts, or, where the `models_fit`, in numbers of a tree.
+    Loops need multipliers that are found in lanes.
     """
     from mbkit.kernels.compile import UNCOMPILED
 
     system, space = first.system, first.workspace.record[0]
+    own = bool(members.parameters)
     least = LEAST_CLOSED_RUNS if space["closure"] else LEAST_RUNS
-    if UNCOMPILED or members.count < least or members.parameters or not runs_alone(first):
+    if UNCOMPILED or members.count < least or (own and not models_fit) or not runs_alone(first):
         return None
     if any(space[name] for name in ("force", "rates", "watch", "drive")):
         return None
     step = first.course.in_lanes
-    if step is None or not _moves_in_lanes(system, linearised=step.linearises):
+    if step is None or not _moves_in_lanes(system, linearised=step.linearises, own=own):
         return None
     from mbkit.kernels import lanes
     from mbkit.kernels.constraints.solve.projection import project
@@ -129,22 +136,29 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
         from mbkit.kernels.time_loops.adaptive_in_lanes import ATTEMPT as form
 
     kind = lanes.Lanes(lanes.native_width())
-    model = LanesModel(system.arrays, kind, functions=MOTION_AND_STEPS)
+    if own:
+        from mbkit.kernels.own_models import OwnModels
+
+    space_of = OwnModels if own else lanes.LanesAddress
+    model = LanesModel(system.arrays, kind, functions=MOTION_AND_STEPS, space=space_of)
     function = system.evaluator.made(system.evaluator.function(system.equations)).function
-    dynamics = lanes.address_in_lanes(function, EVALUATION, kind)
-    address = lanes.address_in_lanes(step.function, step.form or form, kind)
+    dynamics = model.address_of(function, EVALUATION)
+    address = model.address_of(step.function, step.form or form)
     forces = bool(system.arrays.forces.forces)
     functions = {
-        name: lanes.address_in_lanes(function, form, kind)
+        name: model.address_of(function, form)
         for name, (function, form) in step.called(forces=forces).items()
     }
     inverse_dynamics = 0
     if step.linearises:
         function = system.evaluator.made(system.evaluator.function(INVERSE_DYNAMICS)).function
-        inverse_dynamics = lanes.address_in_lanes(function, EVALUATION, kind)
-        if forces:
-            _ = model.forces  # compiled here, too
-    made = Lanes(model, address, dynamics, kind.width, step.adaptive, functions, inverse_dynamics)
+        inverse_dynamics = model.address_of(function, EVALUATION)
+    if forces:  # compiled here: threads find them made
+        _ = model.forces if step.linearises else model.forces_of_runs
+    made = Lanes(
+        model, address, dynamics, kind.width, step.adaptive, functions, inverse_dynamics,
+        own_models=own,
+    )  # fmt: skip
     if not space["closure"]:
         return made
     closure = LanesClosureModel(system.arrays.closure, kind, system.representation)
@@ -157,16 +171,36 @@ def lanes_of(first: Prepared, members: Members) -> Lanes | None:
     return attrs.evolve(made, closure=closure, project=projection)
 
 
-def _moves_in_lanes(system: System, *, linearised: bool) -> bool:
-    """Return whether all that moves a system is written for lanes, with its derivatives or not."""
+def _moves_in_lanes(system: System, *, linearised: bool, own: bool) -> bool:
+    """Return whether all that moves a system is written for lanes, with its derivatives or not.
+
+    And for models in lanes, where each run has its own: a user's force may branch on parameters.
+    """
     if system.equations not in (FORWARD_DYNAMICS, CONSTRAINED_DYNAMICS):
         return False
     closure, forces = system.arrays.closure, system.arrays.forces
     if closure and not (is_in_lanes(closure) and solves_in_lanes(closure)):
         return False
     function = system.evaluator.made(system.evaluator.function(system.equations)).function
-    which = slice(0, -1) if linearised else slice(forces.num_fields, forces.num_called)
-    return is_written(function) and forces_have_lanes(forces, forces.order[which])
+    rows = forces.order[:-1] if linearised else forces.order[forces.num_fields : forces.num_called]
+    if not (is_written(function) and forces_have_lanes(forces, rows)):
+        return False
+    called: list[Any] = [forces.forces[k].kernels() for k in rows]
+    return not own or all(is_written(each.evaluate.function) for each in called)
+
+
+class Start(NamedTuple):
+    """Where runs begin, one a row, and their models, where these differ."""
+
+    q: Any
+    v: Any
+    tau: Any  # None where there are no efforts
+    models: Sequence[SystemArrays]
+
+    def chosen(self, rows: Any) -> Start:
+        """Return those of some rows, which may repeat."""
+        tau = None if self.tau is None else self.tau[rows]
+        return Start(self.q[rows], self.v[rows], tau, [self.models[k] for k in rows if self.models])
 
 
 class Registers:
@@ -178,6 +212,8 @@ class Registers:
         The method, with memory of its own.
     workspace : LanesWorkspace
         What the equations of motion need.
+    models : ModelsInLanes, optional
+        Those of the runs, where each has its own.
     numbers : ndarray, shape (n, width)
         What the method needs of each run, the state first.
     together : Together
@@ -200,6 +236,7 @@ class Registers:
         if self.own.linearises and first.system.arrays.forces.forces:
             self.workspace.let_act(lanes.model.forces)
         self.workspace.let_move(lanes.forward_dynamics, lanes.project)
+        self.models = ModelsInLanes(lanes.model, self.workspace) if lanes.own_models else None
         self.workspace.record[0]["inverse_dynamics"] = lanes.inverse_dynamics
         self.numbers = self.workspace.numbers(self.own.num_numbers)
         self.method = self.own.in_memory(self.workspace, self.numbers, lanes.functions)
@@ -209,8 +246,12 @@ class Registers:
             array_address(self.numbers), array_address(self.multipliers), lanes.width,
         )  # fmt: skip
 
-    def put(self, lanes: Any, q: Any, v: Any, tau: Any) -> None:
-        """Put runs, one a row, to their starts in some of the lanes."""
+    def put(self, lanes: Any, start: Start) -> None:
+        """Put runs to their starts in some of the lanes."""
+        q, v, tau, models = start
+        if self.models is not None:
+            for lane, model in zip(lanes.tolist(), models, strict=True):
+                self.models.put(lane, model)
         nq, nv = q.shape[1], v.shape[1]
         self.numbers[:nq, lanes] = q.T
         self.numbers[nq : nq + nv, lanes] = v.T
@@ -222,7 +263,7 @@ class Group:
     """Groups of runs that follow each other on one thread, with steps of one size.
 
     `first` is the first run of the ensemble, which is not written to; ``starts(first, last)``
-    returns q, v and tau of some runs, tau None where there is none.
+    returns where some runs begin.
     """
 
     def __init__(
@@ -230,18 +271,17 @@ class Group:
         lanes: Lanes,
         first: Prepared,
         gathered: Gathered,
-        starts: Callable[[int, int], tuple[Any, Any, Any]],
+        starts: Callable[[int, int], Start],
     ) -> None:
         self.lanes, self.gathered, self.starts = lanes, gathered, starts
         self.plan, self.problem = Plan.of(first), first.problem
         self.registers = Registers(lanes, first)
         self.chunk = 64
 
-    def _begin(self, q: Any, v: Any, tau: Any) -> None:
+    def _begin(self, start: Start) -> None:
         """Put runs to their starts, one a row; lanes that are over repeat the last."""
         lanes = np.arange(self.lanes.width)
-        of_lane = np.minimum(lanes, len(q) - 1)
-        self.registers.put(lanes, q[of_lane], v[of_lane], None if tau is None else tau[of_lane])
+        self.registers.put(lanes, start.chosen(np.minimum(lanes, len(start.q) - 1)))
         self.registers.own.begin()
 
     def take(
@@ -257,7 +297,7 @@ class Group:
         from mbkit.kernels.time_loops.records import Grid
 
         first, last = drawn.start, drawn.stop
-        self._begin(*self.starts(first, last))
+        self._begin(self.starts(first, last))
         plan, problem = self.plan, self.problem
         places, start = slice(first - block.first, last - block.first), len(plan.at_start)
         own = Rows(*(part[places] for part in block.rows))

@@ -18,6 +18,7 @@ from mbkit.systems.calls.evaluations import STORED_DYNAMICS
 from mbkit.systems.calls.lanes import LEAST_SAMPLES
 from mbkit.systems.constraint_checks import check_certain, check_dependent, warn_of_redundant
 from mbkit.systems.constraints import solved_by
+from mbkit.systems.memory.own_models import differ_in_numbers
 from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Starts"]
@@ -27,9 +28,15 @@ class Starts:
     """The states at which the steps of runs begin, and those that were given for them.
 
     They differ where what a given state leaves of closed loops is removed before the first step.
+
+    Attributes
+    ----------
+    models_fit : bool
+        Whether all runs were found to have models that lanes can hold side by side.
     """
 
     def __init__(self, members: Members) -> None:
+        self.models_fit = False
         sizes = members.system.nq, members.system.nv
         self._given, self._states = (
             tuple(np.empty((members.count, size)) for size in sizes) for _ in range(2)
@@ -72,11 +79,14 @@ class Starts:
             return False  # said where it is prepared
         if states is None:
             return False
+        self.models_fit = True
         for number in range(members.count if members.parameters else 0):
             try:
-                members.system_of(number)
+                own = members.system_of(number)
             except Exception as error:
                 raise of_sample(error, members.place(number)) from error.__cause__
+            fits = self.models_fit and differ_in_numbers(first.system.arrays, own.arrays)
+            self.models_fit = fits
         self._given, self._states = (q, v), states
         return True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,13 +74,21 @@ class LanesModel:
         As above.
     functions : tuple of str
         Those of joints that are called, by their names in `JointKernels`.
+    space : type, optional
+        Of addresses of a SPACE, where it is another one than `LanesAddress`.
     """
 
     def __init__(
-        self, arrays: SystemArrays, lanes: Any, *, functions: tuple[str, ...] = ("motion",)
+        self,
+        arrays: SystemArrays,
+        lanes: Any,
+        *,
+        functions: tuple[str, ...] = ("motion",),
+        space: Any = None,
     ) -> None:
         self.lanes = lanes
         self.arrays = arrays
+        self._space = {} if space is None else {"space": space}
         self._in_order: dict[int, tuple[int, int]] = {}
         self.bodies = arrays.bodies.copy()
         self.rooms: dict[int, int] = {}
@@ -89,6 +97,12 @@ class LanesModel:
             kernels = None if joint is None or joint.screw_form() else joint.kernels()
             if kernels is not None:  # none that calls Python: see `batch_in_lanes`
                 self._install(i, {name: getattr(kernels, name) for name in functions})
+
+    def address_of(self, function: Callable[..., Any], form: str) -> int:
+        """Return the address of a function compiled for the lanes; the first look compiles it."""
+        from mbkit.kernels.lanes import address_in_lanes
+
+        return address_in_lanes(function, form, self.lanes, **self._space)
 
     @functools.cached_property
     def packed(self) -> tuple[int, int]:
@@ -114,7 +128,6 @@ class LanesModel:
         """Let a joint have these functions for lanes: its own, or what calls them one by one."""
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.joints import lane_by_lane
-        from mbkit.kernels.lanes import address_in_lanes
 
         row: Any = self.bodies[i]
         functions = {name: each for name, each in functions.items() if row[name]}
@@ -122,15 +135,14 @@ class LanesModel:
             getattr(each, "in_lanes", False) for each in functions.values()
         ):
             for name, each in functions.items():
-                row[name] = address_in_lanes(each.function, _OF_JOINTS[name], self.lanes)
+                row[name] = self.address_of(each.function, _OF_JOINTS[name])
             return
         parameters = called_one_by_one(row)
         self._owners.append(parameters)
         self.rooms[i] = room_for_one(row)
         row["parameters"] = array_address(parameters)
         for name in functions:
-            function = getattr(lane_by_lane, name)
-            row[name] = address_in_lanes(function, _OF_JOINTS[name], self.lanes)
+            row[name] = self.address_of(getattr(lane_by_lane, name), _OF_JOINTS[name])
 
     @functools.cached_property
     def forces(self) -> LanesForces:
@@ -196,31 +208,27 @@ class LanesForces:
     def __init__(self, model: LanesModel, called: Iterable[int]) -> None:
         from mbkit.kernels.forces.force_pass import force_pass
         from mbkit.kernels.forces.in_lanes import search_alone
-        from mbkit.kernels.lanes import address_in_lanes
 
-        lanes = model.lanes
         self._model = model
         self.table = model.arrays.forces.table.copy()
         rows = list(called)
         self.let_call(rows)
         self.springs = spring_rows(model.arrays)
         self.force_pass = self.search = 0
-        if lanes.branches:
+        if model.lanes.branches:
             return
         if rows:
-            function = force_pass.function
-            self.force_pass = address_in_lanes(function, EVALUATION, lanes)
-        self.search = address_in_lanes(search_alone, EVALUATION, lanes)
+            self.force_pass = model.address_of(force_pass.function, EVALUATION)
+        self.search = model.address_of(search_alone, EVALUATION)
 
     def let_call(self, rows: Iterable[int]) -> None:
         """Let the functions of these rows be called, compiled now, or loaded from the cache."""
         from mbkit.kernels.forces import python_force
-        from mbkit.kernels.lanes import address_in_lanes
 
         for k in rows:
             kernels: Any = self._model.arrays.forces.forces[k].kernels() or python_force
             function = kernels.evaluate.function
-            self.table[k]["function"] = address_in_lanes(function, _FORCE, self._model.lanes)
+            self.table[k]["function"] = self._model.address_of(function, _FORCE)
 
 
 def dual_workspace(arrays: SystemArrays) -> tuple[LanesModel, LanesWorkspace]:
@@ -275,6 +283,7 @@ class LanesWorkspace:
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
         self.address = array_address(self.record)
         self.closure: LanesClosure | None = None
+        self.forces: LanesForces | None = None
         self.trial: Any = None
 
     def let_move(self, forward_dynamics: int, project: int = 0) -> None:
@@ -299,6 +308,7 @@ class LanesWorkspace:
         space: Any = self.record[0]
         if space["num_forces"]:
             return
+        self.forces = forces
         arrays, lanes = self._model.arrays, self._model.lanes
         install_forces(space, arrays.forces, forces.table, forces.springs)
         kind, own = record_in_lanes(layout.SITE, lanes), site_rows(arrays)
