@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.lie import SE3
 from mbkit.sensitivities.munthe_kaas.loops import takes_one_pass
 from tests.sensitivities.differences import assert_adjoint
 from tests.sensitivities.test_closed_runs import Closed, rod_bar, space_loop
+from tests.trees import random_inertia
 
 pytestmark = [pytest.mark.compiled, pytest.mark.slow]
 
@@ -71,12 +73,45 @@ def test_differences_of_runs_of_a_four_bar_with_a_rod():
     closed.assert_same([("bodies.crank.mass", 0), ("bodies.rocker.mass", 0)])
 
 
-def test_constraints_over_time_are_left_to_matrices():
+def driven(constraint):
+    """Return a free body with an arm, one of which follows a table over time."""
+    rng = np.random.default_rng(12)
+    mech = mb.Mechanism("driven", gravity=(0.3, -0.2, -9.81))
+    base, arm = (mech.add_body(mb.Body(name, random_inertia(rng))) for name in ("base", "arm"))
+    mech.add_joint(mb.FreeJoint("float"), mech.world, base)
+    frames = tuple(SE3.exp(0.4 * rng.normal(size=(2, 6))))
+    mech.add_joint(mb.RevoluteJoint("elbow", axis=(0.3, 1.0, 0.2)), base, arm, frames=frames)
+    mech.add_force(mb.Drag("air", "base", linear=0.3, quadratic=0.2, point=(0.1, 0.2, 0.3)))
+    times = np.linspace(-0.1, 0.4, 7)
+    frame = SE3.exp(0.3 * rng.normal(size=6))
+    poses = SE3.exp(np.sin(2.0 * times)[:, None] * rng.normal(size=6))
+    point = {"point": frame[:3, 3], "positions": poses[:, :3, 3]}
+    given = point if constraint is mb.PrescribedPoint else {"frame": frame, "poses": poses}
+    mech.add_constraint(constraint("hand", "arm", times=times, **given))
+    return mech.assemble()
+
+
+@pytest.mark.parametrize("method", [None, ADAPTIVE])
+@pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
+@pytest.mark.parametrize("constraint", [mb.PrescribedPoint, mb.PrescribedPose])
+def test_constraints_over_time(constraint, stabilisation, method):
+    system = driven(constraint)
+    assert takes_one_pass(system)
+    q, v = system.close_loops(
+        system.reference_configuration(), np.random.default_rng(4).normal(size=system.nv), t=0.1
+    )
+    run = mb.simulate(
+        system, (0.1, 0.2), 1e-2, q=q, v=v, tau=np.ones(system.nv),
+        stabilisation=stabilisation, integrator=method,
+    )  # fmt: skip
+    by = ["q", "v", "tau", "gravity", "bodies.base.mass", "bodies.base.com", "forces.air.point"]
+    assert_adjoint(run, mb.sensitivities(run, by=by), rtol=1e-11)
+
+
+def test_functions_of_time_in_python_are_left_to_matrices():
     mech = rod_bar()
-    times = np.linspace(0.0, 0.2, 5)
     assert takes_one_pass(mech.assemble())
-    point = np.stack([0.1 * np.sin(times), 0.0 * times, 0.3 + 0.0 * times], axis=-1)
     mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
     mech.add_joint(mb.FreeJoint("of ball"), mech.world, "ball")
-    mech.add_constraint(mb.PrescribedPoint("hand", "ball", positions=point, times=times))
+    mech.add_constraint(mb.PrescribedPoint("hand", "ball", lambda t: [0.1 * t, 0.0, 0.3]))
     assert not takes_one_pass(mech.assemble())

@@ -35,6 +35,7 @@ from mbkit.kernels.vectors import add, angular, linear, store
 from mbkit.kernels.workspace import at_rest, bodies, scratch_of
 
 _i8 = np.int64
+_f8 = np.float64
 
 #: What the passes share: `Sums` by address, and the factors of the rows of constraints.
 PASSES = np.dtype(
@@ -47,6 +48,8 @@ PASSES = np.dtype(
         ("drags", _i8),
         ("with_residuals", _i8),  # whether factors of residuals count
         ("closes", _i8),  # whether it is the end of a step that is closed
+        ("moves", _i8),  # whether constraints depend on time
+        ("time", _f8),
         ("constraints", _i8),  # ROWS of `mbkit.kernels.sensitivities.weighted_constraints`, or 0
         ("twists", _i8),
         ("momenta", _i8),
@@ -93,19 +96,31 @@ def sums_at(record):
     )  # fmt: skip
 
 
-@address_kernel("ippppp")
-def solve_adjoint(still, q, a, efforts, x, y):
+@address_kernel("iippppp")
+def solve_adjoint(still, memory, q, a, efforts, x, y):
     """x (nv,) and y (m,) from the adjoints a (nv,) of accelerations; `efforts` (nv,) is memory."""
     closure = closure_of(still)
+    bias = rows_of(closure, closure.bias)
     nv = bodies(still)[0].num_velocities
     for k in range(nv):
         efforts[k] = -a[k]
-    status = linearise(still, 0, q, at(at_rest(still), 0), efforts, x)
+    rest = at(at_rest(still), 0)
+    moves = passes_at(memory).moves != 0
+    status = OK
+    if moves:
+        status = rows_of_motion(still, KINEMATICS, q, rest, rest)
+        for r in range(closure.num_rows):
+            y[r] = bias[r]  # what the time alone does
+    if status == OK:
+        status = linearise(still, 0, q, rest, efforts, x)
     if status != OK:
         return status
+    if moves:
+        for r in range(closure.num_rows):
+            bias[r] -= y[r]
     multipliers = rows_of(closure, closure.multipliers)
     change = floats_at(closure.change, nv)
-    status = correct(still, rows_of(closure, closure.bias), multipliers, change)
+    status = correct(still, bias, multipliers, change)
     for k in range(nv):
         x[k] += change[k]
     for r in range(closure.num_rows):
@@ -113,16 +128,20 @@ def solve_adjoint(still, q, a, efforts, x, y):
     return status
 
 
-@address_kernel("ippp")
-def multipliers_of(still, q, change, out):
+@address_kernel("iippp")
+def multipliers_of(still, memory, q, change, out):
     """out (m,) = (A M^-1 A^T)^-1 A change, by the factor that `solve_adjoint` has left."""
     closure = closure_of(still)
-    memory = floats_at(closure.change, bodies(still)[0].num_velocities)
-    status = rows_of_motion(still, KINEMATICS, q, change, at(memory, 0))
+    room = floats_at(closure.change, bodies(still)[0].num_velocities)
+    status = rows_of_motion(still, KINEMATICS, q, change, at(room, 0))
     if status != OK:
         return status
     multipliers = rows_of(closure, closure.multipliers)
     rate = rows_of(closure, closure.rate)
+    if passes_at(memory).moves != 0:
+        time_rate = rows_of(closure, closure.time_rate)
+        for r in range(closure.num_rows):
+            rate[r] -= time_rate[r]
     status = call_address(closure.resolve, (still, rate, multipliers))
     for r in range(closure.num_rows):
         out[r] = -multipliers[r]
@@ -169,7 +188,7 @@ def back_through_equations(space, memory, q, v, vdot, x, by_q, by_v):
     if status == OK:
         status = add_loops(space, factors, sums)
     if status == OK:
-        told = record.constraints, record.with_residuals, record.closes
+        told = record.constraints, record.with_residuals, record.closes, record.time
         status = add_constraints(space, told, state, (x, table), sums, out)
     if status == OK:
         add_joints(space, state, x, sums, out)

@@ -20,7 +20,8 @@ The end of a step is corrected as `mbkit.kernels.constraints.solve.projection` d
 
 whose derivatives are of the same form, with D and w for accelerations of a mechanism at rest.
 
-Rows that depend on others are left out: those that the run has left out in the step.
+Rows that depend on others are left out: those that the run has left out in the step. Where g
+depends on time, r and R2 have terms g_t and so on, at the time of the stage and of the end.
 Source: derived here; Griewank and Walther, Evaluating Derivatives, 2nd edition, section 15.2, for
 adjoints of equations that are solved.
 Cost: for each stage, and three times for the end of a step, what accelerations cost, and a pass.
@@ -31,6 +32,7 @@ from typing import NamedTuple
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import call_address, helper, int64, matrix
 from mbkit.kernels.configuration import difference_rows
+from mbkit.kernels.constraints.evaluate import set_time
 from mbkit.kernels.constraints.solve.response import subtract_response
 from mbkit.kernels.constraints.workspace import chosen_rows, closure_of, rows_of, set_zero
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
@@ -71,10 +73,18 @@ def follow(still, kept):
 
 
 @helper
+def look_at(loops, t):
+    """Let constraints that depend on time be those of a time."""
+    passes_at(loops.memory).time = t
+    set_time(loops.still, t)
+
+
+@helper
 def solve(loops, q, a, x, y):
     """x and y from the adjoints a of accelerations."""
     record = passes_at(loops.memory)
-    return call_address(record.solve_adjoint, (loops.still, q, a, loops.motions[1], x, y))
+    given = loops.still, loops.memory, q, a, loops.motions[1], x, y
+    return call_address(record.solve_adjoint, given)
 
 
 @helper
@@ -139,7 +149,7 @@ def back_through_velocities(history, adjoint, n, by_q, by_v):
         w[k] = v[k] - history.open_v[n, k]
     status = solve(loops, q, by_v, x, factors[2])
     if status == OK:
-        status = call_address(record.multipliers_of, (loops.still, q, w, factors[0]))
+        status = call_address(record.multipliers_of, (loops.still, loops.memory, q, w, factors[0]))
     if status != OK:
         return status
     y = factors[4]
@@ -182,7 +192,7 @@ def back_through_positions(history, adjoint, n, by_q, out):
     back_through_map(model, adjoint.maps, 0, by_q, out, a)
     status = solve(loops, q0, a, x, factors[1])
     if status == OK:
-        status = call_address(record.multipliers_of, (still, q0, D, factors[0]))
+        status = call_address(record.multipliers_of, (still, loops.memory, q0, D, factors[0]))
     if status != OK:
         return status
     set_zero(factors[2])
@@ -201,6 +211,7 @@ def back_through_closing(history, adjoint, n):
     closed = adjoint.memory[2]
     assign(closed, end)
     by_q, by_v = closed[:d], closed[d:]
+    look_at(adjoint.loops, history.t[n])
     record = passes_at(adjoint.loops.memory)
     record.closes = 1
     status = back_through_velocities(history, adjoint, n, by_q, by_v)

@@ -21,6 +21,7 @@ from mbkit.kernels.sensitivities.closed_steps import (
     back_through_closed_dynamics,
     back_through_closing,
     follow,
+    look_at,
     loops_of,
 )
 from mbkit.kernels.sensitivities.products import add_transposed
@@ -170,9 +171,11 @@ def back_through_stage(space, method, history, linear, adjoint, place):
     state = State(history.q[n, i], history.v[n, i], history.vdot[n, i])
     row = n * method.b.shape[0] + i
     rows = history.multipliers[n, i], history.kept[n]
+    t = history.span[n, 0] + method.c[i] * history.span[n, 1]
     if adjoint.sums.called != 0:
-        begin, h = history.span[n, 0], history.span[n, 1]
-        records_at(adjoint.sums.called, 1, CALLED)[0].time = begin + method.c[i] * h
+        records_at(adjoint.sums.called, 1, CALLED)[0].time = t
+    if adjoint.loops.still != 0:
+        look_at(adjoint.loops, t)
     status = back_through_acceleration(space, state, linear, adjoint, rows, (row, i))
     if status == OK:
         step = Step(history.x[n, i], state.q, state.v)

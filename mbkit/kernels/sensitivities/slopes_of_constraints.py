@@ -6,6 +6,7 @@ Compiled for dual numbers alone (`mbkit.kernels.duals`).
 from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import as_array, floats_at, helper, integers_at, records_at
+from mbkit.kernels.constraints.evaluate import set_time
 from mbkit.kernels.constraints.kinds.called_by_address import table_rows
 from mbkit.kernels.constraints.workspace import (
     closure_of,
@@ -165,6 +166,7 @@ def slopes_of_constraint(space, memory, c, q, v, vdot, x, factors, by_q, by_v):
         as_array(q, model[0].num_positions), as_array(v, nv), as_array(vdot, nv), as_array(x, nv),
         as_array(factors, 5 * m).reshape((5, m)),
     )  # fmt: skip
+    set_time(space, record.time)
     count = 0
     for i in given.rows:
         count += model[i].ndx + model[i].num_velocities

@@ -51,6 +51,7 @@ ROWS = np.dtype(
     [
         ("with_residuals", _i8),  # whether factors of residuals count
         ("closes", _i8),  # whether g'' is A times accelerations alone: where loops are closed
+        ("time", _f8),
         ("space", _i8),  # SPACE of dual numbers
         ("slopes", _i8),  # function by address
         ("joints", _i8),  # JOINTS_OF_ROW entries, by constraint
@@ -132,10 +133,10 @@ def pull_row(space, sums, body):
 def add_constraints(space, told, state, weights, sums, out):
     """Add the constraints that are no joints to the sums of their bodies, what joints do to out.
 
-    told: the address of `ROWS`, or 0, and `with_residuals` and `closes` there; weights: x (nv,),
-    factors (5, m). Needs the poses of the sites.
+    told: the address of `ROWS`, or 0, and `with_residuals`, `closes` and `time` there; weights: x
+    (nv,), factors (5, m). Needs the poses of the sites.
     """
-    memory, with_residuals, closes = told
+    memory, with_residuals, closes, time = told
     if memory == 0:
         return OK
     x, factors = weights
@@ -144,6 +145,7 @@ def add_constraints(space, told, state, weights, sums, out):
     record = records_at(memory, 1, ROWS)[0]
     record.with_residuals = with_residuals
     record.closes = closes
+    record.time = time
     closure = closure_of(space)
     every = constraints(closure)
     for c in range(every.shape[0]):

@@ -15,6 +15,8 @@ from mbkit.constraints.built_in import (
     PointOnLine,
     PointOnPlane,
     PolynomialCoupling,
+    PrescribedPoint,
+    PrescribedPose,
 )
 from mbkit.integrators.step_memory import Record
 from mbkit.sensitivities.munthe_kaas.called_constraints import CalledConstraints
@@ -28,15 +30,16 @@ from mbkit.systems.memory.workspace import Workspace
 __all__ = ["changes_no_loops", "loops_of", "still_workspace", "takes_one_pass"]
 
 
-#: Constraints of positions, which do not know the time.
-_TAKEN = Distance, PointOnLine, PointOnPlane, GearRatio, PolynomialCoupling, Cam
+#: Constraints of positions; those that depend on time where they are given by tables.
+_OVER_TIME = PrescribedPoint, PrescribedPose
+_TAKEN = Distance, PointOnLine, PointOnPlane, GearRatio, PolynomialCoupling, Cam, *_OVER_TIME
 
 
 def takes_one_pass(system: System) -> bool:
     """Return whether adjoints of accelerations take a pass over the bodies, and no matrices.
 
     Of trees, and of mechanisms whose loops are closed by joints, or by constraints of mbkit that
-    are compiled and hold all the time.
+    are compiled.
     """
     if system.motions:
         return False
@@ -87,7 +90,8 @@ def loops_of(
         none = np.empty((0, 0))
         return Loops(still=0, memory=0, closes=0, least=0, rows=none, motions=none), None
     m, nv = system.num_velocity_constraints, system.nv
-    memory = _memory_of_passes(sums, m, called)
+    moves = any(isinstance(each, _OVER_TIME) for each in system.arrays.closure.objects)
+    memory = _memory_of_passes(sums, m, called, moves=moves)
     loops = Loops(
         still=still.address,
         memory=memory.address,
@@ -99,14 +103,17 @@ def loops_of(
     return loops, memory
 
 
-def _memory_of_passes(sums: Any, m: int, called: CalledConstraints) -> Record:
-    """Return the record by which the passes find the sums, each other and factors of m rows."""
+def _memory_of_passes(sums: Any, m: int, called: CalledConstraints, *, moves: bool) -> Record:
+    """Return the record by which the passes find the sums, each other and factors of m rows.
+
+    `moves`: whether constraints depend on time.
+    """
     from mbkit.kernels.sensitivities import closed_passes as passes
 
     return Record(
-        passes.PASSES, bodies=len(sums.twists), rows=m, frames=len(sums.regressor),
-        springs=len(sums.springs), bushings=len(sums.bushings), drags=len(sums.drags),
-        floats={"factors": 5 * m},
+        passes.PASSES, moves=int(moves), bodies=len(sums.twists), rows=m,
+        frames=len(sums.regressor), springs=len(sums.springs), bushings=len(sums.bushings),
+        drags=len(sums.drags), floats={"factors": 5 * m},
         twists=sums.twists, momenta=sums.momenta, turns=sums.turns, pushes=sums.pushes,
         origins=sums.origins, regressor=sums.regressor, by_springs=sums.springs,
         table_of_bushings=sums.bushings, table_of_drags=sums.drags, called=sums.called,
