@@ -62,6 +62,11 @@ class StepInLanes:
     form = ""  # `STEP`, or `ATTEMPT`
     linearises = False  # whether steps ask for derivatives of the equations of motion
 
+    @property
+    def forgets(self) -> bool:
+        """Whether a step of another size may be taken between two."""
+        return self.remembered is None and not self.adaptive
+
     def called(self, *, forces: bool) -> dict[str, tuple[Callable[..., Any], str]]:
         """Return what else is compiled for lanes, by name, and its form; `forces`: if any act."""
         return {}

@@ -57,6 +57,8 @@ class ImplicitStepInLanes:
     form = "ssdddp"
     adaptive = False
     linearises = True
+    forgets = False  # Newton's method begins with what steps remember
+    evaluations = 0  # counted by themselves
 
     @property
     def num_numbers(self) -> int:

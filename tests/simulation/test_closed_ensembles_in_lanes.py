@@ -88,6 +88,7 @@ METHODS = {
     "drifting": {"stabilisation": None, "save_at": [0.0, 0.008, 0.02]},
     "products of exponentials": {"integrator": mb.CommutatorFree()},
     "multistep": {"integrator": mb.MultistepMuntheKaas(4), "save_every": 2},
+    "within steps": {"save_at": [0.0007, 0.0031, 0.0099, 0.02]},
 }
 
 

@@ -10,9 +10,11 @@ import pytest
 
 import mbkit as mb
 from benchmarks.constraints import four_bars
+from mbkit.kernels.status import NOT_FINITE, failure
 from mbkit.simulation.ensembles.ensemble import Common
 from mbkit.simulation.ensembles.starts import Starts
 from mbkit.simulation.progress import ProgressDisplay
+from mbkit.simulation.stepping.events_within_step import StepError, WithinStep
 from tests.constraints.closed_mechanisms import parallelogram
 from tests.trees import random_state
 
@@ -119,6 +121,38 @@ def test_multipliers_of_several_runs_are_those_of_each(integrator):
     runs = mb.simulate(system, **options, q=q, **given, progress=False)
     assert len(np.unique(runs.multipliers[:, -1].round(6), axis=0)) == 3
     check_alone(runs, system, options, {"q": q, **given})
+
+
+@pytest.mark.compiled  # time loops of Python are tested alone
+@pytest.mark.parametrize("integrator", [mb.RungeKuttaMuntheKaas(), mb.MultistepMuntheKaas(3)])
+def test_a_step_to_an_output_time_may_fail(monkeypatch, integrator):
+    """The run ends where that step begins, and has counted what it has taken up to there."""
+    moved = WithinStep.moved
+
+    def failing(within, state, h):
+        if state.t > 0.1 and state.v[0] > 0.0:
+            raise StepError(failure(NOT_FINITE, 0))
+        return moved(within, state, h)
+
+    monkeypatch.setattr(WithinStep, "moved", failing)
+    system = double_pendulum().assemble()
+    q, v = starts(system, 3)
+    v[:, 0] = 5.0, -5.0, 4.0
+    options = {"t_span": (0.0, 0.2), "h": 0.01, "integrator": integrator}
+    options["save_at"] = [0.003, 0.006, 0.05, 0.092, 0.112, 0.118, 0.154]
+    runs = mb.simulate(system, **options, q=q, v=v, progress=False)
+    assert sorted(runs.failures) == [(0,), (2,)]
+    for k in range(3):
+        reason = None
+        try:
+            alone = mb.simulate(system, **options, q=q[k], v=v[k], progress=False)
+        except mb.NotFiniteError as error:
+            alone, reason = error.result, f"NotFiniteError: {error}"
+        assert runs.failures.get((k,)) == reason
+        for name in ("t", "q", "v"):
+            np.testing.assert_array_equal(getattr(runs[k], name), getattr(alone, name))
+        for name in ("steps_taken", "counts"):
+            assert runs[k].options[name] == alone.options[name]
 
 
 def test_parameters_of_all_kinds():

@@ -101,6 +101,8 @@ def check_alone(runs, system, options, given, numbers=(0, 3, 7, 8, 9, COUNT - 1)
     [
         (mb.RungeKuttaMuntheKaas(), {"save_every": 7}),
         (mb.RungeKuttaMuntheKaas(), {"save_at": [0.0, 0.004, 0.01]}),
+        (mb.RungeKuttaMuntheKaas(), {"save_at": [3e-4, 7e-4, 0.004, 0.0043, 0.0098]}),
+        (mb.CrouchGrossman(), {"save_at": [0.0, 0.0013, 0.0055, 0.01]}),
         (mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, truncation=3), {}),
         (mb.CommutatorFree(), {"save_every": 4}),
         (mb.MultistepMuntheKaas(4), {}),

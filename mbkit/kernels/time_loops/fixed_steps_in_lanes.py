@@ -10,6 +10,7 @@ from typing import NamedTuple
 from mbkit.kernels.compile import (
     as_array,
     call_address,
+    floats,
     floats_at,
     helper,
     int64,
@@ -24,7 +25,7 @@ from mbkit.kernels.explicit_integrators.stages import Stages
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.records import Grid, State
-from mbkit.kernels.time_loops.step_times import step_of
+from mbkit.kernels.time_loops.step_times import instant, step_of
 from mbkit.kernels.workspace import bodies
 
 #: ``step(space, method, t, h, end, memory)`` with the address of a record of the method: it leaves
@@ -49,12 +50,17 @@ class Together(NamedTuple):
     memory: int64
     multipliers: int64
     width: int64
+    aside: int64  # as many numbers as the states are
 
 
 class Kept(NamedTuple):
-    """States that are kept: after how many steps, in ascending order, and where, by run and row."""
+    """States that are kept: after how many steps, in ascending order, and where, by run and row.
+
+    And how long after these steps: 0, or the size of a part of the next one. [s]
+    """
 
     steps: integers
+    parts: floats
     first: int64  # rows before these
     q: stack
     v: stack
@@ -139,10 +145,52 @@ def write_state(together, lane, kept, run, row):
 @helper
 def keep_states(together, reached, kept, counts, which):
     """Write the state of each run as its next row, if one is to be kept after so many steps."""
-    while counts[which] < kept.steps.shape[0] and kept.steps[counts[which]] == reached:
-        for run in range(kept.q.shape[0]):
-            write_state(together, run, kept, run, kept.first + counts[which])
-        counts[which] += 1
+    while next_part(reached, kept, counts, which) == 0.0:
+        keep_state(together, kept, counts, which)
+
+
+@helper
+def keep_state(together, kept, counts, which):
+    """Write the state of each run as its next row."""
+    for run in range(kept.q.shape[0]):
+        write_state(together, run, kept, run, kept.first + counts[which])
+    counts[which] += 1
+
+
+@helper
+def next_part(reached, kept, counts, which):
+    """How long after so many steps the next state is to be kept; -1 where more come before."""
+    if counts[which] == kept.steps.shape[0] or kept.steps[counts[which]] != reached:
+        return -1.0
+    return kept.parts[counts[which]]
+
+
+@helper
+def keep_within(together, t, reached, kept, counts):
+    """Write the states of each run within the next step that are kept, then put it back.
+
+    Each is the end of a step of another size, as where one run has no dense output.
+    """
+    size = (kept.q.shape[2] + kept.v.shape[2] + NUM_POWERS) * together.width
+    now = floats_at(together.memory, size)
+    before = floats_at(together.aside, size)
+    while next_part(reached, kept, counts, ROWS) > 0.0:
+        h = kept.parts[counts[ROWS]]
+        for k in range(size):
+            before[k] = now[k]
+        status = call_address(
+            together.step,
+            (
+                together.space, together.method, t, h, instant(t, h, 1),
+                pointer_at(together.memory),
+            ),
+        )  # fmt: skip
+        if status != OK:
+            return status
+        keep_state(together, kept, counts, ROWS)
+        for k in range(size):
+            now[k] = before[k]
+    return OK
 
 
 @kernel(int64(typed(Together), typed(Grid), typed(Kept), typed(Kept), integers), nogil=True)
@@ -155,10 +203,12 @@ def advance(together, grid, rows, samples, counts):
     memory = pointer_at(together.memory)
     for k in range(grid.first, grid.first + grid.steps):
         step = step_of(grid, k)
-        status = call_address(
-            together.step,
-            (together.space, together.method, step.t, step.h, step.end, memory),
-        )
+        status = keep_within(together, step.t, k, rows, counts)
+        if status == OK:
+            status = call_address(
+                together.step,
+                (together.space, together.method, step.t, step.h, step.end, memory),
+            )
         if status != OK:
             return status
         counts[TAKEN] += 1

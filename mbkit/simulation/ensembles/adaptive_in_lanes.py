@@ -93,8 +93,16 @@ class AdaptiveGroup:
 
         plan, rows = self.plan, block.rows
         return (
-            Kept(plan.kept, len(plan.at_start), rows.q, rows.v, rows.work, rows.multipliers),
-            Kept(plan.sampled, 0, *block.samples, block.no_multipliers),
+            Kept(
+                plan.kept,
+                plan.parts,
+                len(plan.at_start),
+                rows.q,
+                rows.v,
+                rows.work,
+                rows.multipliers,
+            ),
+            Kept(plan.sampled, 0.0 * plan.sampled, 0, *block.samples, block.no_multipliers),
         )
 
     def _clear(self, number: int) -> None:

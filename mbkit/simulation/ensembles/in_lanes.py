@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from mbkit.integrators.integrator import EVALUATIONS, Rows
+from mbkit.kernels.layout import NUM_POWERS
 from mbkit.simulation.ensembles.gathering import Ended, Gathered
 from mbkit.simulation.ensembles.in_threads import Block, Plan, runs_alone
 from mbkit.simulation.ensembles.members import Members
@@ -125,7 +126,10 @@ def lanes_of(first: Prepared, members: Members, *, models_fit: bool) -> Lanes | 
     if any(space[name] for name in ("force", "rates", "watch", "drive")):
         return None
     step = first.course.in_lanes
-    if step is None or not _moves_in_lanes(system, linearised=step.linearises, own=own):
+    within = Plan.of(first).parts.any()
+    if step is None or (within and not step.forgets):
+        return None
+    if not _moves_in_lanes(system, linearised=step.linearises, own=own):
         return None
     from mbkit.kernels import lanes
     from mbkit.kernels.constraints.solve.projection import project
@@ -241,9 +245,12 @@ class Registers:
         self.numbers = self.workspace.numbers(self.own.num_numbers)
         self.method = self.own.in_memory(self.workspace, self.numbers, lanes.functions)
         self.multipliers = self.own.multipliers_in(self.numbers)
+        problem = first.problem
+        self._aside = self.workspace.numbers(problem.nq + problem.nv + NUM_POWERS)
         self.together = Together(
             self.workspace.address, lanes.step, self.method.address,
             array_address(self.numbers), array_address(self.multipliers), lanes.width,
+            array_address(self._aside),
         )  # fmt: skip
 
     def put(self, lanes: Any, start: Start) -> None:
@@ -304,9 +311,9 @@ class Group:
         own.multipliers[:] = np.nan  # those that are not kept are found from the states
         none = block.no_multipliers[places]
         multipliers = none if plan.at_times else own.multipliers
-        rows = Kept(plan.kept, start, own.q, own.v, own.work, multipliers)
+        rows = Kept(plan.kept, plan.parts, start, own.q, own.v, own.work, multipliers)
         q, v, work = (part[places] for part in block.samples)
-        samples = Kept(plan.sampled, 0, q, v, work, none)
+        samples = Kept(plan.sampled, 0.0 * plan.sampled, 0, q, v, work, none)
         for kept, count in ((rows, start), (samples, min(1, plan.sampled.size))):
             self._write_state(kept, slice(0, count))
         counts = np.array([0, 0, min(1, plan.sampled.size)])
@@ -328,6 +335,8 @@ class Group:
             own.multipliers[:, written] = self.registers.multipliers.T[: last - first]
             written += 1
         registers, evaluations = self.registers, int(problem.counts[EVALUATIONS])
+        within = np.count_nonzero(plan.parts[: counts[ROWS]])
+        evaluations += int(within) * registers.own.evaluations
         for lane, number in enumerate(drawn):
             cost = registers.own.counts(registers.numbers, lane, taken, evaluations)
             ended = Ended(taken, written, t, wall_time, cost, completed=taken == plan.steps)

@@ -7,6 +7,7 @@ constraints follow for many runs at once.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 import time
@@ -23,6 +24,7 @@ from mbkit.simulation.ensembles.gathering import Ended, Gathered
 from mbkit.simulation.preparation import Prepared
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.stepping.chunks import INTERRUPTED, next_chunk
+from mbkit.simulation.stepping.events_within_step import State, StepError
 from mbkit.simulation.stepping.failed_step import explain
 from mbkit.simulation.watched_states import sampled_steps
 from mbkit.systems import System
@@ -47,7 +49,11 @@ def runs_alone(run: Prepared) -> bool:
         and not run.system.evaluator.calls_python
         and is_described(run.integrator)
         and course.is_compiled
-        and (course.times is None or course.times.at_ends(run.problem))
+        and (
+            course.times is None
+            or run.problem.interpolate is None
+            or course.times.at_ends(run.problem)
+        )
     )
 
 
@@ -58,6 +64,7 @@ class Plan:
     steps: int
     at_start: Any  # times of the rows that are the initial state
     kept: Any  # (k,): after how many steps the other rows come
+    parts: Any  # (k,): and how long after these, 0 or part of a step. [s]
     times: Any  # (k,): their times
     at_times: bool  # whether these were asked for; multipliers are then found from the states
     sampled: Any  # (s,): after how many steps states are looked at
@@ -71,14 +78,20 @@ class Plan:
             sampled = np.union1d([0], sampled_steps(steps))
         if course.times is not None:
             start = course.times.at_start
-            kept = course.times.steps[start.size :] + 1
-            return cls(steps, start, kept, course.times.times[start.size :], True, sampled)
+            kept, parts = course.times.parts(run.problem)
+            later = course.times.times[start.size :]
+            return cls(steps, start, kept, parts, later, True, sampled)
         every = run.problem.save_every
         kept = np.arange(every, steps + 1, every)
         if course.saves_end(steps):
             kept = np.append(kept, steps)
         times = run.problem.t0 + kept * run.problem.h
-        return cls(steps, course.start_times, kept, times, False, sampled)
+        return cls(steps, course.start_times, kept, 0.0 * times, times, False, sampled)
+
+    @functools.cached_property
+    def ends(self) -> Any:
+        """After how many steps each row is known (k,)."""
+        return self.kept + (self.parts > 0.0)
 
     @property
     def num_rows(self) -> int:
@@ -134,7 +147,7 @@ class Worker:
     def begin(self, given: Any, q: Any, v: Any, tau: Any) -> None:
         """Put the problem to the start of a run; `given` is what the user gave for it."""
         problem = self.run.problem
-        self.given = given
+        self.given, self._begun = given, (given, q, v, tau)
         problem.q[:] = problem.q_stage[:] = q
         problem.v[:] = problem.v_stage[:] = v
         problem.work[:] = 0.0
@@ -149,7 +162,14 @@ class Worker:
             self.run.workspace.tau[:] = tau
 
     def take(self, number: int, block: Block, stopped: Callable[[], bool]) -> None:
-        """Take all steps from the problem's state on, and keep what the plan says."""
+        """Take all steps from the start of a run on, and keep what the plan says."""
+        try:
+            self._take(number, block, stopped, len(self.scratch.t))
+        except StepError:  # of part of a step: no later one is to be counted
+            self.begin(*self._begun)
+            self._take(number, block, stopped, 1)
+
+    def _take(self, number: int, block: Block, stopped: Callable[[], bool], most: int) -> None:
         run, plan, place = self.run, self.plan, number - block.first
         rows = Rows(*(part[place] for part in block.rows))
         samples = tuple(part[place] for part in block.samples)
@@ -160,12 +180,19 @@ class Worker:
             if stopped():
                 status = INTERRUPTED
                 break
-            size = min(self.chunk, plan.steps - taken, len(self.scratch.t))
+            size = min(self.chunk, plan.steps - taken, most)
             at = time.perf_counter()
+            begun = run.course.reached(taken)
             status, done, _ = run.course.advance(taken, size, self.scratch)
             spent = time.perf_counter() - at
-            written = self._keep(taken, done, rows, samples)
-            taken += done
+            try:
+                written = self._keep(begun, taken, done, rows, samples)
+                taken += done
+            except StepError as failed:
+                if most > 1:
+                    raise
+                status = failed.args[0]
+                run.problem.q[:], run.problem.v[:], run.problem.work[:] = begun[1:]
             self.chunk = next_chunk(self.chunk, size, spent)
         wall_time = time.perf_counter() - began
         problem = run.problem
@@ -189,15 +216,17 @@ class Worker:
             for part, array in zip((problem.q, problem.v, 0.0), samples, strict=True):
                 array[0] = part
 
-    def _keep(self, taken: int, done: int, rows: Rows, samples: tuple[Any, ...]) -> int:
-        """Keep rows of some steps; return how many there are now."""
+    def _keep(
+        self, begun: State, taken: int, done: int, rows: Rows, samples: tuple[Any, ...]
+    ) -> int:
+        """Keep rows of some steps from a state on; return how many there are now."""
         scratch = self.scratch
         found = self._places.get((taken, done))
         if found is None:
             if len(self._places) > 1000:
                 self._places.clear()
             found = self._places[taken, done] = (
-                *self._of(self.plan.kept, taken, done), *self._of(self.plan.sampled, taken, done),
+                *self._of(self.plan.ends, taken, done), *self._of(self.plan.sampled, taken, done),
             )  # fmt: skip
         from_rows, to_rows, from_samples, to_samples = found
         start = len(self.plan.at_start)
@@ -208,10 +237,32 @@ class Worker:
             if scratch.multipliers.shape[1]:
                 own = np.nan if self.plan.at_times else scratch.multipliers[from_rows]
                 rows.multipliers[to] = own
+            self._put_within(begun, taken, from_rows, to_rows, rows)
         if from_samples.size:
             for part, array in zip((scratch.q, scratch.v, scratch.work), samples, strict=True):
                 part.take(from_samples, axis=0, out=array[to_samples])
         return int(to.stop)
+
+    def _put_within(
+        self, begun: State, taken: int, from_rows: Any, to_rows: slice, rows: Rows
+    ) -> None:
+        """Write the rows that are within steps, each by a step of another size.
+
+        `begun` is the state before the steps in the scratch, of which the first has the number
+        `taken`. StepError where such a step fails.
+        """
+        parts, course, problem = self.plan.parts[to_rows], self.run.course, self.run.problem
+        if not parts.any():
+            return
+        last = problem.q_stage.copy(), problem.v_stage.copy()  # a step that fails is explained by
+        for k in np.flatnonzero(parts):
+            row, to = int(from_rows[k]), len(self.plan.at_start) + to_rows.start + k
+            state = begun
+            if row:
+                before = (part[row - 1] for part in self.scratch[1:4])
+                state = State(course.time_of(taken + row), *before)
+            _, rows.q[to], rows.v[to], rows.work[to] = course.moved(state, float(parts[k]))
+        problem.q_stage[:], problem.v_stage[:] = last
 
     @staticmethod
     def _of(steps: Any, taken: int, done: int) -> tuple[Any, slice]:

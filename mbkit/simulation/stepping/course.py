@@ -241,15 +241,24 @@ class Course:
             self.error = error
             return FAILED, 0, 0
 
-    def _reached(self, step: int) -> State:
+    def time_of(self, step: int) -> float:
+        """Return when a step begins, in seconds."""
+        return self.problem.t0 + step * self.problem.h
+
+    def reached(self, step: int) -> State:
+        """Return the state of the problem, which is at the beginning of a step."""
         problem = self.problem
-        t = problem.t0 + step * problem.h
+        t = self.time_of(step)
         return State(t, problem.q.copy(), problem.v.copy(), problem.work.copy())
+
+    def moved(self, state: State, h: float) -> State:
+        """Return the state part of a step later, of which the size is h [s]."""
+        return self._within.moved(state, h)
 
     def _begin(self, step: int) -> None:
         """Tell the watch where the next step begins."""
         if self.watch is not None:
-            values = self.watch.values(*self._reached(step)[:3])
+            values = self.watch.values(*self.reached(step)[:3])
             (self.watch.start if step == 0 else self.watch.begin)(values)
 
     def _go_on(self, step: int, steps: int, rows: Rows) -> tuple[int, int, int]:
@@ -259,7 +268,7 @@ class Course:
             steps = max(1, self.times.steps_without(step, steps))
         if self.watch is not None and not self.integrator.looks:
             return self._step_and_look(step, rows, outputs=outputs)
-        kept, start = self._kept(), self._reached(step)
+        kept, start = self._kept(), self.reached(step)
         with self._taken_back_on_error(kept):
             status, taken, saved = self._advance(step, 1 if outputs else steps, rows)
             if status == 0 and outputs:
@@ -268,11 +277,11 @@ class Course:
 
     def _step_and_look(self, step: int, rows: Rows, *, outputs: bool) -> tuple[int, int, int]:
         """Take one step of an integrator that does not look at events itself."""
-        kept, start = self._kept(), self._reached(step)
+        kept, start = self._kept(), self.reached(step)
         with self._taken_back_on_error(kept):
             status, _, saved = self._advance(step, 1, rows)
             if status == 0:
-                status = self.problem.look(*self._reached(step + 1)[:3])
+                status = self.problem.look(*self.reached(step + 1)[:3])
                 if status == 0 and outputs:
                     saved = self._write(step, [Segment(start, math.inf)], rows)
         if status != 0:
@@ -284,13 +293,13 @@ class Course:
         """Take a step with an event in it."""
         assert self.watch is not None
         problem = self.problem
-        kept, start, before = self._kept(), self._reached(step), self.watch.before
+        kept, start, before = self._kept(), self.reached(step), self.watch.before
         with self._taken_back_on_error(kept):
             with self.watch.off():
                 status, _, saved = self._advance(step, 1, rows)
             if status != 0:
                 return status, 0, 0
-            passage = self._within.through(step, start, before, self._reached(step + 1))
+            passage = self._within.through(step, start, before, self.reached(step + 1))
             if passage.terminal is not None:
                 self._put_back(kept)
                 saved = self._end(step, passage, rows)
@@ -301,7 +310,7 @@ class Course:
                 problem.multipliers[:] = np.nan  # those of before; found from the state
                 self._advance = self._prepared()  # it forgets what was before
                 if saved:
-                    _put(rows, 0, self._reached(step + 1))
+                    _put(rows, 0, self.reached(step + 1))
             if self.times is not None:
                 saved = self._write(step, passage.segments, rows)
             self._begin(step + 1)
@@ -352,7 +361,7 @@ class Course:
             if t > until:
                 break
             if until == math.inf and self.times.is_end(t, self.problem, step):
-                state = self._reached(step + 1)
+                state = self.reached(step + 1)
             else:
                 state = self._within_step(segments, t)
             _put(rows, saved, state._replace(t=t))
@@ -362,7 +371,7 @@ class Course:
     def _within_step(self, segments: list[Segment], t: float) -> State:
         """Return the state at a time in the step that was taken."""
         if len(segments) == 1 and self.problem.interpolate is not None:
-            state = self._reached(0)
+            state = self.reached(0)
             status = self.problem.interpolate(t, *state[1:])
             if status != 0:
                 raise StepError(status)

@@ -89,6 +89,18 @@ class OutputTimes:
         same = [_rounding(problem.t0, end) for end in ends.tolist()]
         return bool((self.times[later] >= ends - same).all())
 
+    def parts(self, problem: Problem) -> tuple[Any, Any]:
+        """Return after how many steps each time but those of the start comes, and how long after.
+
+        That is nothing at ends of steps, else part of the next one. [s]
+        """
+        later = self.steps >= 0
+        steps, times = self.steps[later], self.times[later]
+        pairs = zip(times.tolist(), steps.tolist(), strict=True)
+        ends = np.array([self.is_end(t, problem, step) for t, step in pairs], dtype=bool)
+        parts = np.maximum(times - (problem.t0 + steps * problem.h), 0.0)
+        return steps + ends, np.where(ends, 0.0, parts)
+
     @staticmethod
     def is_end(time: float, problem: Problem, step: int) -> bool:
         """Return whether a time is that at which a step ends, or after it by rounding."""
