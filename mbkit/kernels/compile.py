@@ -355,11 +355,8 @@ else:
         return lambda function, arguments: function(*arguments)
 
     @intrinsic
-    def _pointer(typing_context, address):
-        def codegen(context, builder, signature, values):
-            return builder.inttoptr(values[0], cgutils.voidptr_t)
-
-        return types.voidptr(types.int64), codegen
+    def _integers(typing_context, address):
+        return types.CPointer(types.int64)(types.int64), _as_pointer(types.int64)
 
     # What lies at an address says its type: doubles at integers, what `mbkit.kernels.lanes` has at
     # addresses of its own.
@@ -383,25 +380,43 @@ else:
 
         return codegen
 
+    @intrinsic
+    def _array(typing_context, pointer, count):
+        """What a pointer points to, `count` of it, as an array."""
+        kind = types.Array(pointer.dtype, 1, "C")
+
+        def codegen(context, builder, signature, values):
+            array = context.make_array(kind)(context, builder)
+            data, length = values
+            size = context.get_constant(types.intp, context.get_abi_sizeof(data.type.pointee))
+            array.data, array.nitems, array.itemsize = data, length, size
+            array.shape = cgutils.pack_array(builder, [length])
+            array.strides = cgutils.pack_array(builder, [size])
+            array.meminfo = cgutils.get_null_value(array.meminfo.type)  # whose it is: nobody's
+            array.parent = cgutils.get_null_value(array.parent.type)
+            return array._getvalue()
+
+        return kind(pointer, types.intp), codegen
+
     @helper
     def floats_at(address, count):
         """Return `count` doubles at `address` as an array."""
-        return numba.carray(_floats(address), (count,))
+        return _array(_floats(address), count)
 
     @helper
     def integers_at(address, count):
         """Return `count` 64-bit integers at `address` as an array."""
-        return numba.carray(_pointer(address), (count,), np.int64)
+        return _array(_integers(address), count)
 
     @helper
     def as_array(pointer, count):
         """Return the `count` doubles behind a pointer argument as an array."""
-        return numba.carray(pointer, (count,))
+        return _array(pointer, count)
 
     @helper
     def records_at(address, count, dtype):
         """Return `count` records at `address` as a structured array."""
-        return numba.carray(_records(address, dtype), (count,))
+        return _array(_records(address, dtype), count)
 
 
 # ------------------------------------------------------------------------- types of arguments

@@ -16,6 +16,8 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
     import numba
     from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+    from mbkit.kernels.compiling.repetitions import spare_repetitions
+
 _BOUNDSCHECK = numba.config.BOUNDSCHECK  # type: ignore[attr-defined]
 
 PACKAGE = "mbkit.kernels"
@@ -143,6 +145,8 @@ class _KernelCache(FunctionCache):
             for listener in _listeners:
                 listener(self._kernel_name)
             loaded = super().load_overload(sig, target_context)  # one may have waited for others
+        if loaded is None:
+            spare_repetitions()
         return loaded
 
 
