@@ -272,7 +272,7 @@ class GeneralizedAlpha(Integrator):
         nq, nv, m = problem.nq, problem.nv, problem.equations.num_velocity_constraints
         own = {
             "vdot": np.zeros(nv), "multipliers": problem.multipliers, "eta": np.zeros(m),
-            "powers": np.zeros(2), "started": np.zeros(1),
+            "powers": np.zeros(2), "started": np.zeros(1), "change": np.zeros(nv),
         }  # fmt: skip
         acceleration = np.zeros(nv)
         problem.memory |= {"acceleration": acceleration, **own}
@@ -281,7 +281,7 @@ class GeneralizedAlpha(Integrator):
             dtype=np.float64,
         )
         scratch = {
-            "v_n": nv, "powers_next": 2, "trial": nq, "change": nv, "wanted": nv, "room": 2 * nv,
+            "v_n": nv, "powers_next": 2, "trial": nq, "wanted": nv, "room": 2 * nv,
         }  # fmt: skip
         method = Record(
             ALPHA, **own, take_step=0 if self.adaptive else take_step.address, a=acceleration,

@@ -45,10 +45,12 @@ from mbkit.kernels.vectors import (
     add,
     angular,
     dot,
+    force_bracket,
     force_to_parent,
     linear,
     motion_bracket,
     motion_to_child,
+    pairing,
     scale,
     subtract,
 )
@@ -149,14 +151,17 @@ def velocity_derivative(space, _option, q, v, t, out):
 
 
 class Step(NamedTuple):
-    """A step k of row j along D, and how it changes L: by dL; sign: 1 on the side of b."""
+    """A step k of row j along D, and how it changes L: by dL; sign: 1 on the side of b.
+
+    turned  sign ad_D^T L, whose power with V is that of L with sign [D, V].
+    """
 
     j: int
     k: int
     sign: float
-    D: Any
     L: Any
     dL: Any
+    turned: Any
 
 
 @helper
@@ -165,21 +170,17 @@ def entry(space, i, c, on_b, step):
 
     V_i = S_c of row i, on the side of b; where i is on that of a, V_i = -S_c, and S_c moves a.
     """
-    j, k, sign, D, L, dL = step
+    j, k, sign, L, dL, turned = step
     model = bodies(space)
     S = scratch_of(space)[i].S[c]
-    w = angular(S)
-    u = linear(S)
-    found = dot(dL[0], w) + dot(dL[1], u)
-    if not on_b:
-        found = -found
-        # L . [D, V_a] with V_a = S, wherever row j is
-        x, y = motion_bracket(D[0], D[1], w, u)
-        found += sign * (dot(L[0], x) + dot(L[1], y))
-    if i < j and on_b == (sign > 0.0):
-        # beyond row i: n = [S, D]
-        x, y = motion_bracket(w, u, D[0], D[1])
-        found += sign * (dot(L[0], x) + dot(L[1], y))
+    t, f = dL
+    if not on_b:  # L . [D, V_a] with V_a = S, wherever row j is
+        t = subtract(turned[0], t)
+        f = subtract(turned[1], f)
+    if i < j and on_b == (sign > 0.0):  # beyond row i: n = [S, D]
+        t = subtract(t, turned[0])
+        f = subtract(f, turned[1])
+    found = pairing(S, t, f)
     if i == j and depends_on_q(model[i]):
         dS = changes(space)[model[i].first_step + k].S[c]
         found += sign * (dot(L[0], angular(dS)) + dot(L[1], linear(dS)))
@@ -203,7 +204,9 @@ def add_force_columns(space, loop, j, sign, L, out):
             factor = sign * (x[0][m] if m < 3 else x[1][m - 3])
             t = add(t, scale(factor, (Q[6 * m], Q[6 * m + 1], Q[6 * m + 2])))
             f = add(f, scale(factor, (Q[6 * m + 3], Q[6 * m + 4], Q[6 * m + 5])))
-        step = Step(j, k, sign, D, L, force_to_parent(b.R, b.p, t, f))
+        dL = force_to_parent(b.R, b.p, t, f)
+        x, y = force_bracket(D[0], D[1], L[0], L[1])
+        step = Step(j, k, sign, L, dL, (scale(-sign, x), scale(-sign, y)))
         column = columns_of(space)[n]
         on_a = loop.a.row
         on_b = b.row

@@ -42,15 +42,24 @@ from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.workspace import bodies, scratch_of
 
-#: Rates of convergence: from where on a matrix is made anew for the next step, and within a step.
-TIRED = 0.1
+#: Rates of convergence: above this, corrections stay as they are.
 SLOW = 0.5
+
+#: Above these a matrix of an earlier step is made anew: in the first iteration, of which the error
+#: may be in other unknowns than in the second, and later.
+FIRST = 2.0
+LATER = 1.0
+
+#: Iterations that take the time of a new matrix. Those of a step grow with the age of its matrix, by
+#: g a step, so that the time of all is least where sqrt(2 WORTH / g) steps have the same one. That
+#: is where (iterations - 2) age exceeds 2 WORTH. From 6 (top) to 14 (bridge of 20 rods).
+WORTH = 8.0
 
 #: Iterations after which a matrix is made anew in any case: one that was made far from the solution
 #: may leave nearly as much as it takes, over and over.
 MOST_ITERATIONS = 10
 
-#: Steps that begin with a new matrix after one in which an old one was of no use.
+#: Steps that begin with a new matrix after one in which that of the step before was of no use.
 FRESH_STEPS = 10.0
 
 #: Steps for which a matrix is kept at most: where corrections are rounding nothing else tells that
@@ -279,8 +288,9 @@ def note_end(record, made, done, correction):
     made[NOISE] = select(done & fresh, found, made[NOISE])
     # where it is noise, the matrix before was not to blame
     made[PATIENCE] = select(done & is_noise, 0.0, made[PATIENCE])
-    tired = (k > 0) & (rate > TIRED) & fails(unexpected & (size <= noise))
-    made[VALID] = select(done & fails(fresh) & ((k > 4) | tired), 0.0, made[VALID])
+    tired = (k > 0) & (rate > SLOW) & fails(unexpected & (size <= noise))
+    old = (k - 1) * made[AGE] > 2.0 * WORTH
+    made[VALID] = select(done & fails(fresh) & (old | tired), 0.0, made[VALID])
 
 
 @helper
@@ -364,10 +374,12 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
         running = running & fails(done)
         if not any_lane(running):
             return finish(space, step, t, h)
-        slow = (rate_of(size, before) > SLOW) | (k % MOST_ITERATIONS == MOST_ITERATIONS - 1)
+        limit = select(fresh, SLOW, LATER if k > 1 else FIRST)
+        slow = (rate_of(size, before) > limit) | (k % MOST_ITERATIONS == MOST_ITERATIONS - 1)
         useless = (before > 0.0) & slow & (size > max(ROUNDINGS * rounding, noise))
         useless = running & fails(again) & useless
-        made[PATIENCE] = select(useless & fails(fresh), FRESH_STEPS, made[PATIENCE])
+        at_once = useless & fails(fresh) & (made[AGE] <= 1.0)
+        made[PATIENCE] = select(at_once, FRESH_STEPS, made[PATIENCE])
         made[VALID] = select(useless | again, 0.0, made[VALID])
         rows_at_end = select(again, select(fresh, 1.0, 0.0), rows_at_end)
         before = select(useless | again, 0.0, size)

@@ -25,7 +25,7 @@ from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.evaluate import set_time
 from mbkit.kernels.constraints.solve.dynamics import linearise
 from mbkit.kernels.constraints.workspace import closure_of, kept_rows
-from mbkit.kernels.elementary import any_lane, select
+from mbkit.kernels.elementary import all_lanes, any_lane, select, sqrt
 from mbkit.kernels.explicit_integrators.stages import assign_where
 from mbkit.kernels.implicit_integrators.constraint_products import (
     add_force_change,
@@ -60,6 +60,9 @@ from mbkit.kernels.workspace import bodies, columns_of, scratch_of, trials
 #: Steps of central differences, for constraints whose derivatives are not there in closed form: an
 #: error of 1e-8 of the matrix slows Newton's method down by nothing.
 DIFFERENCE = 1e-5
+
+#: The part of a row, squared, that the rows before it leave where nobody would take it for theirs.
+CLEAR = 1e-4
 
 
 @helper
@@ -161,6 +164,38 @@ def constraint_differences(space, step, q, v, t, multipliers, Z):
 
 
 @helper
+def are_clearly_independent(space, step):
+    """Whether each row of A_n is far from the span of those before it.
+
+    Then all of them count, and forward dynamics need not be asked. By Cholesky's factor of
+    A A^T, whose pivots are squares of distances, in the memory of the matrix.
+    """
+    record = memory_of(step)
+    m = record.m
+    if record.solve != 0 or records_at(space, 1, SPACE)[0].drive != 0:
+        return False  # columns are shared, or left out
+    A = matrix_at(record.A_made, m, record.nv)
+    G = square(record.matrix, record.n)
+    for r in range(m):
+        whole = 0.0
+        for j in range(record.nv):
+            whole += A[r, j] * A[r, j]
+        left = whole
+        for s in range(r):
+            total = 0.0
+            for j in range(record.nv):
+                total += A[r, j] * A[s, j]
+            for k in range(s):
+                total -= G[r, k] * G[s, k]
+            G[r, s] = total / G[s, s]
+            left -= G[r, s] * G[r, s]
+        if not all_lanes(left > CLEAR * whole):
+            return False
+        G[r, r] = sqrt(left)
+    return True
+
+
+@helper
 def set_kept(space, step):
     """Which rows are independent, as the forward dynamics sees it where the step begins.
 
@@ -172,6 +207,11 @@ def set_kept(space, step):
     made = floats_at(record.made_at, record.num_made)
     start, end, v, _, _, _ = made_vectors(step)
     late = made[ROWS_AT_END] != 0.0
+    if not any_lane(late) and are_clearly_independent(space, step):
+        independent = own_integers_at(record.kept, record.m)
+        for r in range(record.m):
+            independent[r] = 1
+        return OK
     q, _, _ = trials(space)
     assign(q, start)
     assign_where(late, q, end)
@@ -307,10 +347,10 @@ def linearise_equations(space, step):
     h = made[STEP]
     t = made[TIME]
     status = place(space, step, t, q, v)
-    if status == OK and record.m > 0:
-        status = set_kept(space, step)
     if status == OK:
         status = jacobian_at(space, record, t - h, q_n, floats_at(record.A_made, size))
+    if status == OK and record.m > 0:
+        status = set_kept(space, step)
     if status == OK:
         status = jacobian_at(space, record, t, q, floats_at(record.A, size))
     if status == OK:

@@ -65,6 +65,7 @@ class Alpha(NamedTuple):
     eta: floats
     powers: floats
     started: floats  # 1, or 0 at a start: what follows v is that of `begin` then
+    change: floats  # nv: of a in the last step; at a start h times the rate of vdot
     # the end of a step
     q_next: floats
     v_next: floats
@@ -72,7 +73,6 @@ class Alpha(NamedTuple):
     # scratch
     v_n: floats  # the velocity that the step begins with
     trial: floats  # nq
-    change: floats  # nv: h times the rate of vdot
     wanted: floats  # nv: by which v changes against the constraints
     room: floats  # 2 nv
 
@@ -184,15 +184,22 @@ def begin(space, step, alpha, t, h):
 
 @helper
 def predict(space, step, alpha, t, h):
-    """The end of the step if a stays: D = v_n + h a_n / 2 - A_n^T eta_n, v = v_n + h a_n."""
+    """The end of the step if a changes as in the step before, by d.
+
+    D = v_n + h (a_n / 2 + beta d) - A_n^T eta_n,  v = v_n + h (a_n + gamma d).
+    """
     record = memory_of(step)
     c = alpha.c
     D = floats_at(record.D, record.nv)
     vdot_next = floats_at(record.vdot, record.nv)
     for j in range(record.nv):
-        D[j] = alpha.v_n[j] + 0.5 * h * alpha.a[j]
-        alpha.v_next[j] = alpha.v_n[j] + h * alpha.a[j]
-        vdot_next[j] = (alpha.a[j] - c[ALPHA_F] * alpha.vdot[j]) / (1.0 - c[ALPHA_F])
+        a = alpha.a[j]
+        d = alpha.change[j]
+        D[j] = alpha.v_n[j] + h * (0.5 * a + c[BETA] * d)
+        alpha.v_next[j] = alpha.v_n[j] + h * (a + c[GAMMA] * d)
+        vdot_next[j] = (a + (1.0 - c[ALPHA_M]) * d - c[ALPHA_F] * alpha.vdot[j]) / (
+            1.0 - c[ALPHA_F]
+        )
     assign(floats_at(record.multipliers, record.m), alpha.multipliers)
     assign(floats_at(record.eta, record.m), alpha.eta)
     if record.stabilised == 0 or record.m == 0:
@@ -214,9 +221,11 @@ def take_over(step, alpha, h):
     assign(alpha.q, alpha.q_next)
     assign(alpha.v, alpha.v_next)
     for j in range(record.nv):
+        before = a[j]
         a[j] = ((1.0 - c[ALPHA_F]) * vdot_next[j] + c[ALPHA_F] * vdot[j] - c[ALPHA_M] * a[j]) / (
             1.0 - c[ALPHA_M]
         )
+        alpha.change[j] = a[j] - before
     assign(vdot, vdot_next)
     assign(alpha.multipliers, floats_at(record.multipliers, record.m))
     assign(alpha.eta, floats_at(record.eta, record.m))

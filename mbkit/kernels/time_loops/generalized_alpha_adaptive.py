@@ -84,7 +84,7 @@ def parts_of(step, alpha, choice):
     record = memory_of(step)
     return (
         alpha.q, alpha.v, alpha.work, alpha.a, alpha.vdot, alpha.multipliers, alpha.eta,
-        alpha.powers, alpha.started, choice.rate, choice.sizes,
+        alpha.powers, alpha.started, alpha.change, choice.rate, choice.sizes,
         floats_at(record.made_at, record.num_made),
     )  # fmt: skip
 
@@ -120,6 +120,7 @@ def change_size(space, step, alpha, choice, t, h):
     choice.sizes[MEANT] = h
     for j in range(record.nv):
         alpha.a[j] += (c[ALPHA_M] - c[ALPHA_F]) * (h - old) * choice.rate[j]
+        alpha.change[j] *= h / old
     if record.stabilised != 0 or record.m == 0:
         return OK
     alpha.wanted[:] = 0.0
