@@ -85,5 +85,13 @@ if not UNCOMPILED:
     @overload(subtract_panel, jit_options={"error_model": "numpy", "forceinline": True})
     def _subtract_panel(A, i, first):
         if A.dtype == types.float64 and A.layout == "C":
-            return lambda A, i, first: _subtract_in_rows(A, i, first)
-        return lambda A, i, first: _of_any(A, i, first)
+
+            def subtract_in_rows(A, i, first):
+                _subtract_in_rows(A, i, first)
+
+            return subtract_in_rows
+
+        def of_any(A, i, first):
+            _of_any(A, i, first)
+
+        return of_any

@@ -50,9 +50,9 @@ SLOW = 0.5
 FIRST = 2.0
 LATER = 1.0
 
-#: Iterations that take the time of a new matrix. Those of a step grow with the age of its matrix, by
-#: g a step, so that the time of all is least where sqrt(2 WORTH / g) steps have the same one. That
-#: is where (iterations - 2) age exceeds 2 WORTH. From 6 (top) to 14 (bridge of 20 rods).
+#: Iterations that take the time of a new matrix, 6 to 14. Those of a step grow with the age of its
+#: matrix, by g a step, so that the time of all is least where sqrt(2 WORTH / g) steps have the same
+#: one. That is where (iterations - 2) age exceeds 2 WORTH.
 WORTH = 8.0
 
 #: Iterations after which a matrix is made anew in any case: one that was made far from the solution

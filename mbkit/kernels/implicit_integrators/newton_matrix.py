@@ -25,13 +25,14 @@ from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.evaluate import set_time
 from mbkit.kernels.constraints.solve.dynamics import linearise
 from mbkit.kernels.constraints.workspace import closure_of, kept_rows
-from mbkit.kernels.elementary import all_lanes, any_lane, select, sqrt
+from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.explicit_integrators.stages import assign_where
 from mbkit.kernels.implicit_integrators.constraint_products import (
     add_force_change,
     clear_columns,
     take_places,
 )
+from mbkit.kernels.implicit_integrators.independent_rows import are_clearly_independent
 from mbkit.kernels.implicit_integrators.layout import (
     ACCELERATION_GAIN,
     AGE,
@@ -60,9 +61,6 @@ from mbkit.kernels.workspace import bodies, columns_of, scratch_of, trials
 #: Steps of central differences, for constraints whose derivatives are not there in closed form: an
 #: error of 1e-8 of the matrix slows Newton's method down by nothing.
 DIFFERENCE = 1e-5
-
-#: The part of a row, squared, that the rows before it leave where nobody would take it for theirs.
-CLEAR = 1e-4
 
 
 @helper
@@ -161,38 +159,6 @@ def constraint_differences(space, step, q, v, t, multipliers, Z):
             if column_of[j] == k:
                 dx[j] = 0.0
     return OK
-
-
-@helper
-def are_clearly_independent(space, step):
-    """Whether each row of A_n is far from the span of those before it.
-
-    Then all of them count, and forward dynamics need not be asked. By Cholesky's factor of
-    A A^T, whose pivots are squares of distances, in the memory of the matrix.
-    """
-    record = memory_of(step)
-    m = record.m
-    if record.solve != 0 or records_at(space, 1, SPACE)[0].drive != 0:
-        return False  # columns are shared, or left out
-    A = matrix_at(record.A_made, m, record.nv)
-    G = square(record.matrix, record.n)
-    for r in range(m):
-        whole = 0.0
-        for j in range(record.nv):
-            whole += A[r, j] * A[r, j]
-        left = whole
-        for s in range(r):
-            total = 0.0
-            for j in range(record.nv):
-                total += A[r, j] * A[s, j]
-            for k in range(s):
-                total -= G[r, k] * G[s, k]
-            G[r, s] = total / G[s, s]
-            left -= G[r, s] * G[r, s]
-        if not all_lanes(left > CLEAR * whole):
-            return False
-        G[r, r] = sqrt(left)
-    return True
 
 
 @helper
