@@ -20,13 +20,12 @@ from mbkit.kernels.compile import (
     floats_at,
     helper,
     int64,
-    of_one,
     records_at,
 )
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.elementary import any_lane
+from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.implicit_integrators.constraint_products import add_forces
-from mbkit.kernels.implicit_integrators.layout import ALPHA, MADE_HEAD, VALID
+from mbkit.kernels.implicit_integrators.layout import ALPHA
 from mbkit.kernels.implicit_integrators.newton_matrix import note_made, restore_made
 from mbkit.kernels.implicit_integrators.residual import jacobian_at, place, powers_at_end, rates_at
 from mbkit.kernels.implicit_integrators.starting_values import (
@@ -35,9 +34,9 @@ from mbkit.kernels.implicit_integrators.starting_values import (
     bracket,
     consistent_acceleration,
 )
-from mbkit.kernels.implicit_integrators.step_memory import memory_of
+from mbkit.kernels.implicit_integrators.step_memory import largest, memory_of
 from mbkit.kernels.layout import NUM_POWERS
-from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR_STEP, code_of
+from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.workspace import bodies, scratch_of
 
@@ -49,6 +48,10 @@ GAMMA = 3
 LAGGED = 4  # whether a starts at its own time
 PERTURBED = 5
 NUM_COEFFICIENTS = 6
+
+#: Where a changes by more than this part of itself in a step, the step before says nothing of the
+#: next one: from there Newton's method would be led away.
+SMOOTH = 0.25
 
 
 class Alpha(NamedTuple):
@@ -184,8 +187,8 @@ def begin(space, step, alpha, t, h):
 
 
 @helper
-def predict(space, step, alpha, t, h, part):
-    """The end of the step if a changes as in the step before, by d, or by a part of that.
+def predict(space, step, alpha, t, h):
+    """The end of the step if a changes as in the step before, by d, or stays.
 
     D = v_n + h (a_n / 2 + beta d) - A_n^T eta_n,  v = v_n + h (a_n + gamma d).
     """
@@ -193,9 +196,10 @@ def predict(space, step, alpha, t, h, part):
     c = alpha.c
     D = floats_at(record.D, record.nv)
     vdot_next = floats_at(record.vdot, record.nv)
+    is_smooth = largest(alpha.change) <= SMOOTH * largest(alpha.a)
     for j in range(record.nv):
         a = alpha.a[j]
-        d = part * alpha.change[j]
+        d = select(is_smooth, alpha.change[j], 0.0)
         D[j] = alpha.v_n[j] + h * (0.5 * a + c[BETA] * d)
         alpha.v_next[j] = alpha.v_n[j] + h * (a + c[GAMMA] * d)
         vdot_next[j] = (a + (1.0 - c[ALPHA_M]) * d - c[ALPHA_F] * alpha.vdot[j]) / (
@@ -236,28 +240,11 @@ def take_over(step, alpha, h):
     alpha.started[0] = 1.0
 
 
-@helper
-def takes_steps_alone(space):
-    """1 of one run. Of runs side by side it is not known which one failed: they are taken alone."""
-    return 1
-
-
-@helper
-def solve_from(space, step, alpha, times, gains, part):
-    """Solve for the end of a step, from where that is with a part of the change of a."""
-    t, h, end = times
-    status = predict(space, step, alpha, t, h, part)
-    if status != OK:
-        return status
-    return call_address(memory_of(step).solve_step, (space, step, end, h, gains[0], gains[1]))
-
-
 @address_kernel("iiiddd")
 def solve_end(space, step, method, t, h, end):
     """Solve for the end of a step of size h, at the time `end`; nothing of the state changes.
 
-    At a start a, vdot, multipliers, eta and powers become those of `begin`. In large steps the
-    change of a leads away: where Newton's method does not find the end from there, a stays.
+    At a start a, vdot, multipliers, eta and powers become those of `begin`.
     """
     alpha = alpha_of(step, method)
     c = alpha.c
@@ -267,13 +254,11 @@ def solve_end(space, step, method, t, h, end):
     status = OK
     if any_lane(alpha.started[0] == 0.0):
         status = begin(space, step, alpha, t, h)
-    gains = velocity_gain, acceleration_gain
     if status == OK:
-        status = solve_from(space, step, alpha, (t, h, end), gains, 1.0)
-        is_away = code_of(status) in (NOT_CONVERGED, SINGULAR_STEP, NOT_FINITE)
-        if is_away and of_one(takes_steps_alone, (space,)) != 0:
-            floats_at(memory_of(step).made_at, MADE_HEAD)[VALID] = 0.0
-            status = solve_from(space, step, alpha, (t, h, end), gains, 0.0)
+        status = predict(space, step, alpha, t, h)
+    if status == OK:
+        solve_step = memory_of(step).solve_step
+        status = call_address(solve_step, (space, step, end, h, velocity_gain, acceleration_gain))
     if status == OK:
         powers_at_end(space, step, alpha.v_next, alpha.powers_next)
     return status
