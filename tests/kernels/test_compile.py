@@ -171,7 +171,8 @@ def test_an_edit_in_a_helper_of_another_file_compiles_what_links_it_alone(tmp_pa
     (package / "compiling").mkdir(parents=True)
     for each in (tmp_path / "mbkit", package, package / "compiling"):
         (each / "__init__.py").write_text("")
-    door_to_numba = ("compile", *(f"compiling/{each}" for each in ("caching", "fusing", "linking")))
+    behind = "caching", "fusing", "linking", "repetitions"
+    door_to_numba = "compile", *(f"compiling/{each}" for each in behind)
     for name in (*door_to_numba, "../interrupts"):
         source = pathlib.Path(door.__file__).parent / f"{name}.py"
         (package / f"{name}.py").write_text(source.read_text(encoding="utf-8"))
