@@ -38,11 +38,6 @@ def _equal(self: Any, other: Any) -> Any:
     return self is other or self._values == other._values or _values(self) == _values(other)
 
 
-@functools.cache
-def _hash_of(kind: Hashable) -> int:
-    return hash(kind)
-
-
 # -------------------------------------------------------------------------------- operators
 
 #: What numbers are computed with; their templates follow from the types of both alone.
@@ -155,7 +150,7 @@ def spare_repetitions() -> None:
     if hasattr(config, "options") and hasattr(config, "_values"):
         _change(config, "values", lambda usual: _values)
         _change(config, "__eq__", lambda usual: _equal)
-        _change(config, "__hash__", lambda usual: lambda self: _hash_of(self.__class__))
+        _change(config, "__hash__", lambda usual: lambda self: hash(self.__class__))
     if hasattr(targetconfig, "ConfigStack"):
         _change(functions.BaseFunction, "get_call_type", _remembering)
     if hasattr(event, "_registered"):
