@@ -62,9 +62,10 @@ class MomentumForm:
     Given to `simulate` in place of its system, it is integrated by any explicit method, and starts
     and ends with velocities: the result holds q and v. On the way a free joint on the world has the
     momentum of all that hangs on it in the axes of the world, about its origin, or under gravity
-    about the centre of mass; a ball joint on the world has the moment of that about its centre.
-    Nothing but what acts from outside changes these, and steps of any size keep them to rounding
-    where they are conserved.
+    about the centre of mass; a ball joint on the world has the moment of that about its centre,
+    a planar one the momentum in its plane and the moment about the normal. Nothing but what acts
+    from outside changes these, and steps of any size keep them to rounding where they are
+    conserved.
 
     Attributes
     ----------

@@ -83,13 +83,22 @@ class PinocchioRobot:
     def jacobians(self, q: Any, representation: str) -> Any:
         """Return the Jacobians of all bodies, (bodies + 1, 6, nv)."""
         pin.computeJointJacobians(self.model, self.data, self.positions(q))
+        return self._of_frames(pin.getFrameJacobian, representation)
+
+    def jacobian_rates(self, q: Any, v: Any, representation: str) -> Any:
+        """Return the rates of the Jacobians of all bodies, (bodies + 1, 6, nv)."""
+        given = self.model, self.data, self.positions(q), v[self.order]
+        pin.computeJointJacobiansTimeVariation(*given)
+        return self._of_frames(pin.getFrameJacobianTimeVariation, representation)
+
+    def _of_frames(self, matrix: Any, representation: str) -> Any:
         pin.updateFramePlacements(self.model, self.data)
         found = np.zeros((len(self.frames), 6, self.system.nv))
         for J, frame in zip(found[1:], self.frames[1:], strict=True):
             for rows, reference in zip(
                 (slice(3), slice(3, 6)), FRAMES[representation], strict=True
             ):
-                own = pin.getFrameJacobian(self.model, self.data, frame, reference)
+                own = matrix(self.model, self.data, frame, reference)
                 J[rows, self.order] = own[SWAP][rows]
         return found
 
@@ -130,17 +139,6 @@ class PinocchioRobot:
     def _matrix_back(self, matrix: Any) -> Any:
         found = np.empty_like(matrix)
         found[np.ix_(self.order, self.order)] = matrix
-        return found
-
-    def jacobian_rates(self, q: Any, v: Any) -> Any:
-        """Return the rates of the body-fixed Jacobians of all bodies, (bodies + 1, 6, nv)."""
-        given = self.model, self.data, self.positions(q), v[self.order]
-        pin.computeJointJacobiansTimeVariation(*given)
-        pin.updateFramePlacements(self.model, self.data)
-        found = np.zeros((len(self.frames), 6, self.system.nv))
-        for J, frame in zip(found[1:], self.frames[1:], strict=True):
-            own = pin.getFrameJacobianTimeVariation(self.model, self.data, frame, pin.LOCAL)
-            J[:, self.order] = own[SWAP]
         return found
 
     def inverse_dynamics_second_derivatives(self, q: Any, v: Any, vdot: Any) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Functions of JAX: values, first derivatives against differences, batches, refusals."""
+"""Functions of JAX: values, first derivatives against complex steps, batches, refusals."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pytest
 
 import mbkit as mb
 from examples.closed_loops import four_bar, spatial_slider_crank
+from mbkit.joints.defaults.differences import derivative
+from tests.systems.complex_steps import ComplexEvaluation
 from tests.trees import random_mechanism, random_state
 
 jax = pytest.importorskip("jax")
@@ -28,6 +30,17 @@ def system():
     mechanism.add_force(mb.JointSpring("spring", first, stiffness=3.0))
     mechanism.add_force(mb.ForceFunction("push", lambda t, q, v: [np.sin(t) * v[0]], joints=first))
     return mechanism.assemble()
+
+
+#: What is asked of derivatives, of the largest entry.
+ASKED = 1e-10
+
+
+def complex_rate(system, name, given, tangents, t=0.0, **options):
+    """Return the rate of an evaluation while its inputs, and the time, move along tangents."""
+    evaluation = ComplexEvaluation(system, name, **options)
+    moves = dict(zip((*given, "t"), tangents, strict=False))
+    return evaluation(given, moves, t)[1]
 
 
 def state_of(rng, system):
@@ -55,18 +68,13 @@ def test_values_and_derivatives(system, name):
     reverse = jax.jacrev(function, argnums=(0, 1, 2, 3))(q, v, x, 0.3)
     for a, b in zip(forward, reverse, strict=True):
         assert np.allclose(a, b, rtol=1e-13, atol=1e-13)
-    # along a motion of everything at once, by differences of fourth order
+    # along a motion of everything at once
     dx, dv, du = rng.normal(size=(3, system.nv))
-    h = 1e-3
-    rate = sum(
-        weight
-        * expected(system, name, system.retract(q, s * dx), v + s * dv, x + s * du, 0.3 + s)
-        for s, weight in zip(h * np.array([-2, -1, 1, 2]), np.array([1, -8, 8, -1]) / (12 * h),
-                             strict=True)
-    )  # fmt: skip
+    third = {"forward_dynamics": "tau", "inverse_dynamics": "vdot"}[name]
     tangents = system.position_rates(q, dx), dv, du, 1.0
+    exact = complex_rate(system, name, {"q": q, "v": v, third: x}, tangents, 0.3)
     found = jax.jvp(function, (q, v, x, 0.3), tangents)[1]
-    assert np.abs(found - rate).max() < 1e-7 * np.abs(rate).max()
+    assert np.abs(found - exact).max() < ASKED * np.abs(exact).max()
 
 
 OTHERS = {
@@ -77,7 +85,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_evaluations(system, name):
-    """Values, derivatives along a motion of everything by differences, batches."""
+    """Values, derivatives along a motion of everything, batches."""
     rng = np.random.default_rng(6)
     q, v, tau = state_of(rng, system)
     held = {"prescribed": [system.joint_names[1]]}
@@ -97,21 +105,12 @@ def test_other_evaluations(system, name):
         found = function(*at)
         return jax.numpy.hstack(found) if name == "hybrid_dynamics" else found
 
-    def moved(e):
-        return {"q": system.retract(q, e * dx["q"])} | {
-            key: x[key] + e * dx[key] for key in ("v", "tau", "vdot")
-        }
-
     at = [x[key] for key in OTHERS[name]]
     assert np.array_equal(jax.jit(whole)(*at), expected(x))
-    h = 1e-3
-    rate = (
-        expected(moved(-2 * h)) - 8 * expected(moved(-h)) + 8 * expected(moved(h))
-        - expected(moved(2 * h))
-    ) / (12 * h)  # fmt: skip
     tangents = [system.position_rates(q, dx["q"]), *(dx[key] for key in OTHERS[name][1:])]
+    exact = complex_rate(system, name, dict(zip(OTHERS[name], at, strict=True)), tangents, **given)
     found = jax.jvp(whole, tuple(at), tuple(tangents))[1]
-    assert np.abs(found - rate).max() < 1e-7 * np.abs(rate).max()
+    assert np.abs(found - exact).max() < ASKED * np.abs(exact).max()
     slopes = jax.jacrev(whole)
     many = np.array([q, system.retract(q, 0.1 * dx["q"])])
     rows = jax.jit(jax.vmap(slopes, in_axes=(0, *[None] * (len(at) - 1))))(many, *at[1:])
@@ -148,24 +147,23 @@ def test_closed_mechanisms(example):
         return np.eye(closed.nv) - np.linalg.pinv(A, rcond=1e-9) @ A
 
     w, y = rng.normal(size=(2, closed.nv))
-    dx, h = allowed(q) @ w, 1e-3
+    dx = allowed(q) @ w
 
     def state(e):
         near = closed.close_loops(closed.retract(q, e * dx))
         return near, allowed(near) @ y
 
-    rate, speeds, places = 0.0, 0.0, 0.0
-    steps = h * np.array([-2, -1, 1, 2])
-    for e, weight in zip(steps, np.array([1, -8, 8, -1]) / (12 * h), strict=True):
+    def moved(e):
         near, v = state(e)
         vdot = closed.forward_dynamics(near, v, tau + e * du, t=0.3 + e)
-        rate, speeds = rate + weight * vdot, speeds + weight * v
-        places = places + weight * closed.difference(q, near)
+        return np.array([vdot, v, closed.difference(q, near)])
+
+    rate, speeds, places = derivative(moved)
     v = state(0.0)[1]
     assert np.array_equal(function(q, v, tau, 0.3), closed.forward_dynamics(q, v, tau, t=0.3))
     tangents = closed.position_rates(q, places), speeds, du, 1.0
     found = jax.jit(lambda *x: jax.jvp(function, x, tangents)[1])(q, v, tau, 0.3)
-    assert np.abs(found - rate).max() < 1e-7 * np.abs(rate).max()
+    assert np.abs(found - rate).max() < ASKED * np.abs(rate).max()
     many = jax.vmap(jax.jacrev(function, argnums=2), in_axes=(None, 0, None))
     rows = many(q, np.array([v, 2.0 * v]), tau)
     own = closed.derivatives("forward_dynamics", q, v, tau, by="tau")["tau"]

@@ -234,66 +234,70 @@ def test_mass_matrix(case):
 
 
 def test_coriolis_matrix(case):
-    """The same factor of the velocity terms in both."""
+    """The same factor of the velocity terms in both; it depends on no representation."""
     system, twin, state = case
-    if isinstance(system.representation, mb.BodyFixed):  # it does not depend on them
-        found = system.coriolis_matrix(state.q, state.v)
-        # of rotors that stand still it is zero: rounding is that of the terms it is a sum of
-        size = np.abs(system.mass_matrix(state.q)).max() * np.abs(state.v).max()
-        difference = np.abs(found - twin.coriolis_matrix(state.q, state.v)).max()
-        assert difference <= TOLERANCE * max(size, np.abs(found).max())
+    found = system.coriolis_matrix(state.q, state.v)
+    # of rotors that stand still it is zero: rounding is that of the terms it is a sum of
+    size = np.abs(system.mass_matrix(state.q)).max() * np.abs(state.v).max()
+    difference = np.abs(found - twin.coriolis_matrix(state.q, state.v)).max()
+    assert difference <= TOLERANCE * max(size, np.abs(found).max())
 
 
 def test_derivatives_of_inverse_and_forward_dynamics(case):
-    """Those of accelerations as far as the mass matrix lets them be known, as below."""
+    """Those of accelerations as far as the mass matrix lets them be known, as below.
+
+    So they are also put into Pinocchio's derivatives of inverse dynamics at these accelerations,
+    whose negatives they must give back: M d_q = -D_q, M d_v = -D_v, M d_tau = 1.
+    """
     system, twin, state = case
-    if isinstance(system.representation, mb.BodyFixed):  # they do not depend on them
-        q, v = state.q, state.v
-        found = system.inverse_dynamics_derivatives(q, v, state.vdot)
-        expected = twin.inverse_dynamics_derivatives(q, v, state.vdot)
-        size = np.abs(system.inverse_dynamics(q, v, state.vdot)).max()
-        for each, other in zip(found, expected, strict=True):
-            assert np.abs(each - other).max() <= 1e-10 * max(size, np.abs(other).max())
-        grown = max(1e-10, np.finfo(float).eps * np.linalg.cond(twin.mass_matrix(q)))
-        found = system.forward_dynamics_derivatives(q, v, state.tau)
-        expected = twin.forward_dynamics_derivatives(q, v, state.tau)
-        for each, other in zip(found, expected, strict=True):
-            assert np.abs(each - other).max() <= grown * np.abs(other).max()
+    q, v = state.q, state.v
+    found = system.inverse_dynamics_derivatives(q, v, state.vdot)
+    expected = twin.inverse_dynamics_derivatives(q, v, state.vdot)
+    size = np.abs(system.inverse_dynamics(q, v, state.vdot)).max()
+    for each, other in zip(found, expected, strict=True):
+        assert np.abs(each - other).max() <= 1e-10 * max(size, np.abs(other).max())
+    M = twin.mass_matrix(q)
+    grown = max(1e-10, np.finfo(float).eps * np.linalg.cond(M))
+    found = system.forward_dynamics_derivatives(q, v, state.tau)
+    vdot = twin.forward_dynamics(q, v, state.tau)
+    given = (*(-x for x in twin.inverse_dynamics_derivatives(q, v, vdot)), np.eye(system.nv))
+    expected = twin.forward_dynamics_derivatives(q, v, state.tau)
+    # rotors that turn alone have derivatives of zero, by sums of terms that are not
+    size, force = np.abs(vdot).max(), np.abs(state.tau).max()
+    for each, other, efforts in zip(found, expected, given, strict=True):
+        assert np.abs(each - other).max() <= grown * max(size, np.abs(other).max())
+        terms = max(force, (np.abs(M) @ np.abs(each)).max())
+        assert np.abs(M @ each - efforts).max() <= 1e-10 * terms
 
 
 def test_rates_of_jacobians(case):
-    """The body-fixed ones of all links; zero where nothing before a link turns."""
+    """Those of all links, in the representation; zero where nothing before a link turns."""
     system, twin, state = case
-    if isinstance(system.representation, mb.BodyFixed):  # those of the others are conversions
-        names = system.body_names[1:]
-        found = np.array([system.jacobian_rate(b, state.q, state.v) for b in names])
-        expected = twin.jacobian_rates(state.q, state.v)[1:]
-        size = np.abs(twin.jacobians(state.q, "body_fixed")).max() * np.abs(state.v).max()
-        assert np.abs(found - expected).max() <= TOLERANCE * max(size, np.abs(expected).max())
+    form, names = system.representation.name, system.body_names[1:]
+    found = np.array([system.jacobian_rate(b, state.q, state.v) for b in names])
+    expected = twin.jacobian_rates(state.q, state.v, form)[1:]
+    size = np.abs(twin.jacobians(state.q, form)).max() * np.abs(state.v).max()
+    assert np.abs(found - expected).max() <= TOLERANCE * max(size, np.abs(expected).max())
 
 
 def test_second_derivatives_of_inverse_dynamics(case):
     """Against differences of Pinocchio's first derivatives."""
     system, twin, state = case
-    if isinstance(system.representation, mb.BodyFixed):  # they do not depend on them
-        given = state.q, state.v, state.vdot
-        found = system.inverse_dynamics_second_derivatives(*given)
-        size = np.abs(system.inverse_dynamics(*given)).max()
-        for each, other in zip(
-            found, twin.inverse_dynamics_second_derivatives(*given), strict=False
-        ):
-            assert np.abs(each - other).max() <= 1e-10 * max(size, np.abs(other).max())
+    given = state.q, state.v, state.vdot
+    found = system.inverse_dynamics_second_derivatives(*given)
+    size = np.abs(system.inverse_dynamics(*given)).max()
+    for each, other in zip(found, twin.inverse_dynamics_second_derivatives(*given), strict=False):
+        assert np.abs(each - other).max() <= 1e-10 * max(size, np.abs(other).max())
 
 
 def test_inertial_regressor(case):
     """The columns of all links that sit on their joints; all together give inverse dynamics."""
     system, twin, state = case
-    if isinstance(system.representation, mb.BodyFixed):  # it does not depend on them
-        Y = system.inertial_regressor(state.q, state.v, state.vdot)
-        bodies, expected = twin.regressor(state.q, state.v, state.vdot)
-        assert_equal(Y.reshape((system.nv, -1, 10))[:, bodies], expected)
-        tau = twin.inverse_dynamics(state.q, state.v, state.vdot)
-        assert_equal(Y @ system.inertial_parameters, tau)
+    Y = system.inertial_regressor(state.q, state.v, state.vdot)
+    bodies, expected = twin.regressor(state.q, state.v, state.vdot)
+    assert_equal(Y.reshape((system.nv, -1, 10))[:, bodies], expected)
+    tau = twin.inverse_dynamics(state.q, state.v, state.vdot)
+    assert_equal(Y @ system.inertial_parameters, tau)
 
 
 def test_forward_dynamics(case):

@@ -45,6 +45,8 @@ OPERATIONS = {
 class ComplexEvaluation:
     """An evaluation of a system, with parameters free, for complex numbers.
 
+    Options are those of the method. Several results, as of hybrid dynamics, follow each other.
+
     Attributes
     ----------
     system : System
@@ -53,9 +55,11 @@ class ComplexEvaluation:
         The vectors that it depends on.
     """
 
-    def __init__(self, system: mb.System, name: str, parameters: Sequence[str] = ()) -> None:
+    def __init__(
+        self, system: mb.System, name: str, parameters: Sequence[str] = (), **options: Any
+    ) -> None:
         self.system = system
-        asked = read_evaluation("complex steps", system, name, {})
+        asked = read_evaluation("complex steps", system, name, options)
         self.names, self._compute = tuple(asked.shapes), asked.compute
         self._free = read_parameters("complex steps", system, parameters)
         self._trace = Trace("complex steps", system, self._free, smooth=True)
@@ -64,7 +68,8 @@ class ComplexEvaluation:
         self._result = self._computed()
 
     def _computed(self) -> Any:
-        return self._compute(self._trace, self._vectors)[self._name]
+        every = self._compute(self._trace, self._vectors)
+        return every.get(self._name, np.concatenate([*every.values()], axis=None))
 
     def __call__(self, given: Mapping[str, Any], moves: Mapping[str, Any], t: Any = 0.0) -> Any:
         """Return value and derivatives, (*shape), (moves, *shape).

@@ -25,7 +25,9 @@ from mbkit.kernels.evaluation_form import EVALUATION, positions, vector
 from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.momentum.root_joints import (
-    is_in_world,
+    BALL,
+    OTHER,
+    motion_on_world,
     set_momenta,
     to_reference,
     wrench_of_efforts,
@@ -93,12 +95,12 @@ def set_inertias(model, scratch):
 
 
 @helper
-def eliminate(row, scratch, body, p, in_world, g):
+def eliminate(row, scratch, body, p, motion, g):
     """For each column S with U = I S: D = 1 / (S.U), u = p - S.F;  I -= U D U^T,  F += U D u."""
     t = _ZERO
     f = _ZERO
-    if in_world:
-        t, f = wrench_of_momenta(row, body, to_reference(row, body, g), p)
+    if motion != OTHER:
+        t, f = wrench_of_momenta(row, motion, to_reference(row, body, motion, g), p)
         t = rotate_back(body.R, t)
         f = rotate_back(body.R, f)
     for c in range(row.num_velocities - 1, -1, -1):
@@ -110,7 +112,7 @@ def eliminate(row, scratch, body, p, in_world, g):
         if not inertia > limit:
             return failure(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
         column.D = 1.0 / inertia
-        given = column_power(row, body, c, t, f) if in_world else p[k]
+        given = column_power(row, body, c, t, f) if motion != OTHER else p[k]
         column.u = given - column_power(row, body, c, angular(body.F), linear(body.F))
         subtract_outer(body, column.D, U)
         a = column.D * column.u
@@ -201,8 +203,8 @@ def momenta_inward(model, scratch, p, option):
         if is_hinge(row):
             status = eliminate_hinge(row, scratch, body, p)
         else:
-            in_world = (option & IN_WORLD) != 0 and is_in_world(row, body)
-            status = eliminate(row, scratch, body, p, in_world, g)
+            motion = motion_on_world(row, body) if (option & IN_WORLD) != 0 else OTHER
+            status = eliminate(row, scratch, body, p, motion, g)
         if status != OK:
             return status
         if row.parent != 0:
@@ -248,12 +250,13 @@ def canonical_forward_dynamics(space, option, q, p, tau, found):
         w, u = move(row, scratch, body, parent, v)
         store(body.A, _ZERO, rotate_back(body.R, linear(parent.A)))  # gravity
         k = row.first_velocity
-        if (option & IN_WORLD) != 0 and is_in_world(row, body):
+        motion = motion_on_world(row, body) if (option & IN_WORLD) != 0 else OTHER
+        if motion != OTHER:
             t, f = weight_in_world(body, g)
-            s = to_reference(row, body, g)
+            s = to_reference(row, body, motion, g)
             # about the centre of mass weight has no moment, and about the origin there is none
-            t = _ZERO if row.num_velocities == 6 else subtract(t, cross(s, f))
-            set_momenta(row, t, f, pdot)
+            t = subtract(t, cross(s, f)) if motion == BALL else _ZERO
+            set_momenta(row, motion, t, f, pdot)
             continue
         if row.constant == 0 or row.reversed == 0:
             w, u = angular(body.V), linear(body.V)
@@ -292,9 +295,11 @@ def momenta_in_world(space, _option, q, p, _x, out):
         body = scratch[i]
         if row.parent != 0:
             add_mass(body, scratch[row.parent])
-        if is_in_world(row, body):
+        motion = motion_on_world(row, body)
+        if motion != OTHER:
             t, f = wrench_of_efforts(row, body, p)
-            set_momenta(row, subtract(t, cross(to_reference(row, body, g), f)), f, out)
+            s = to_reference(row, body, motion, g)
+            set_momenta(row, motion, subtract(t, cross(s, f)), f, out)
             continue
         for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
             out[k] = p[k]

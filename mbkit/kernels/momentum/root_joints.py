@@ -7,7 +7,9 @@ changes it, W has a rate of exactly zero where nothing does. It stands for p of
 
     a free joint     z = W, all six entries; about the origin of the world without gravity, about
                      the centre of mass of all that hangs on the joint with it;
-    a ball joint     z = the moment of W about its centre.
+    a ball joint     z = the moment of W about its centre,
+    a planar joint   z = the moment of W about the normal of the plane and its force in the plane,
+                     along axes of the plane at rest; about the same points as of a free joint.
 
 Other joints on the world have z = p: a single axis is at rest itself.
 
@@ -38,6 +40,9 @@ _ZERO = (0.0, 0.0, 0.0)
 #: Columns of S are at right angles if their products are below this part of their squares.
 RIGHT_ANGLE = 1e-12
 
+#: Joints on the world by their motion: of all but `OTHER` z is the momentum in the world.
+OTHER, BALL, PLANE, FREE = range(4)
+
 
 @helper
 def column_of_joint(row, body, c):
@@ -51,36 +56,60 @@ def column_of_joint(row, body, c):
 
 
 @helper
-def is_in_world(row, body):
-    """Whether z is the momentum in the world: of free and of ball joints on it.
+def axis(row, k):
+    """An axis of the joint's frame on the world, which is at rest."""
+    return (row.R[0, k], row.R[1, k], row.R[2, k])
 
-    By what their S is in the joint's frame: constant, six columns or three rotations, at right
-    angles to each other.
-    """
-    n = row.num_velocities
-    if row.parent != 0 or row.constant == 0 or row.reversed != 0 or n != row.ndx:
+
+@helper
+def is_plane(row, body):
+    """Whether three columns are a turn about the joint's z axis, which rests, and shifts across."""
+    w, u = column_of_joint(row, body, 0)
+    normal = rotate(body.R, angular(body.S[0]))
+    size = dot(w, w)
+    across = cross(normal, axis(row, 2))
+    if dot(u, u) > RIGHT_ANGLE * size or dot(across, across) > RIGHT_ANGLE * size:
         return False
-    if n != 6 and n != 3:
-        return False
-    for c in range(n):
-        w, u = column_of_joint(row, body, c)
-        if n == 3 and dot(u, u) > RIGHT_ANGLE * dot(w, w):
+    for c in range(1, 3):
+        x, y = column_of_joint(row, body, c)
+        along = dot(w, y)
+        if dot(x, x) > RIGHT_ANGLE * dot(y, y) or along * along > RIGHT_ANGLE * size * dot(y, y):
             return False
-        for d in range(c):
-            x, y = column_of_joint(row, body, d)
-            size = dot(w, w) + dot(u, u) + dot(x, x) + dot(y, y)
-            if abs(dot(w, x) + dot(u, y)) > RIGHT_ANGLE * size:
-                return False
     return True
 
 
 @helper
-def to_reference(row, body, g):
+def motion_on_world(row, body):
+    """`FREE`, `BALL` or `PLANE` where z is the momentum in the world, else `OTHER`.
+
+    By what their S is in the joint's frame: constant, six columns, three rotations, or the motions
+    in a plane, at right angles to each other.
+    """
+    n = row.num_velocities
+    if row.parent != 0 or row.constant == 0 or row.reversed != 0 or n != row.ndx:
+        return OTHER
+    if n != 6 and n != 3:
+        return OTHER
+    found = FREE if n == 6 else BALL
+    for c in range(n):
+        w, u = column_of_joint(row, body, c)
+        if n == 3 and dot(u, u) > RIGHT_ANGLE * dot(w, w):
+            found = PLANE
+        for d in range(c):
+            x, y = column_of_joint(row, body, d)
+            size = dot(w, w) + dot(u, u) + dot(x, x) + dot(y, y)
+            if abs(dot(w, x) + dot(u, y)) > RIGHT_ANGLE * size:
+                return OTHER
+    return OTHER if found == PLANE and not is_plane(row, body) else found
+
+
+@helper
+def to_reference(row, body, motion, g):
     """The way from the origin of the body to the point about which z is, in the world's axes.
 
-    Reads   mass and first moment of the body with all beyond it, of a free joint under gravity g.
+    Reads   mass and first moment of the body with all beyond it, but of balls, under gravity g.
     """
-    if row.num_velocities == 3:
+    if motion == BALL:
         if row.own_frame == 0:
             return _ZERO
         own = floats_at(row.own_frame, OWN_FRAME_SIZE)
@@ -92,14 +121,17 @@ def to_reference(row, body, g):
 
 
 @helper
-def wrench_of_momenta(row, body, s, z):
-    """W at the origin of the body, in the axes of the world: p = S^T W.
+def wrench_of_momenta(row, motion, s, z):
+    """A wrench W at the origin of the body, in the axes of the world: p = S^T W.
 
     s is the way to the point about which z is.
     """
     k = row.first_velocity
+    if motion == PLANE:
+        f = add(scale(z[k + 1], axis(row, 0)), scale(z[k + 2], axis(row, 1)))
+        return add(scale(z[k], axis(row, 2)), cross(s, f)), f
     t = (z[k], z[k + 1], z[k + 2])
-    if row.num_velocities == 3:
+    if motion == BALL:
         return t, _ZERO
     f = (z[k + 3], z[k + 4], z[k + 5])
     return add(t, cross(s, f)), f
@@ -124,13 +156,18 @@ def wrench_of_efforts(row, body, tau):
 
 
 @helper
-def set_momenta(row, t, f, z):
-    """z = (t, f), about its point; the moment alone of a ball joint."""
+def set_momenta(row, motion, t, f, z):
+    """z = (t, f), about its point; the moment alone of a ball joint, what a plane leaves free."""
     k = row.first_velocity
+    if motion == PLANE:
+        z[k] = dot(axis(row, 2), t)
+        z[k + 1] = dot(axis(row, 0), f)
+        z[k + 2] = dot(axis(row, 1), f)
+        return
     z[k] = t[0]
     z[k + 1] = t[1]
     z[k + 2] = t[2]
-    if row.num_velocities == 6:
+    if motion == FREE:
         z[k + 3] = f[0]
         z[k + 4] = f[1]
         z[k + 5] = f[2]
