@@ -40,7 +40,7 @@ def symbolic(
     Parameters
     ----------
     system : System
-        A tree of any joints, or the tree of a closed mechanism; some five bodies.
+        A tree of any joints, or a closed mechanism; some five bodies.
     parameters : iterable of str, or mapping of str to str
         Parameters that stay symbols, by their names in ``system.parameters``, such as
         "bodies.rod.mass", with an index for one entry, "bodies.rod.com[2]"; a mapping names their
@@ -91,6 +91,8 @@ class SymbolicSystem:
     q, v, vdot, tau : sympy.Matrix
         Columns of symbols ``q1``, ``v1``, ``vdot1``, ``tau1``, ..., in the order of
         ``system.position_names`` and ``system.velocity_names``.
+    multipliers : sympy.Matrix
+        Column of symbols ``lambda1``, ..., one for each row of the constraints.
     t : sympy.Symbol
         The time.
     parameters : dict of str to Symbol or sympy.Matrix
@@ -105,6 +107,7 @@ class SymbolicSystem:
         self.v = self._column("v", system.nv)
         self.vdot = self._column("vdot", system.nv)
         self.tau = self._column("tau", system.nv)
+        self.multipliers = self._column("lambda", system.num_velocity_constraints)
         self.t = sympy.Symbol("t", real=True)
         self._inputs = {**dict(zip(self._trace.q, self.q, strict=True))}
         self._inputs |= dict(zip(self._trace.v, self.v, strict=True))
@@ -112,7 +115,8 @@ class SymbolicSystem:
         self.parameters: dict[str, Any] = {}
         for each, traced in zip(free, self._trace.parameters, strict=True):
             symbols = [sympy.Symbol(name, real=True) for name in _names(each)]
-            taken = {*self.q, *self.v, *self.vdot, *self.tau, self.t}.intersection(symbols)
+            state = {*self.q, *self.v, *self.vdot, *self.tau, *self.multipliers, self.t}
+            taken = state.intersection(symbols)
             if taken:
                 raise UsageError(
                     f"{_WHAT}: {each.path!r} cannot have the label {each.label!r}: {taken.pop()} "
@@ -175,7 +179,7 @@ class SymbolicSystem:
         sympy.Matrix, sympy.Array or dict of str to these
             A column where the result is a vector, an array where it has more than two axes; by
             name where there are several. Symbols of other vectors than q, v, vdot and tau have
-            their names, such as ``p1`` and ``vddot1``.
+            their names, such as ``p1`` and ``vddot1``; of multipliers ``lambda1``.
 
         Raises
         ------
@@ -198,14 +202,42 @@ class SymbolicSystem:
         return next(iter(found.values())) if len(found) == 1 else found
 
     def equations(self) -> list[Any]:
-        """Return the equations of motion, ``M vdot + b - f = tau``, a list of ``sympy.Eq``.
+        """Return the equations of motion, a list of ``sympy.Eq``.
 
-        UsageError where the system has constraints or prescribed joints.
+        ``M vdot + b - f = tau``; of a closed mechanism ``M vdot + b - f = tau + A^T lambda``, then
+        ``A vdot + A' v + ... = 0`` without the rows that are zero in every state. Its loops are
+        closed where ``evaluation("constraint_residual")`` is zero.
+
+        UsageError where the system has prescribed joints.
+
+        Examples
+        --------
+        Two sliders at right angles, and a rod of 2 m between them:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("trammel", gravity=(0, 0, -10))
+        >>> point = mb.SpatialInertia.from_com(1.5, (0, 0, 0))
+        >>> for name, axis in {"x": (1, 0, 0), "z": (0, 0, 1)}.items():
+        ...     slider = mech.add_body(mb.Body(f"slider {name}", point))
+        ...     rail = mech.add_joint(mb.PrismaticJoint(name, axis=axis), mech.world, slider)
+        >>> rod = mech.add_constraint(mb.Distance("rod", "slider x", "slider z", length=2.0))
+        >>> for equation in mb.symbolic(mech.assemble()).equations():
+        ...     print(equation)
+        Eq(3*vdot1/2, lambda1*q1/2 + tau1)
+        Eq(3*vdot2/2 + 15, lambda1*q2/2 + tau2)
+        Eq(q1*vdot1/2 + q2*vdot2/2 + (v1**2 + v2**2)/2, 0)
         """
-        check_system(_WHAT, self.system, dynamic=True)
+        check_system(_WHAT, self.system, dynamic=True, of_trees=False)
         rest = self._sympy.Matrix(self.system.nv, 1, self._written(bias_less_forces(self._trace)))
-        left = self._mass_matrix * self.vdot + rest
-        return [self._sympy.Eq(a, b, evaluate=False) for a, b in zip(left, self.tau, strict=True)]
+        left, right = self._mass_matrix * self.vdot + rest, self.tau
+        found = []
+        if self.system.arrays.closure:
+            A = self._evaluated("constraint_jacobian")
+            right = right + A.T * self.multipliers
+            rates = A * self.vdot + self._evaluated("constraint_bias")
+            found = [(rate, 0) for rate in rates if rate != 0]
+        both = [*zip(left, right, strict=True), *found]
+        return [self._sympy.Eq(a, b, evaluate=False) for a, b in both]
 
     def latex(self, expression: Any) -> str:
         """Return an expression in LaTeX, velocities as rates where they are rates of positions.
@@ -251,7 +283,8 @@ class SymbolicSystem:
             )
         vectors = self._trace.vectors(asked.shapes)
         for each, traced in vectors.items():
-            self._inputs |= zip(traced.ravel(), self._column(each, traced.size), strict=True)
+            letter = "lambda" if each == "multipliers" else each
+            self._inputs |= zip(traced.ravel(), self._column(letter, traced.size), strict=True)
         found = {}
         for result, value in asked.compute(self._trace, vectors).items():
             numbers = self._written(value)

@@ -8,6 +8,7 @@ import sympy
 from sympy import cos, sin
 
 import mbkit as mb
+from tests.closed_loops.mechanisms import BY_NAME
 from tests.every_representation import each_representation
 from tests.joints.pose_only import AxisJoint
 from tests.reference.user_joints import EllipseJoint
@@ -184,6 +185,83 @@ def test_forces_with_branches_are_piecewise():
         bare = system.without_forces()
         total = bare.inverse_dynamics(state.q, state.v, state.vdot) - expected
         assert_same(numbers(found, left, state), total)
+
+
+def linkage():
+    """Return a planar four-bar with its bars along z, and the loop joint D."""
+    mech = mb.Mechanism("four-bar", gravity=(0, 0, -9.81))
+    bodies = [mb.Body(n, mb.SpatialInertia.from_com(0.5, (0, 0, 0.2))) for n in ("a", "b", "c")]
+    crank, coupler, rocker = map(mech.add_body, bodies)
+    places = ((0, 0, 0), (0, 0, 0)), ((0, 0, 0.3), (0, 0, 0)), ((0, 0, 0.8), (0, 0, 0.5)), (
+        (0.9, 0, 0), (0, 0, 0)
+    )  # fmt: skip
+    pairs = (mech.world, crank), (crank, coupler), (coupler, rocker), (mech.world, rocker)
+    for name, pair, place in zip("ABCD", pairs, places, strict=True):
+        frames = tuple(map(mb.spatial.translation, place))
+        mech.add_joint(mb.RevoluteJoint(name, axis=(0, 1, 0)), *pair, frames=frames)
+    return mech.assemble(mb.RelativeCoordinates(loop_joints=["D"]))
+
+
+def test_a_planar_linkage_on_paper():
+    """Three of the five rows of its loop joint hold by themselves; two are the closure."""
+    found = mb.symbolic(linkage())
+    closure = found.evaluation("constraint_residual")
+    assert [str(each) for each in closure] == [
+        "0",
+        "0",
+        "-0.8*sin(q3) - 0.3*sin(q2 + q3) - 0.9*cos(q1 + q2 + q3)",
+        "0.9*sin(q1 + q2 + q3) - 0.8*cos(q3) - 0.3*cos(q2 + q3) + 0.5",
+        "0",
+    ]  # from D on the rocker to D on the ground, in the axes of the rocker
+    equations = found.equations()
+    assert len(equations) == 5
+    used = set().union(*(each.free_symbols for each in equations)).intersection(found.multipliers)
+    assert used == {found.multipliers[2], found.multipliers[3]}
+    assert str(equations[2].rhs) == "-lambda3/2 + tau3"  # the couple of lambda3 at the arm 0.5
+    assert [each.rhs for each in equations[3:]] == [0, 0]
+    assert found.latex(equations[2]).endswith(r"= - \frac{\lambda_{3}}{2} + \tau_{3}")
+
+
+def pushed_ball():
+    """Return a ball joint with a rod in any direction to a slider, and a spring on it."""
+    rng = np.random.default_rng(8)
+    mech = mb.Mechanism("pushed ball")
+    ball, slider = (mech.add_body(mb.Body(n, random_inertia(rng))) for n in ("ball", "slider"))
+    mech.add_joint(MAKERS["spherical"](rng, "centre"), mech.world, ball)
+    mech.add_joint(MAKERS["prismatic"](rng, "rail"), mech.world, slider)
+    ends = {"point_a": (0.1, 0.4, 0.2), "point_b": (0.7, -0.3, 0.5)}
+    mech.add_constraint(mb.Distance("rod", "ball", "slider", length=1.0, **ends))
+    mech.add_force(mb.JointSpring("spring", "rail", stiffness=20.0))
+    return mech.assemble()
+
+
+CLOSED = {"four-bar": BY_NAME["four-bar"].system, "pushed ball": pushed_ball}
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.errors.RedundantConstraintsWarning")
+@pytest.mark.parametrize("build", CLOSED.values(), ids=CLOSED)
+def test_motions_and_multipliers_of_closed_mechanisms_satisfy_the_equations(build):
+    """At a state with closed loops, with efforts; other accelerations and multipliers do not."""
+    rng = np.random.default_rng(9)
+    system = build()
+    found = mb.symbolic(system, simplify=False)
+    start = system.close_loops(system.reference_configuration())
+    q = system.close_loops(system.retract(start, 0.3 * rng.normal(size=system.ndx)))
+    v = system.consistent_velocity({}, q, rng.normal(size=system.nv))
+    tau = rng.normal(size=system.nv)
+    vdot, multipliers = system.solve_dynamics(q, v, tau)
+    symbols = [*found.q, *found.v, *found.vdot, *found.tau, *found.multipliers]
+    sides = [each.lhs - each.rhs for each in found.equations()]
+    residual = sympy.lambdify(symbols, sides, cse=True)
+    scale = np.abs(system.mass_matrix(q)).max() * np.abs(vdot).max()
+    assert np.abs(residual(*q, *v, *vdot, *tau, *multipliers)).max() < 1e-12 * scale
+    assert np.abs(residual(*q, *v, *vdot, *tau, *(1.01 * multipliers))).max() > 1e-4 * scale
+    A, c = system.constraint_jacobian(q), system.constraint_bias(q, v)
+    off = vdot + np.abs(vdot).max() * A.T @ rng.normal(size=len(A))
+    rows = np.array(residual(*q, *v, *off, *tau, *multipliers))[system.nv :]
+    expected = A @ off + c
+    assert np.abs(expected).max() > 1e-2
+    assert np.abs(np.sort(rows) - np.sort(expected[np.abs(expected) > 1e-12])).max() < 1e-12 * scale
 
 
 def test_places_and_axes_stay_symbols():
