@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from mbkit.kinematics import Manipulability as Manipulability
     from mbkit.kinematics import PoseTarget as PoseTarget
     from mbkit.kinematics import RatesFit as RatesFit
+    from mbkit.kinematics import TwistForm as TwistForm
     from mbkit.kinematics import accelerations_from_twist_rates as accelerations_from_twist_rates
     from mbkit.kinematics import fit_accelerations as fit_accelerations
     from mbkit.kinematics import fit_derivatives as fit_derivatives
@@ -183,6 +184,7 @@ if TYPE_CHECKING:
     from mbkit.systems import NewtonEulerEquations as NewtonEulerEquations
     from mbkit.systems import System as System
     from mbkit.systems import SystemJacobian as SystemJacobian
+    from mbkit.systems import binet_christoffel as binet_christoffel
     from mbkit.systems import near_singularity as near_singularity
     from mbkit.topology import BodyPath as BodyPath
     from mbkit.topology import Topology as Topology

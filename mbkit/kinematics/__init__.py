@@ -19,5 +19,6 @@ if TYPE_CHECKING:
     )
     from mbkit.kinematics.rates import rates_from_twists as rates_from_twists
     from mbkit.kinematics.targets import PoseTarget as PoseTarget
+    from mbkit.kinematics.twist_form import TwistForm as TwistForm
 
 look_up_names(__name__)

@@ -1,5 +1,6 @@
 """Systems: equations of motion as frozen arrays and one twist representation."""
 
+from mbkit.systems.binet import binet_christoffel as binet_christoffel
 from mbkit.systems.derivatives.evaluation_derivatives import Derivatives as Derivatives
 from mbkit.systems.equations_of_motion import EquationsOfMotion as EquationsOfMotion
 from mbkit.systems.jacobians.jacobian_rates import JacobianRates as JacobianRates
@@ -23,5 +24,6 @@ __all__ = [
     "System",
     "JacobianRates",
     "SystemJacobian",
+    "binet_christoffel",
     "near_singularity",
 ]

@@ -9,7 +9,9 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.errors import ShapeError
 from mbkit.lie import SE3, SO3
+from mbkit.lie.arrays import as_floats
 from mbkit.representations import BodyFixed, Representation
 from mbkit.representations.arguments import times, transposed
 from mbkit.spatial import SpatialInertia
@@ -60,10 +62,10 @@ class NewtonEulerEquations:
     >>> joint = mech.add_joint(mb.RevoluteJoint("elbow", point=(1, 0, 0)), upper, lower)
     >>> arm, q, v, vdot = mech.assemble(), [0.0, 0.5], [1.0, 2.0], [3.0, 0.0]
     >>> bodies = arm.newton_euler(q, v)
-    >>> J, M, C = bodies.jacobian, bodies.M, bodies.C
-    >>> Vdot = J.apply(vdot) + bodies.J_rate @ v
-    >>> tau = J.apply_transpose(M @ Vdot + C @ bodies.V - bodies.W)
-    >>> bool(abs(tau - arm.inverse_dynamics(q, v, vdot)).max() < 1e-13)
+    >>> Vdot = bodies.jacobian.apply(vdot) + bodies.J_rate @ v
+    >>> bool(abs(bodies.project(Vdot) - arm.inverse_dynamics(q, v, vdot)).max() < 1e-13)
+    True
+    >>> bool(abs(bodies.mass_matrix - arm.mass_matrix(q)).max() < 1e-13)
     True
     """
 
@@ -88,6 +90,31 @@ class NewtonEulerEquations:
         return _diagonal(self._maps) @ self._body_fixed_rate() + (
             _diagonal(self._turning) @ self.jacobian.J
         )
+
+    @property
+    def mass_matrix(self) -> Any:
+        """J^T M J as a sparse matrix (nv, nv)."""
+        J = self.jacobian.J
+        return J.T @ self.M @ J
+
+    @property
+    def coriolis_matrix(self) -> Any:
+        """J^T (M Jdot + C J) as a sparse matrix (nv, nv)."""
+        J = self.jacobian.J
+        return J.T @ (self.M @ self.J_rate + self.C @ J)
+
+    def project(self, Vdot: ArrayLike) -> FloatArray:
+        """Return J^T (M Vdot + C V - W) for the rates of the twists, (nv,), in O(bodies).
+
+        ShapeError if `Vdot`, shape (6 bodies,), is something else.
+        """
+        rates = as_floats(Vdot, "NewtonEulerEquations.project")
+        if rates.shape != self.V.shape:
+            raise ShapeError(
+                f"NewtonEulerEquations.project takes the rates of all twists, an array of shape "
+                f"{self.V.shape}, got shape {rates.shape}."
+            )
+        return self.jacobian.apply_transpose(self.M @ rates + self.C @ self.V - self.W)
 
 
 def _diagonal(blocks: FloatArray) -> Any:

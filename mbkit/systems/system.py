@@ -2051,7 +2051,11 @@ class System:
         For quasi-velocities, as those of a ball joint, they are the coefficients of the same
         connection, that of Levi-Civita: G[i, j, k] - G[i, k, j] is row i of M by the bracket of
         the velocities k and j. In any case G[i, j, k] + G[j, i, k] is the derivative of M_ij along
-        velocity k. Source: `coriolis_matrix`; Mueller 2018, (86) and Binet's form (87), corrected.
+        velocity k. Source: `coriolis_matrix`; Mueller 2018, (86), corrected.
+
+        See Also
+        --------
+        binet_christoffel : body by body, by Binet's inertia tensors.
 
         Examples
         --------

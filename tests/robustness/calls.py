@@ -133,14 +133,22 @@ def momentum_form() -> mb.MomentumForm:
     return mb.MomentumForm(subject("tree"))
 
 
+@functools.cache
+def twist_form() -> mb.TwistForm:
+    """Return the tree in twists."""
+    return mb.TwistForm(subject("tree"))
+
+
 def _of_system(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any]:
     name = list(SUBJECTS)[rng.integers(len(SUBJECTS))]
     system = subject(name)
-    owners = [system, momentum_form()] if system is subject("tree") else [system]
+    owners = [system, momentum_form(), twist_form()] if system is subject("tree") else [system]
     methods = [(owner, key) for owner in owners for key in methods_of(owner)]
     owner, method = methods[rng.integers(len(methods))]
     function = getattr(owner, method)
     right = regular(system, rng)
+    stacked = rng.normal(size=(2, 6 * (len(system.body_names) - 1)))
+    right |= dict(zip(("V", "Vdot"), stacked, strict=True))
     given = {}
     for key, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:

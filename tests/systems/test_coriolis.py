@@ -145,6 +145,36 @@ def test_christoffel_symbols_in_binet_s_form():
     assert_close(system.christoffel(q), expected, EXACT)
 
 
+@pytest.mark.some(2)
+@each_representation
+@pytest.mark.parametrize("kind", HOLONOMIC)
+def test_binet_s_form_of_joints_in_coordinates(kind, representation):
+    """Those of the recursions, as a sum over bodies; a body has a share of the joints before it."""
+    rng = np.random.default_rng(76)
+    system = random_mechanism(rng, 4, (kind, "revolute", kind)).assemble(
+        mb.RelativeCoordinates(representation=representation)
+    )
+    state = random_state(rng, system)
+    q, v, vdot = state.q, state.v, state.vdot
+    found, M = mb.binet_christoffel(system, q), np.abs(system.mass_matrix(q)).max()
+    assert_close(found, system.christoffel(q), EXACT, M)
+    needed = system.inverse_dynamics(q, v, vdot) - system.bias_force(q, np.zeros(system.nv))
+    assert_close(system.mass_matrix(q) @ vdot + found @ v @ v, needed, EXACT)
+    shares = [mb.binet_christoffel(system, q, name) for name in system.body_names[1:]]
+    assert_close(sum(shares), found, EXACT, M)
+    for name, share in zip(system.body_names[1:], shares, strict=True):
+        idle = ~system.jacobian(name, q).any(axis=0)
+        assert not share[idle].any()
+        assert np.abs(share[:, idle]).max(initial=0.0) < EXACT * M
+
+
+def test_binet_s_form_is_refused_for_quasi_velocities():
+    system = random_mechanism(np.random.default_rng(77), 2, ("revolute", "spherical")).assemble()
+    ball = next(n for n, j in system.arrays.tree_joints.items() if not j.positions_add)
+    with pytest.raises(mb.UsageError, match=rf"'{ball}' are not the rates.*system\.christoffel"):
+        mb.binet_christoffel(system, system.reference_configuration())
+
+
 def deeper(mech, system, k, j):
     """Whether joint k is at least as far from the world as joint j."""
     topology = mech.topology()
