@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from mbkit.bridges.evaluations import check_system
 from mbkit.bridges.extras import imported
-from mbkit.bridges.jax_rules import RULES, Rule, sizes_of
+from mbkit.bridges.jax_parameters import RuleWithParameters
+from mbkit.bridges.jax_rules import RULES
 from mbkit.errors import UsageError, check_choice
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def jax_function(
     *,
     body: str | None = None,
     prescribed: Sequence[str] | None = None,
+    parameters: Iterable[str] | Mapping[str, str] = (),
 ) -> Any:
     """Return an evaluation of a system as a function of JAX, with its first derivatives.
 
@@ -43,12 +45,17 @@ def jax_function(
         Name of the body, where the evaluation is of one.
     prescribed : sequence of str, optional
         Of "hybrid_dynamics": the joints whose accelerations are given.
+    parameters : iterable of str, or mapping of str to str
+        Numbers of the model that become arguments after the vectors and before ``t``, in this
+        order, by their names in ``system.parameters``, such as "bodies.rod.mass", with an index for
+        one entry, "bodies.rod.com[2]"; a mapping gives their names in messages. Of dynamics,
+        "bias_force" and "mass_matrix".
 
     Returns
     -------
     callable
-        Takes arrays (nq,), (nv,), ..., which must be float64, and returns what the method of
-        `System` with this name does.
+        Takes arrays (nq,), (nv,), ..., and parameters in their shapes, which must be float64, and
+        returns what the method of `System` with this name does.
 
     Raises
     ------
@@ -70,6 +77,10 @@ def jax_function(
     `jacobian_derivatives`. Where rows of constraints
     depend on others, these are derivatives along changes that keep the loops closed.
 
+    By parameters they are those of `System.derivatives`, with respect to a pose along its motions.
+    Samples of a batch that have the same parameters are one call, others one each: a system is made
+    for each, as by `System.with_parameters`.
+
     Examples
     --------
     >>> import mbkit as mb
@@ -89,9 +100,10 @@ def jax_function(
     options = _checked_options(what, system, evaluation, body=body, prescribed=prescribed)
     jax = imported(what, "jax")
     _check_precision(jax)
-    made = _function(jax, rule, system, options, f"{what}: {evaluation}")
-    sizes = sizes_of(system)
-    names = [name for name in rule.arguments if name != "t"]
+    own = RuleWithParameters.of(f"{what}: {evaluation}", rule, system, parameters)
+    made = _function(jax, own, options, f"{what}: {evaluation}")
+    sizes = own.sizes
+    names = [name for name in own.arguments if name != "t"]
     timed = "t" in rule.arguments
 
     def function(*arguments: Any, t: Any = 0.0) -> Any:
@@ -144,17 +156,17 @@ def _check_precision(jax: Any) -> None:
         )
 
 
-def _function(jax: Any, rule: Rule, system: System, options: dict[str, Any], what: str) -> Any:
+def _function(jax: Any, rule: RuleWithParameters, options: dict[str, Any], what: str) -> Any:
     """Return a function of the arguments of a rule, in a tuple of results, with derivatives.
 
     The Jacobians are the result of a second function, whose derivatives are refused.
     """
-    shapes = rule.shapes(system)
+    shapes = rule.rule.shapes(rule.system)
 
     def called(compute: Callable[..., Any], results: Any, arguments: Any) -> Any:
         def host(*given: Any) -> Any:
             x = dict(zip(rule.arguments, map(np.asarray, given), strict=True))
-            return compute(system, x, **options)
+            return compute(x, **options)
 
         return jax.pure_callback(host, results, *arguments, vmap_method="broadcast_all")
 

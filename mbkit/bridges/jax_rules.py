@@ -12,11 +12,12 @@ from mbkit.errors import UsageError
 from mbkit.representations import BodyFixed
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.force_changes import forces_by_time
+from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
 
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["RULES", "Rule", "sizes_of"]
+__all__ = ["RULES", "Rule", "Vectors", "sizes_of"]
 
 #: Vectors by name, batches of them.
 Vectors = Mapping[str, Any]
@@ -37,6 +38,9 @@ class Rule:
     slopes : callable
         ``slopes(system, x, **options)`` returns for each result its derivatives by name of the
         vector; those by q along steps of the configuration.
+    parameter_slopes : callable, optional
+        ``parameter_slopes(system, x, names, **options)`` returns for each result its derivatives by
+        names in `System.parameters`, as `System.derivatives` has them.
     options : tuple of str
         What else it takes: "body" or "prescribed".
     dynamic, of_trees : bool
@@ -47,6 +51,7 @@ class Rule:
     shapes: Callable[[System], tuple[tuple[int, ...], ...]]
     value: Callable[..., tuple[Any, ...]]
     slopes: Callable[..., tuple[dict[str, Any], ...]]
+    parameter_slopes: Callable[..., tuple[Any, ...]] | None = None
     options: tuple[str, ...] = ()
     dynamic: bool = False
     of_trees: bool = False
@@ -153,6 +158,49 @@ def _hybrid_slopes(system: System, x: Vectors, prescribed: Any) -> tuple[dict[st
     return dict(found.vdot), dict(found.tau)
 
 
+def _forward_by_parameters(system: System, x: Vectors, by: tuple[str, ...]) -> tuple[Any, ...]:
+    q, v, tau, t = x["q"], x["v"], x["tau"], x["t"]
+    return (system.derivatives("forward_dynamics", q, v, tau, by=by, t=t).vdot,)
+
+
+def _inverse_by_parameters(system: System, x: Vectors, by: tuple[str, ...]) -> tuple[Any, ...]:
+    q, v, vdot, t = x["q"], x["v"], x["vdot"], x["t"]
+    return (system.derivatives("inverse_dynamics", q, v, vdot=vdot, by=by, t=t).tau,)
+
+
+def _hybrid_by_parameters(
+    system: System, x: Vectors, by: tuple[str, ...], prescribed: Any
+) -> tuple[Any, ...]:
+    found = system.derivatives(
+        "hybrid_dynamics", x["q"], x["v"], x["tau"], vdot=x["vdot"], prescribed=prescribed, by=by,
+        t=x["t"],
+    )  # fmt: skip
+    return found.vdot, found.tau
+
+
+def _without_forces(system: System, q: Any, v: Any, vdot: Any, by: tuple[str, ...]) -> Any:
+    """Return the derivatives of M vdot + b, zero by parameters of forces."""
+    bare = system.without_forces()
+    own = [name for name in by if name in bare.parameters]
+    found = dict(bare.derivatives("inverse_dynamics", q, v, vdot=vdot, by=own).tau)
+    for name in set(by).difference(own):
+        found[name] = np.zeros((*vdot.shape, *shape_of_parameter(system, name)))
+    return found
+
+
+def _bias_by_parameters(system: System, x: Vectors, by: tuple[str, ...]) -> tuple[Any, ...]:
+    return (_without_forces(system, x["q"], x["v"], np.zeros(x["v"].shape), by),)
+
+
+def _mass_by_parameters(system: System, x: Vectors, by: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return the derivatives of the columns M e, those of M e + b without those of b."""
+    q, rest = x["q"][..., None, :], np.zeros((*x["q"].shape[:-1], system.nv, system.nv))
+    with_b = _without_forces(system, q, rest, rest + np.eye(system.nv), by)
+    b = _without_forces(system, q, rest, rest, by)
+    axis = q.ndim - 2
+    return ({name: np.swapaxes(with_b[name] - b[name], axis, axis + 1) for name in by},)
+
+
 def _pose_slopes(system: System, x: Vectors, body: str) -> tuple[dict[str, Any], ...]:
     """Return C V~, with the columns V of the body-fixed Jacobian."""
     C = system.pose(body, x["q"])
@@ -183,16 +231,28 @@ def _vector(system: System) -> tuple[tuple[int, ...], ...]:
 
 RULES = {
     "forward_dynamics": Rule(
-        ("q", "v", "tau", "t"), _vector, _forward, _forward_slopes, dynamic=True
+        ("q", "v", "tau", "t"),
+        _vector,
+        _forward,
+        _forward_slopes,
+        _forward_by_parameters,
+        dynamic=True,
     ),
     "inverse_dynamics": Rule(
-        ("q", "v", "vdot", "t"), _vector, _inverse, _inverse_slopes, dynamic=True, of_trees=True
+        ("q", "v", "vdot", "t"),
+        _vector,
+        _inverse,
+        _inverse_slopes,
+        _inverse_by_parameters,
+        dynamic=True,
+        of_trees=True,
     ),
     "hybrid_dynamics": Rule(
         ("q", "v", "tau", "vdot", "t"),
         lambda system: ((system.nv,), (system.nv,)),
         _hybrid,
         _hybrid_slopes,
+        _hybrid_by_parameters,
         options=("prescribed",),
         dynamic=True,
     ),
@@ -201,6 +261,7 @@ RULES = {
         _vector,
         lambda system, x: (system.bias_force(x["q"], x["v"]),),
         _bias_slopes,
+        _bias_by_parameters,
         dynamic=True,
         of_trees=True,
     ),
@@ -209,6 +270,7 @@ RULES = {
         lambda system: ((system.nv, system.nv),),
         lambda system, x: (system.mass_matrix(x["q"]),),
         lambda system, x: ({"q": system.mass_matrix_derivatives(x["q"])},),
+        _mass_by_parameters,
     ),
     "pose": Rule(
         ("q",),

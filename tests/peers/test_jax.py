@@ -8,8 +8,9 @@ import pytest
 import mbkit as mb
 from examples.closed_loops import four_bar, spatial_slider_crank
 from mbkit.joints.defaults.differences import derivative
+from mbkit.lie import SE3, SO3
 from tests.systems.complex_steps import ComplexEvaluation
-from tests.trees import random_mechanism, random_state
+from tests.trees import random_inertia, random_mechanism, random_pose, random_state
 
 jax = pytest.importorskip("jax")
 
@@ -171,6 +172,145 @@ def test_closed_mechanisms(example):
     for name in ("inverse_dynamics", "bias_force"):
         with pytest.raises(mb.UsageError, match="is of trees"):
             mb.jax_function(closed, name)
+
+
+def arm():
+    """Return an arm with a ball joint, in any frames, with a spring and a free place."""
+    rng = np.random.default_rng(11)
+    mechanism = mb.Mechanism("arm", gravity=(1.0, -2.0, -9.0))
+    upper, lower = (mechanism.add_body(mb.Body(n, random_inertia(rng))) for n in ("upper", "lower"))
+    mechanism.add_joint(
+        mb.SphericalJoint("shoulder"), mechanism.world, upper,
+        frames=(random_pose(rng), random_pose(rng)),
+    )  # fmt: skip
+    mechanism.add_joint(
+        mb.RevoluteJoint("elbow", axis=(1, 2, 2)), upper, lower,
+        frames=(random_pose(rng), random_pose(rng)),
+    )  # fmt: skip
+    mechanism.add_force(mb.JointSpring("spring", "elbow", stiffness=30.0))
+    return mechanism.assemble()
+
+
+#: Numbers, entries, arrays, a symmetric matrix and a pose.
+FREE = (
+    "bodies.lower.mass", "bodies.lower.com[1]", "gravity", "bodies.upper.moment_about_com",
+    "joints.elbow.S_pred", "forces.spring.stiffness",
+)  # fmt: skip
+
+
+def moved(value, rate, e):
+    """Return a parameter after a move: a pose along a twist, others along a straight line."""
+    return value @ SE3.exp(e * rate) if value.shape == (4, 4) else value + e * rate
+
+
+@pytest.mark.parametrize(
+    "name", ["forward_dynamics", "inverse_dynamics", "hybrid_dynamics", "bias_force", "mass_matrix"]
+)
+def test_parameters_are_arguments(name):
+    """Values and derivatives are those of a system that has them; a batch mixes two sets."""
+    rng = np.random.default_rng(12)
+    system = arm()
+    q, v, x = state_of(rng, system)
+    held = {"prescribed": ["elbow"]} if name == "hybrid_dynamics" else {}
+    function = mb.jax_function(system, name, parameters=FREE, **held)
+    whole = system.parameters
+    start = [np.asarray(whole[path.partition("[")[0]])[()] for path in FREE]
+    start[1] = start[1][1]
+    twist, inertia = rng.normal(size=6), 0.01 * rng.normal(size=(3, 3))
+    rates = [0.3, 0.2, rng.normal(size=3), inertia + inertia.T, twist, 2.0]
+    vectors = {
+        "forward_dynamics": (q, v, x), "inverse_dynamics": (q, v, x),
+        "hybrid_dynamics": (q, v, x, rng.normal(size=system.nv)), "bias_force": (q, v),
+        "mass_matrix": (q,),
+    }[name]  # fmt: skip
+
+    def put(numbers):
+        com = whole["bodies.lower.com"].copy()
+        com[1] = numbers[1]
+        named = dict(zip((path.partition("[")[0] for path in FREE), numbers, strict=True))
+        return system.with_parameters(named | {"bodies.lower.com": com})
+
+    def of(numbers):
+        other = put(numbers)
+        if name == "hybrid_dynamics":
+            return np.hstack(other.hybrid_dynamics(q, v, tau=x, vdot=vectors[3], **held))
+        return getattr(other, name)(*vectors)
+
+    def called(*at):
+        found = function(*at)
+        return jax.numpy.hstack(found) if held else found
+
+    def after(e):
+        return [moved(value, rate, e) for value, rate in zip(start, rates, strict=True)]
+
+    assert np.array_equal(jax.jit(called)(*vectors, *start), of(start))
+    assert np.array_equal(called(*vectors, *after(0.5)), of(after(0.5)))
+    exact = derivative(lambda e: of(after(e)))
+    tangents = [np.zeros(each.shape) for each in vectors]
+    screw = np.zeros((4, 4))
+    screw[:3, :3], screw[:3, 3] = SO3.ad(twist[:3]), twist[3:]
+    along = [np.asarray(rate, dtype=float) for rate in rates]
+    along[4] = start[4] @ screw
+    found = jax.jvp(called, (*vectors, *start), (*tangents, *along))[1]
+    assert np.abs(found - exact).max() < ASKED * np.abs(exact).max()
+    weights = rng.normal(size=exact.shape)
+    numbers = tuple(range(len(vectors), len(vectors) + len(FREE)))
+    gradient = jax.grad(lambda *at: (weights * called(*at)).sum(), argnums=numbers)
+    back = gradient(*vectors, *start)
+    power = sum((a * np.asarray(b)).sum() for a, b in zip(back, along, strict=True))
+    assert abs(power - (weights * exact).sum()) < ASKED * np.abs(weights * exact).sum()
+    # samples of two sets, in turn, with q of their own
+    sets = [after(0.0), after(0.2), after(0.0)]
+    rows = [np.array(column) for column in zip(*sets, strict=True)]
+    axes = (None,) * len(vectors) + (0,) * len(FREE)
+    many = jax.jit(jax.vmap(called, in_axes=axes))(*vectors, *rows)
+    for row, each in zip(many, sets, strict=True):
+        assert np.array_equal(row, of(each))
+    slopes = jax.vmap(gradient, in_axes=axes)(*vectors, *rows)
+    for column, own in zip(slopes, back, strict=True):
+        assert np.allclose(column[2], own, rtol=1e-12, atol=1e-12)
+
+
+def test_parameters_of_a_closed_mechanism_and_time():
+    """The mass of a rocker of a linkage, and a place in it, with the time after them."""
+    mechanism = spatial_slider_crank.build()
+    first = next(iter(mechanism.joints))
+    mechanism.add_force(mb.ForceFunction("push", lambda t, q, v: np.sin(t) * v, joints=first))
+    closed = mechanism.assemble()
+    body = closed.body_names[-1]
+    function = mb.jax_function(
+        closed, "forward_dynamics", parameters={f"bodies.{body}.mass": "m", "gravity": "g"}
+    )
+    rng = np.random.default_rng(13)
+    q = closed.close_loops(closed.reference_configuration())
+    v = closed.consistent_velocity({}, q, rng.normal(size=closed.nv))
+    tau, g = rng.normal(size=closed.nv), np.array(closed.gravity)
+    m = closed.parameters[f"bodies.{body}.mass"]
+
+    def of(mass):
+        other = closed.with_parameters({f"bodies.{body}.mass": mass})
+        return other.forward_dynamics(q, v, tau, t=0.3)
+
+    assert np.array_equal(function(q, v, tau, m, g, 0.3), of(m))
+    assert np.array_equal(function(q, v, tau, 1.5 * m, g, t=0.3), of(1.5 * m))
+    found = jax.jacrev(function, argnums=3)(q, v, tau, m, g, 0.3)
+    exact = derivative(lambda e: of(m + e))
+    assert np.abs(found - exact).max() < ASKED * np.abs(exact).max()
+
+
+def test_parameters_that_cannot_be_arguments_are_named(system):
+    with pytest.raises(mb.NameUnknownError, match=r"bodies\.body4\.mass"):
+        mb.jax_function(system, "mass_matrix", parameters=["bodies.body4.mas"])
+    with pytest.raises(mb.UsageError, match="casadi_function"):
+        mb.jax_function(system, "pose", body="body4", parameters=["bodies.body4.mass"])
+    two = ("bodies.body3.mass", "bodies.body4.mass")
+    with pytest.raises(mb.UsageError, match="different labels"):
+        mb.jax_function(system, "mass_matrix", parameters=dict.fromkeys(two, "m"))
+    with pytest.raises(mb.UsageError, match="cannot have the label 'tau'"):
+        mb.jax_function(system, "mass_matrix", parameters={two[0]: "tau"})
+    function = mb.jax_function(system, "mass_matrix", parameters=two[:1])
+    with pytest.raises(mb.UsageError, match=r"takes \(q, bodies\.body3\.mass\), got 1"):
+        function(np.zeros(system.nq))
 
 
 def test_refusals(system):
