@@ -11,15 +11,20 @@ from numpy.typing import ArrayLike
 
 from mbkit.coordinates.division import CutBodies, Division, DivisionRule
 from mbkit.coordinates.force_joints import check_positions
-from mbkit.coordinates.joint_entries import entry_names, limits, reference_positions
+from mbkit.coordinates.joint_entries import (
+    entry_names,
+    joint_motions,
+    limits,
+    reference_positions,
+)
 from mbkit.coordinates.locking import is_left_out, locked, locked_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure, measured_frames
 from mbkit.coordinates.placement_joints import alone, loosened
-from mbkit.coordinates.rows import Slices, assemble_rows, with_other_inertias
+from mbkit.coordinates.rows import Slices, assemble_rows, has_tips, with_other_inertias
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
 from mbkit.model.graph import graph_of
-from mbkit.model.parameters import changed, parameters
+from mbkit.model.parameters import change_no_frames, changed, parameters
 from mbkit.model.plain_data import can_be_written, to_toml
 from mbkit.parts.body import Body, RigidBody, with_inertia
 from mbkit.parts.parts import Parts
@@ -34,11 +39,12 @@ from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.compiling_messages import tell_of_compiling
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
-from mbkit.systems.memory.forces import force_arrays
+from mbkit.systems.memory.closure import ClosureArrays
+from mbkit.systems.memory.forces import ForceArrays, force_arrays
 from mbkit.topology import build_topology
 
 if TYPE_CHECKING:
-    from mbkit.joints.prescribed.prescribed_joint import JointMotion
+    from mbkit.joints import Joint
     from mbkit.topology import Topology
 
 
@@ -207,8 +213,8 @@ class Assembly:
         )
         return system
 
-    def changed(self, values: Mapping[str, ArrayLike], arrays: SystemArrays) -> System:
-        """Return the system with other numbers; `arrays` are those of the system as it is.
+    def changed(self, values: Mapping[str, ArrayLike], system: System) -> System:
+        """Return a system with other numbers; `system` is the one as it is.
 
         The spanning tree is kept; the rows of the kernels are computed anew, or those alone of
         bodies with another mass or moment where nothing else depends on these.
@@ -217,10 +223,24 @@ class Assembly:
         bodies = {
             path.split(".", 1)[1].rpartition(".")[0] for path in values if path[:7] == "bodies."
         }
-        rows = self._rows_with(arrays, other.division.parts, values, bodies)
-        if bodies and (rows is None or _has_tips(rows, other.division.parts, bodies)):
+        rows = self._rows_with(system.arrays, other.division.parts, values, bodies)
+        if bodies and (rows is None or has_tips(rows, other.division.parts, bodies)):
             other.division.rule.check(other.division, self.topology)
-        return other.system(rows)
+        if rows is None:
+            return other.system()
+        slices = Slices.of(other._tree_joints)
+        if any(other.parts.forces[n] is not each for n, each in self.parts.forces.items()):
+            rows = attrs.evolve(rows, forces=other._forces(slices))
+        if bodies and rows.closure:
+            rows = attrs.evolve(rows, closure=other._closure(rows, slices))
+        parts = other.division.parts
+        return attrs.evolve(
+            system,
+            mass=parts.mass,
+            gravity=parts.gravity,
+            blueprint=other,
+            evaluator=Evaluator(rows, self.representation, system.evaluator.arguments),
+        )
 
     @property
     def bodies(self) -> Mapping[str, Body]:
@@ -246,13 +266,8 @@ class Assembly:
         """Return the rows with other numbers; None where they are to be computed anew."""
         plain = isinstance(self.division.rule, CutBodies) and not self.division.rule.cuts
         plain &= all(isinstance(self.parts.bodies[name], RigidBody) for name in bodies)
-        numbers = ("mass", "moment_about_com")
-        if not (plain and self.body_frames == "joint"):
+        if not (plain and self.body_frames == "joint" and change_no_frames(values)):
             return None
-        for path in values:
-            own = path.startswith("bodies.") and path.rpartition(".")[2] in numbers
-            if not (own or path == "gravity" or path.startswith("forces.")):
-                return None
         return with_other_inertias(rows, parts, self.topology, bodies, self.representation)
 
     def loosened(self, places: Sequence[tuple[str, str]]) -> tuple[System, tuple[str, ...]]:
@@ -292,17 +307,16 @@ class Assembly:
         """Return the assembly of the same bodies and joints with other forces or numbers."""
         return attrs.evolve(self, division=self.division.rule.divide(parts))
 
-    def system(self, rows: SystemArrays | None = None) -> System:
-        """Return the equations of motion, with the rows of the kernels if they are known."""
+    def system(self) -> System:
+        """Return the equations of motion."""
         from mbkit.kernels.compiling.loading import load_alone
 
         load_alone()
         tell_of_compiling()
-        parts = self.division.parts
-        loops = frozenset(self.topology.loop_joints)
-        joints = {n: edge.joint for n, edge in parts.joints.items() if n not in loops}
+        parts, joints = self.division.parts, self._tree_joints
         slices = Slices.of(joints)
-        arrays = self._arrays(parts, slices, rows)
+        arrays = self._arrays(slices)
+        edges = {child: (parent, joint) for child, parent, joint, _ in self.topology.tree_edges}
         return System(
             name=parts.name,
             representation=self.representation,
@@ -311,7 +325,7 @@ class Assembly:
             position_names=entry_names(slices.positions),
             velocity_names=entry_names(slices.velocities),
             position_units=tuple(u for joint in joints.values() for u in joint.position_units),
-            mass=float(sum(body.inertia.mass for body in parts.bodies.values())),
+            mass=parts.mass,
             gravity=parts.gravity,
             **limits([parts.joints[name] for name in joints]),
             blueprint=self,
@@ -322,8 +336,10 @@ class Assembly:
             position_slices=slices.positions,
             velocity_slices=slices.velocities,
             step_slices=slices.steps,
-            tree=_tree(parts, self.topology, slices.velocities, arrays),
-            motions=_motions(parts, joints),
+            tree=BodyTree.of(
+                {body: edges[body] for body in parts.bodies}, slices.velocities, arrays
+            ),
+            motions=joint_motions({name: parts.joints[name] for name in joints}),
             evaluator=Evaluator(
                 arrays,
                 self.representation,
@@ -338,28 +354,42 @@ class Assembly:
             ),
         )
 
-    def _arrays(self, parts: Parts, slices: Slices, rows: SystemArrays | None) -> SystemArrays:
+    @property
+    def _tree_joints(self) -> dict[str, Joint]:
+        """The joints that have coordinates, by name."""
+        loops = frozenset(self.topology.loop_joints)
+        return {n: e.joint for n, e in self.division.parts.joints.items() if n not in loops}
+
+    def _arrays(self, slices: Slices) -> SystemArrays:
         """Return the arrays of the kernels: the tree, forces, constraints."""
-        loops = self.topology.loop_joints
-        if rows is None:
-            rows = assemble_rows(
-                parts, self.topology, slices, self.body_frames, self.representation
-            )  # fmt: skip
-        check_positions(parts, loops)
-        forces = force_arrays(
+        parts = self.division.parts
+        rows = assemble_rows(parts, self.topology, slices, self.body_frames, self.representation)
+        check_positions(parts, self.topology.loop_joints)
+        arrays = attrs.evolve(rows, forces=self._forces(slices))
+        return attrs.evolve(arrays, closure=self._closure(arrays, slices))
+
+    def _forces(self, slices: Slices) -> ForceArrays:
+        """Return the table of forces."""
+        parts = self.division.parts
+        return force_arrays(
             tuple(parts.forces.values()),
             f"mechanism {parts.name!r}",
             slices.positions,
             slices.velocities,
             ("world", *parts.bodies),
-            frozenset(loops),
+            frozenset(self.topology.loop_joints),
             remedy=self.remedy,
             acting=self.division.rule.acting(self.parts),
         )
-        arrays = attrs.evolve(rows, forces=forces)
-        solver = self.constraint_solver
-        closure = loop_closure(parts, loops, arrays, self._length, slices, solver)
-        return attrs.evolve(arrays, closure=closure)
+
+    def _closure(self, arrays: SystemArrays, slices: Slices) -> ClosureArrays:
+        """Return the arrays of the constraints of a tree."""
+        parts, loops, solver = (
+            self.division.parts,
+            self.topology.loop_joints,
+            self.constraint_solver,
+        )
+        return loop_closure(parts, loops, arrays, self._length, slices, solver)
 
 
 def _unpickled(rule: DivisionRule, parts: Mapping[str, Any], fields: Mapping[str, Any]) -> Assembly:
@@ -368,24 +398,3 @@ def _unpickled(rule: DivisionRule, parts: Mapping[str, Any], fields: Mapping[str
         for name, value in parts.items()
     }
     return Assembly(rule.divide(Parts(**whole)), **fields)
-
-
-def _has_tips(rows: SystemArrays, parts: Parts, bodies: Collection[str]) -> bool:
-    """Return whether one of some bodies is on a row that carries no other."""
-    inner = {*rows.bodies["parent"].tolist()}
-    own = (rows.frames[k]["row"] for k, name in enumerate(parts.bodies, start=1) if name in bodies)
-    return any(int(row) not in inner for row in own)
-
-
-def _tree(
-    parts: Parts, topology: Topology, velocities: dict[str, slice], arrays: SystemArrays
-) -> BodyTree:
-    """Return parent and joint of each body, in the order in which bodies were added."""
-    edges = {child: (parent, joint) for child, parent, joint, _ in topology.tree_edges}
-    return BodyTree.of({body: edges[body] for body in parts.bodies}, velocities, arrays)
-
-
-def _motions(parts: Parts, joints: Collection[str]) -> Mapping[str, JointMotion]:
-    """Return the prescribed motions of joints, by name."""
-    motions = {name: parts.joints[name].motion for name in joints}
-    return MappingProxyType({name: motion for name, motion in motions.items() if motion})

@@ -1,14 +1,18 @@
-"""Names, limits and reference of the entries of q and v."""
+"""Names, limits, reference and prescribed motions of the entries of q and v."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbkit.parts.connection import Connection
 from mbkit.systems.calls.arguments import Floats
+
+if TYPE_CHECKING:
+    from mbkit.joints.prescribed.prescribed_joint import JointMotion
 
 
 def limits(edges: list[Any]) -> dict[str, Floats]:
@@ -39,3 +43,9 @@ def reference_positions(joints: Mapping[str, Connection], given: Mapping[str, Fl
     reference = np.concatenate([np.zeros(0), *rows])
     reference.flags.writeable = False
     return reference
+
+
+def joint_motions(joints: Mapping[str, Connection]) -> Mapping[str, JointMotion]:
+    """Return the prescribed motions of joints, by name."""
+    motions = {name: edge.motion for name, edge in joints.items()}
+    return MappingProxyType({name: motion for name, motion in motions.items() if motion})

@@ -16,6 +16,7 @@ from mbkit.kernels import layout
 from mbkit.representations import Representation, Spatial
 from mbkit.sparsity.packing import packed
 from mbkit.spatial import SpatialInertia, inverse
+from mbkit.spatial.inertia import inertia_seen_from
 from mbkit.systems.memory.arrays import SystemArrays, fill_table
 
 if TYPE_CHECKING:
@@ -188,13 +189,13 @@ def with_other_inertias(
     at_body = representation.kernel_number is not None and not isinstance(representation, Spatial)
     if not have_mass or not at_body or free[list(where)].any():
         return None
-    inertias = {row: SpatialInertia.zero() for row in where}
+    inertias = dict.fromkeys(where, SpatialInertia.zero())
     for body, *_ in topology.tree_edges:
         frame = frames[number[body]]
-        row, pose = int(frame["row"]), np.eye(4)
+        row = int(frame["row"])
         if row in where:
-            pose[:3, :3], pose[:3, 3] = frame["R"], frame["p"]
-            inertias[row] = inertias[row] + parts.bodies[body].inertia.transformed(pose)
+            inertia = parts.bodies[body].inertia
+            inertias[row] += inertia_seen_from(inertia, frame["R"], frame["p"])
     for row, inertia in inertias.items():
         _set_inertia(bodies[row], inertia)
     warn_of_distance([rows.joints[k] for k in inertias], [*inertias.values()], None)
@@ -203,6 +204,13 @@ def with_other_inertias(
         frame = frames[number[name]]
         frame["mass"], frame["first_moment"] = inertia.mass, inertia.first_moment
     return attrs.evolve(rows, bodies=frozen(bodies), frames=frozen(frames))
+
+
+def has_tips(rows: SystemArrays, parts: Parts, bodies: Collection[str]) -> bool:
+    """Return whether one of some bodies is on a row that carries no other."""
+    inner = {*rows.bodies["parent"].tolist()}
+    own = (rows.frames[k]["row"] for k, name in enumerate(parts.bodies, start=1) if name in bodies)
+    return any(int(row) not in inner for row in own)
 
 
 class _Tree:

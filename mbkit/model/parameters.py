@@ -13,7 +13,7 @@ from mbkit.constraints import Constraint
 from mbkit.errors import MbkitError, NameUnknownError, ParameterError, check_kind, suggestion
 from mbkit.forces import Force
 from mbkit.joints import CompositeJoint, Joint
-from mbkit.parts.body import BODY_FIELDS, Body, RigidBody, check_body
+from mbkit.parts.body import BODY_FIELDS, Body, RigidBody, check_body, with_inertia
 from mbkit.parts.parts import Parts
 from mbkit.spatial.arrays import check_array, frozen_array
 from mbkit.spatial.frames import check_pose
@@ -68,7 +68,7 @@ def _numbers_of_body(body: Body) -> dict[str, Any]:
 
 def _changed_body(body: Body, fields: dict[str, Any]) -> Body:
     if isinstance(body, RigidBody):
-        return attrs.evolve(body, inertia=attrs.evolve(body.inertia, **fields))
+        return with_inertia(body, attrs.evolve(body.inertia, **fields))
     made: Body = attrs.evolve(body, **fields)
     check_body(made)
     return made
@@ -131,17 +131,12 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     with the reason, if the object it belongs to refuses the value.
     """
     check_kind("with_parameters: values", values, Mapping, "a mapping of names to values")
-    known = parameters(parts)
     bodies, joints, forces = dict(parts.bodies), dict(parts.joints), dict(parts.forces)
     constraints = dict(parts.constraints)
     gravity = parts.gravity
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     for path, value in values.items():
-        if path not in known:
-            raise NameUnknownError(
-                f"There is no parameter '{path}'; {unknown_parameter(path, known)}"
-            )
-        kind, name, field = _split(path, joints)
+        kind, name, field = _found(parts, path)
         groups.setdefault((kind, name), {})[field] = value
     for (kind, name), fields in groups.items():
         try:
@@ -169,14 +164,39 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     )
 
 
-def _split(path: str, joints: Mapping[str, Any]) -> tuple[str, str, str]:
+def change_no_frames(paths: Iterable[str]) -> bool:
+    """Return whether parameters are masses, moments, gravity and numbers of forces alone."""
+    for path in paths:
+        inertia = path.startswith("bodies.") and path.endswith((".mass", ".moment_about_com"))
+        if not (inertia or path == "gravity" or path.startswith("forces.")):
+            return False
+    return True
+
+
+def _found(parts: Parts, path: str) -> tuple[str, str, str]:
     """Return the kind, name and field of a path; the field of a member has the member's name."""
-    owner, _, field = path.rpartition(".")
+    owner, _, field = str(path).rpartition(".")
     kind, _, name = owner.partition(".")
-    while kind == "joints" and name not in joints:
+    while kind == "joints" and name and name not in parts.joints:
         name, _, member = name.rpartition(".")
         field = f"{member}.{field}"
-    return kind, name, field
+    if path == "gravity" or field in _fields_of(parts, kind, name):
+        return kind, name, field
+    known = parameters(parts)
+    raise NameUnknownError(f"There is no parameter '{path}'; {unknown_parameter(path, known)}")
+
+
+def _fields_of(parts: Parts, kind: str, name: str) -> Iterable[str]:
+    """Return the names of the numbers of a body, a joint, a force or a constraint."""
+    if kind == "bodies" and name in parts.bodies:
+        return _numbers_of_body(parts.bodies[name])
+    if kind == "joints" and name in parts.joints:
+        return (*_numbers_of_joint(parts.joints[name].joint), *_PLACES)
+    if kind == "forces" and name in parts.forces:
+        return _fields(parts.forces[name])
+    if kind == "constraints" and name in parts.constraints:
+        return _fields(parts.constraints[name])
+    return ()
 
 
 def _evolved(joint: Any, fields: dict[str, Any]) -> Any:

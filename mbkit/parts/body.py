@@ -213,6 +213,8 @@ def check_body(body: Body) -> None:
 
 def with_inertia(body: Body, inertia: SpatialInertia) -> Body:
     """Return a body with another inertia, which no longer follows from dimensions."""
-    return RigidBody(
-        body.name, inertia, body.pose, frames=body.frames, shapes=body.shapes, color=body.color
-    )
+    made = object.__new__(RigidBody)  # all else was checked where the body was made
+    for field in attrs.fields(RigidBody):
+        value = inertia if field.name == "inertia" else getattr(body, field.name)
+        object.__setattr__(made, field.name, value)
+    return made

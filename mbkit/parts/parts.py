@@ -71,6 +71,11 @@ class Parts:
     forces: Mapping[str, Force]
     constraints: Mapping[str, Constraint] = attrs.field(factory=dict)
 
+    @property
+    def mass(self) -> float:
+        """Mass of all bodies, in kg."""
+        return float(sum(body.inertia.mass for body in self.bodies.values()))
+
     @classmethod
     def of(cls, mechanism: _Whole) -> Parts:
         """Return the parts of a mechanism as they are now."""

@@ -48,15 +48,16 @@ def frozen_array(value: ArrayLike) -> FloatArray:
     >>> frozen_array((1, 2, 3))
     array([1., 2., 3.])
     """
-    try:
-        given = np.array(None if isinstance(value, np.ma.MaskedArray) else value)
-    except Exception:  # rows of different lengths; whatever its own __array__ raises
-        given = np.array(None)
-    # Without signed zeros: they would compare equal and be written differently to a file.
-    kind = np.float64 if given.dtype.kind in "iuf" else object
-    array = np.array(given, dtype=kind)
-    if kind is np.float64:
-        array += 0.0
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        array = value.copy()
+    else:
+        try:
+            given = np.array(None if isinstance(value, np.ma.MaskedArray) else value)
+        except Exception:  # rows of different lengths; whatever its own __array__ raises
+            given = np.array(None)
+        array = np.array(given, dtype=np.float64 if given.dtype.kind in "iuf" else object)
+    if array.dtype == np.float64:
+        array += 0.0  # no signed zeros: they compare equal and would be written differently
     array.flags.writeable = False
     return array
 

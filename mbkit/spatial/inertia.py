@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import final
 
 import attrs
@@ -96,11 +97,6 @@ class SpatialInertia:
         unphysical : bool
             Whether to accept a moment that no body has.
 
-        Returns
-        -------
-        SpatialInertia
-            The inertia.
-
         Raises
         ------
         InertiaError, ShapeError
@@ -145,12 +141,7 @@ class SpatialInertia:
 
     @classmethod
     def zero(cls) -> SpatialInertia:
-        """Return the inertia of a body without mass.
-
-        Returns
-        -------
-        SpatialInertia
-            No mass, no moment.
+        """Return the inertia of a body without mass and without moment.
 
         Examples
         --------
@@ -322,12 +313,9 @@ class SpatialInertia:
         return cls.from_origin(mass, com, moment, unphysical=unphysical)
 
     def matrix(self) -> FloatArray:
-        """Return the inertia as a matrix that takes body-fixed twists to momenta.
+        """Return the inertia as a matrix (6, 6) that takes body-fixed twists to momenta.
 
-        Returns
-        -------
-        ndarray, shape (6, 6)
-            [[moment_about_origin, m c~], [-m c~, m I]], angular first.
+        That is [[moment_about_origin, m c~], [-m c~, m I]], angular first.
 
         Examples
         --------
@@ -346,13 +334,12 @@ class SpatialInertia:
             return NotImplemented
         mass = self.mass + other.mass
         unphysical = self.unphysical or other.unphysical
+        moment = self.moment_about_com + other.moment_about_com
         if mass == 0.0:
-            moment = self.moment_about_com + other.moment_about_com
             return _derived(0.0, np.zeros(3), moment, unphysical)
         apart = other.com - self.com
         com = self.com + (other.mass / mass) * apart
         # moments about the common centre: the reduced mass at the distance of the two centres
-        moment = self.moment_about_com + other.moment_about_com
         moment = moment + shapes.point_moment(self.mass * (other.mass / mass), apart)
         return _derived(mass, com, moment, unphysical)
 
@@ -382,10 +369,14 @@ class SpatialInertia:
         """
         C = frozen_array(C_AB)
         check_pose(C, "C_AB")
-        R = C[:3, :3]
-        moment = R @ self.moment_about_com @ R.T
-        moment = 0.5 * (moment + moment.T)
-        return _derived(self.mass, R @ self.com + C[:3, 3], moment, self.unphysical)
+        return inertia_seen_from(self, C[:3, :3], C[:3, 3])
+
+
+def inertia_seen_from(inertia: SpatialInertia, R: FloatArray, p: FloatArray) -> SpatialInertia:
+    """Return `SpatialInertia.transformed` by a rotation and a place that need no check."""
+    moment = R @ inertia.moment_about_com @ R.T
+    moment = 0.5 * (moment + moment.T)
+    return _derived(inertia.mass, R @ inertia.com + p, moment, inertia.unphysical)
 
 
 def _derived(mass: float, com: FloatArray, moment: FloatArray, unphysical: bool) -> SpatialInertia:
@@ -393,6 +384,15 @@ def _derived(mass: float, com: FloatArray, moment: FloatArray, unphysical: bool)
 
     Rounding in a moment is allowed beside m c^2, of which there may be less where it is seen from.
     """
+    if not unphysical and math.isfinite(mass + com.sum() + moment.sum()):
+        inertia = object.__new__(SpatialInertia)
+        values = mass, frozen_array(com), frozen_array(moment), False
+        for name, value in zip(_FIELDS, values, strict=True):
+            object.__setattr__(inertia, name, value)
+        return inertia
     inertia = SpatialInertia(mass, com, moment, unphysical=True)
     object.__setattr__(inertia, "unphysical", unphysical and inertia.unphysical)
     return inertia
+
+
+_FIELDS = tuple(field.name for field in attrs.fields(SpatialInertia))

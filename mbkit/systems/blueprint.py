@@ -24,7 +24,6 @@ from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array
 
 if TYPE_CHECKING:
-    from mbkit.systems.memory.arrays import SystemArrays
     from mbkit.systems.system import System
 
 
@@ -218,8 +217,8 @@ class Blueprint(Protocol):
         """Return the system with another strategy for its constraints; by itself if None."""
         ...
 
-    def changed(self, values: Mapping[str, ArrayLike], arrays: SystemArrays) -> System:
-        """Return the system with other numbers; `arrays` are those of the system as it is."""
+    def changed(self, values: Mapping[str, ArrayLike], system: System) -> System:
+        """Return a system with other numbers; `system` is the one as it is."""
         ...
 
     @property

@@ -321,7 +321,7 @@ class System:
         >>> heavier.mass_matrix([0.0]), system.mass_matrix([0.0])
         (array([[3.]]), array([[1.]]))
         """
-        return self._blueprint.changed(values, self.arrays)
+        return self._blueprint.changed(values, self)
 
     @property
     def arrays(self) -> SystemArrays:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import attrs
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ import mbkit as mb
 from mbkit.kernels.compiling.caching import compilation_listener
 from tests.every_representation import each_representation
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
+
+MODELS = pathlib.Path(__file__).parents[2] / "docs" / "studies" / "models"
 
 
 def new_values(rng, system):
@@ -104,6 +108,41 @@ def test_it_is_the_system_of_the_changed_mechanism(representation, body_frames):
     # the system it came from is what it was
     np.testing.assert_array_equal(system.forward_dynamics(state.q, state.v, state.tau), before)
     assert np.abs(before - found.forward_dynamics(state.q, state.v, state.tau)).max() > 1e-3
+
+
+@each_representation
+@pytest.mark.parametrize("name", ["tree", "slider-crank"])
+def test_masses_forces_and_gravity_are_those_of_the_changed_mechanism(representation, name):
+    """Bit by bit where only these change and the rest of the system is kept."""
+    rng = np.random.default_rng(8)
+    if name == "tree":
+        mechanism = random_mechanism(rng, len(MAKERS), reach=3)
+    else:
+        mechanism = mb.load_model(MODELS / f"{name}.toml")
+    first = next(iter(mechanism.bodies))
+    mechanism.add_force(mb.Drag("drag", first, linear=0.3))
+    mechanism.add_force(mb.UniformField("wind", acceleration=(0.1, 0.2, 0.3)))
+    system = mechanism.assemble(mb.RelativeCoordinates(representation))
+    values = {"gravity": rng.normal(size=3), "forces.drag.linear": 0.7}
+    for body, each in mechanism.bodies.items():
+        values[f"bodies.{body}.mass"] = 1.5 * each.inertia.mass + 0.1
+        if body != first:
+            values[f"bodies.{body}.moment_about_com"] = 1.3 * each.inertia.moment_about_com
+    changed = rebuilt(mechanism, values)
+    for force in mechanism.forces.values():
+        own = {"linear": values["forces.drag.linear"]} if force.name == "drag" else {}
+        changed.add_force(attrs.evolve(force, **own))
+    expected = changed.assemble(mb.RelativeCoordinates(representation))
+    found = system.with_parameters(values)
+    q, v = expected.close_loops(expected.reference_configuration(), rng.normal(size=system.nv))
+    for each in zip(found.solve_dynamics(q, v), expected.solve_dynamics(q, v), strict=True):
+        np.testing.assert_array_equal(*each)
+    np.testing.assert_array_equal(found.energies(q, v), expected.energies(q, v))
+    assert found.model_text == changed.to_toml()
+    assert (found.mass, found.joint_names) == (expected.mass, expected.joint_names)
+    plain = system.with_parameters({"gravity": values["gravity"]})
+    assert plain.arrays.forces is system.arrays.forces
+    assert plain.evaluator.arguments.by_name is not system.evaluator.arguments.by_name
 
 
 def test_nothing_is_compiled_and_the_way_back_is_exact():

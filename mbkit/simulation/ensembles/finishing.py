@@ -58,15 +58,19 @@ def _finish(block: Block, there: Any, plan: Plan, gathered: Gathered, run_of: Ru
     numbers = block.first + there
     width = int(gathered.lengths[numbers].max())
     rows = Rows(*(_chosen(part, there)[:, :width] for part in block.rows))
-    of_rows = _energies(rows, numbers, gathered, run_of)
-    energy = np.stack([*of_rows, rows.work[..., 0], rows.work[..., 1]])
+    t, q, v, work = rows.t, rows.q, rows.v, rows.work
+    if plan.sampled.size:
+        samples = _samples(block, plan, there, gathered, run_of)
+        pairs = zip((t, q, v, work), samples, strict=True)
+        t, q, v, work = (np.concatenate(pair, axis=1) for pair in pairs)
+    of_states = _energies(Rows(t, q, v, work, work[..., :0]), numbers, gathered, run_of)
+    energy, further = np.split(np.stack([*of_states, work[..., 0], work[..., 1]]), [width], axis=2)
     names = ("kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")
     for name, each in zip(names, energy, strict=True):
         gathered.rows[name][numbers, :width] = each
     _put_constraints(rows, numbers, gathered, run_of)
     _put_outputs(rows, numbers, gathered, run_of)
     _look(rows, numbers, gathered, run_of)
-    further = _of_samples(block, plan, there, gathered, run_of)
     for k in np.flatnonzero(_may_miss(energy, further)):
         own = energy[:, k, : gathered.lengths[numbers[k]]], further[:, k]
         _note_balance(int(numbers[k]), rows.t[k], own, plan, gathered, run_of)
@@ -200,11 +204,11 @@ def _of_loops(run: Prepared, may_be_singular: bool) -> tuple[Monitor, ...]:
     return monitors
 
 
-def _of_samples(block: Block, plan: Plan, there: Any, gathered: Gathered, run_of: RunOf) -> Any:
-    """Return the four energies (4, runs, samples) of the states that are looked at besides."""
+def _samples(
+    block: Block, plan: Plan, there: Any, gathered: Gathered, run_of: RunOf
+) -> tuple[Any, ...]:
+    """Return t, q, v and work (runs, samples, ...) of the states that are looked at besides."""
     q, v, work = (_chosen(part, there) for part in block.samples)
-    if plan.sampled.size == 0:
-        return np.empty((4, there.size, 0))
     numbers = block.first + there
     problem = run_of(int(numbers[0])).problem
     times = problem.t0 + plan.sampled * problem.h
@@ -213,8 +217,7 @@ def _of_samples(block: Block, plan: Plan, there: Any, gathered: Gathered, run_of
         late = plan.sampled > gathered.steps[numbers[k]]
         for part in (q, v, work):
             part[k, late] = part[k, 0]
-    found = _energies(Rows(t, q, v, work, work[..., :0]), numbers, gathered, run_of)
-    return np.stack([*found, work[..., 0], work[..., 1]])
+    return t, q, v, work
 
 
 def _may_miss(energy: Any, further: Any) -> Any:
