@@ -18,7 +18,7 @@ from tests.constraints.closed_mechanisms import assembled, four_bar
 from tests.sensitivities.differences import assert_adjoint
 from tests.sensitivities.rolling_ball import RATES, START, ball
 from tests.systems.complex_steps import STEP, ComplexEvaluation
-from tests.systems.test_complex_steps import allowed
+from tests.systems.test_complex_steps_of_closed import allowed
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 

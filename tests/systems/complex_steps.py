@@ -7,6 +7,7 @@ is computed with complex numbers, for all steps at once. Comparisons are of real
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -59,13 +60,22 @@ class ComplexEvaluation:
         self, system: mb.System, name: str, parameters: Sequence[str] = (), **options: Any
     ) -> None:
         self.system = system
-        asked = read_evaluation("complex steps", system, name, options)
-        self.names, self._compute = tuple(asked.shapes), asked.compute
         self._free = read_parameters("complex steps", system, parameters)
         self._trace = Trace("complex steps", system, self._free, smooth=True)
+        self._read(name, options)
+
+    def _read(self, name: str, options: Mapping[str, Any]) -> None:
+        asked = read_evaluation("complex steps", self.system, name, options)
+        self.names, self._compute = tuple(asked.shapes), asked.compute
         self._vectors = self._trace.vectors(asked.shapes)
         self._name = name
         self._result = self._computed()
+
+    def another(self, name: str, **options: Any) -> ComplexEvaluation:
+        """Return another evaluation of the system with the same parameters, which costs less."""
+        found = copy.copy(self)
+        found._read(name, options)
+        return found
 
     def _computed(self) -> Any:
         every = self._compute(self._trace, self._vectors)
@@ -106,11 +116,12 @@ class ComplexEvaluation:
         traced = {"x": x, **{n: s for n, s in self._vectors.items() if n != "q"}}
         result = self._computed()
         trace.q = start
-        speeds = {n: trace.tape.inputs(f"{n} rate", [0.0] * len(traced[n])) for n in ("x", "v")}
-        seeds = {a: b for n in ("x", "v") for a, b in zip(traced[n], speeds[n], strict=True)}
+        moving = [n for n in ("x", "v") if n in traced]
+        speeds = {n: trace.tape.inputs(f"{n} rate", [0.0] * len(traced[n])) for n in moving}
+        seeds = {a: b for n in moving for a, b in zip(traced[n], speeds[n], strict=True)}
         rates = differentiate([*result.ravel()], seeds)
         inputs: dict[Any, Any] = {trace.t: 0.0j, **dict(zip(trace.q, given["q"], strict=True))}
-        for name in ("x", "v"):
+        for name in moving:
             steps, at = np.asarray(moves[{"x": "q"}.get(name, name)]), given.get(name)
             for k, (symbol, speed) in enumerate(zip(traced[name], speeds[name], strict=True)):
                 inputs[symbol] = (0.0 if at is None else at[k]) + 1j * STEP * steps[:, k]
@@ -137,4 +148,42 @@ class ComplexEvaluation:
             return self.system.position_rates(given["q"], np.eye(self.system.ndx))
         if name in self.names:
             return np.eye(len(given[name]))
-        return np.eye(next(len(each.values) for each in self._free if each.label == name))
+        return self.changes(name)
+
+    def changes(self, name: str) -> Any:
+        """Return the moves (k, size) of a parameter that `changes_of` says, or of its entry."""
+        free = next(each for each in self._free if each.label == name)
+        if name != free.path:
+            return np.ones((1, 1))
+        changes = changes_of(self.system, name)
+        return np.stack([changes[(slice(None), *entry)] for entry in free.entries], axis=-1)
+
+
+def twists() -> Any:
+    """Return the unit twists (w, u) as matrices (6, 4, 4): what exp(e x) is by e at e = 0."""
+    found = np.zeros((6, 4, 4))
+    found[:3, :3, :3] = np.cross(np.eye(3)[:, None], np.eye(3)).swapaxes(1, 2)
+    found[3:, :3, 3] = np.eye(3)
+    return found
+
+
+def changes_of(system: mb.System, name: str) -> Any:
+    """Return changes (k, *shape) of a parameter: of poses by twists, of moments by their entries.
+
+    Of all others by each number.
+    """
+    value = np.asarray(system.parameters[name], dtype=np.float64)
+    if value.shape == (4, 4):
+        return value @ twists()
+    units = np.eye(value.size).reshape((-1, *value.shape))
+    if name.endswith("moment_about_com"):
+        units = np.maximum(units, units.swapaxes(1, 2))[[0, 1, 2, 4, 5, 8]]
+    return units
+
+
+def along_changes(system: mb.System, found: Any, name: str) -> Any:
+    """Return derivatives of `System.derivatives` along each of `changes_of`, (*shape, k)."""
+    changes = changes_of(system, name)
+    if changes.shape[1:] == (4, 4):
+        return found
+    return np.tensordot(found, changes, (range(1, found.ndim), range(1, changes.ndim)))

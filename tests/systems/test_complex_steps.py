@@ -1,4 +1,4 @@
-"""Every derivative of the dynamics against complex steps: a tree of six bodies, closed mechanisms.
+"""Every derivative of the dynamics of a tree of six bodies against complex steps.
 
 A complex step has no error but rounding (`tests.systems.complex_steps`).
 """
@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from examples.closed_loops import bricard, four_bar, spatial_slider_crank, stewart_platform
 from tests.forces.cases import every_force, tree
-from tests.systems.complex_steps import ComplexEvaluation
+from tests.systems.complex_steps import ComplexEvaluation, along_changes
 from tests.trees import random_mechanism, random_state
-
-pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
 KINDS = ("universal", "composite", "constant velocity", "spherical", "planar, first kind", "angles")
 
@@ -60,56 +57,48 @@ def case(request):
 
 #: Of the tree; those of forces where it has some.
 PARAMETERS = (
-    "gravity", "bodies.body2.mass", "bodies.body5.com", "joints.joint3.S_pred[0,3]",
-    "joints.joint3.S_pred[1,3]", "joints.joint3.S_pred[2,3]", "forces.pair.stiffness",
-    "forces.pair.damping", "forces.drag.quadratic", "forces.thrust.wrench[0,4]",
+    "gravity", "bodies.body2.mass", "bodies.body5.com", "bodies.body4.moment_about_com",
+    "joints.joint3.S_pred", "joints.joint4.S_succ", "joints.joint1.point", "joints.joint2.axis",
+    "joints.joint3.axis1", "joints.joint4.prismatic.axis", "forces.pair.stiffness",
+    "forces.pair.damping", "forces.drag.quadratic", "forces.thrust.wrench",
 )  # fmt: skip
 
-
-def entries(system, found, name):
-    """Return the derivatives by one input, or by the entry of one; positions of places move alone.
-
-    By a place there are derivatives along the axes of the joint.
-    """
-    path, _, index = name.partition("[")
-    if not index:
-        return found[name]
-    row, column = map(int, index.rstrip("]").split(","))
-    if path.endswith("S_pred"):
-        return found[path][:, 3:] @ np.asarray(system.parameters[path])[row, :3]
-    return found[path][:, row, column]
+#: Evaluations, and what they are given besides q and v.
+EVALUATIONS = {
+    "inverse_dynamics": ("vdot",), "forward_dynamics": ("tau",), "hybrid_dynamics": ("tau", "vdot"),
+}  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [pytest.param("inverse_dynamics", marks=pytest.mark.long), "forward_dynamics"]
-)
+    "name",
+    ["forward_dynamics",
+     *(pytest.param(n, marks=pytest.mark.long) for n in ("inverse_dynamics", "hybrid_dynamics"))],
+)  # fmt: skip
 def test_dynamics_by_state_time_and_parameters(case, name):
+    """Of hybrid dynamics two joints are prescribed, and both accelerations and efforts follow."""
     system, given, t = case
     free = [p for p in PARAMETERS if system.forces or not p.startswith("forces.")]
-    third = {"inverse_dynamics": "vdot", "forward_dynamics": "tau"}[name]
-    inputs, paths = ("q", "v", third), dict.fromkeys(p.partition("[")[0] for p in free)
-    found = system.derivatives(
-        name,
-        *(given[n] for n in inputs[:2]),
-        **{third: given[third]},
-        by=(*inputs, "t", *paths),
-        t=t,
-    )
-    exact = ComplexEvaluation(system, name, free)
-    for each in (*inputs, "t", *free):
-        own, expected = entries(system, found, each), exact.by(given, each, t)
-        # of the largest entry by the whole parameter; without forces nothing depends on time
-        size = np.abs(found[each.partition("[")[0]]).max() or 1.0
+    inputs = ("q", "v", *EVALUATIONS[name])
+    held = {"prescribed": ["joint1", "joint4"]} if name == "hybrid_dynamics" else {}
+    by = (*inputs, "t", *free)
+    found = system.derivatives(name, **{n: given[n] for n in inputs}, **held, by=by, t=t)
+    exact = ComplexEvaluation(system, name, free, **held)
+    for each in by:
+        own = np.concatenate([found.vdot[each], found.tau[each]]) if held else found[each]
+        size = np.abs(own).max() or 1.0  # without forces nothing depends on time
+        if each in free:
+            own = along_changes(system, own, each)
+        expected = exact.by(given, each, t)
         assert np.abs(own.reshape(expected.shape) - expected).max() <= ASKED * size, each
     q, v = given["q"], given["v"]
-    compiled = (
-        system.inverse_dynamics_derivatives(q, v, given["vdot"], t=t)
-        if third == "vdot"
-        else system.forward_dynamics_derivatives(q, v, given["tau"], t=t)
-    )
-    for own, each in zip(compiled, inputs, strict=False):
-        assert_close(own, exact.by(given, each, t))
+    compiled = {
+        "inverse_dynamics": system.inverse_dynamics_derivatives,
+        "forward_dynamics": system.forward_dynamics_derivatives,
+    }.get(name)
+    if compiled is not None:
+        for own, each in zip(compiled(q, v, given[inputs[2]], t=t), inputs, strict=False):
+            assert_close(own, exact.by(given, each, t))
 
 
 @pytest.mark.slow
@@ -121,6 +110,11 @@ def test_matrices_and_forces(case):
     assert_close(system.mass_matrix_derivatives(q), mass)
     expected = -np.einsum("ij,jkl,km->iml", M, mass, M)
     assert_close(system.inverse_mass_matrix_derivatives(q), expected)
+    moves = {"q": np.random.default_rng(74).normal(size=(3, system.ndx))}
+    for name in ("mass_matrix", "inverse_mass_matrix"):
+        second = getattr(system, f"{name}_derivatives")(q, 2)
+        own = np.einsum("ijkl,ak,al->aij", second, moves["q"], moves["q"])
+        assert_close(own, ComplexEvaluation(system, name).second(given, moves))
     assert_close(system.mass_matrix_rate(q, v), mass @ v)
     if system.forces:
         exact = ComplexEvaluation(system, "generalized_forces")
@@ -166,93 +160,3 @@ def test_second_derivatives_of_inverse_dynamics(case):
         for d, a, b in ((d_qq, x, x), (d_vv, w, w), (2.0 * d_qv, x, w))
     ]
     assert_close(sum(parts), exact)
-
-
-# -------------------------------------------------------------------------- closed mechanisms
-
-CLOSED = {
-    "four-bar": (four_bar, "bodies.coupler"),
-    "slider-crank": (spatial_slider_crank, "bodies.rod"),
-    "Bricard": (bricard, None),
-    "Stewart platform": (stewart_platform, "bodies.platform"),
-}
-
-
-def closed(name):
-    """Return a closed mechanism with a spring and a damper, and a state that is closed.
-
-    The length that scales its rows is given; else it would depend on centres of mass.
-    """
-    example, body = CLOSED[name]
-    mech = example.build()
-    joints = [n for n, edge in mech.joints.items() if edge.joint.num_velocities == 1]
-    mech.add_force(mb.JointSpring("spring", joints[0], stiffness=7.0, rest=0.2))
-    mech.add_force(mb.JointDamper("damper", joints[0], damping=0.4))
-    system = mech.assemble(mb.RelativeCoordinates(length=1.0))
-    rng = np.random.default_rng(73)
-    q = system.close_loops(
-        system.retract(system.reference_configuration(), 0.1 * rng.normal(size=system.ndx))
-    )
-    N = allowed(system.constraint_jacobian(q))
-    state = {"q": q, "v": N @ rng.normal(size=N.shape[1]), "tau": rng.normal(size=system.nv)}
-    return system, state, body or f"bodies.{system.body_names[2]}"
-
-
-def allowed(A):
-    """Return a basis of the velocities with A v = 0."""
-    _, sizes, right = np.linalg.svd(A)
-    return right[np.count_nonzero(sizes > 1e-9 * sizes[0]) :].T
-
-
-def moves_of(system, given):
-    """Return moves of q and v on which loops stay closed, one column of both for each freedom."""
-    A = ComplexEvaluation(system, "constraint_jacobian")
-    value, _ = A(given, {})
-    x = allowed(value).T
-    steps = system.position_rates(given["q"], x)
-    turned = A(given, {"q": steps})[1]
-    w = -(turned @ given["v"]) @ np.linalg.pinv(value, rcond=1e-9).T
-    still = np.zeros_like(x)
-    return {"q": np.vstack([x, still]), "v": np.vstack([w, x])}, A
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["four-bar", *(pytest.param(n, marks=pytest.mark.long) for n in list(CLOSED)[1:])]
-)
-def test_closed_mechanisms(name):
-    """Accelerations, and the reactions A^T multipliers, which redundant rows leave unique too."""
-    system, given, body = closed(name)
-    free = ("gravity", f"{body}.mass", f"{body}.com", "forces.spring.stiffness",
-            "forces.damper.damping")  # fmt: skip
-    exact = ComplexEvaluation(system, "forward_dynamics", free)
-    closing, jacobian = moves_of(system, given)
-    by = ("q", "v", "tau", *free)
-    found = system.derivatives("forward_dynamics", *(given[n] for n in ("q", "v", "tau")), by=by)
-    vdot, lambdas = found.values["vdot"], found.values["multipliers"]
-    A = jacobian(given, {})[0]
-
-    def check(own, multipliers, moves):
-        """Compare what both say along moves, arrays (moves, ...)."""
-        _, expected = exact(given, moves)
-        assert_close(own, expected)
-        terms = {n: ComplexEvaluation(system, n, [p for p in free if p in moves])
-                 for n in ("mass_matrix", "bias_force", "generalized_forces")}  # fmt: skip
-        M = terms["mass_matrix"](given, moves)
-        sum_of_rates = M[1] @ vdot + expected @ M[0] + terms["bias_force"](given, moves)[1]
-        sum_of_rates = sum_of_rates - terms["generalized_forces"](given, moves)[1]
-        sum_of_rates = sum_of_rates - moves.get("tau", 0.0)
-        turned = jacobian(given, {n: moves[n] for n in "q" if n in moves})[1]
-        reactions = lambdas @ turned + multipliers @ A
-        size = max(np.abs(sum_of_rates).max(), np.abs(M[0]).max() * np.abs(expected).max())
-        assert np.abs(reactions - sum_of_rates).max() <= ASKED * size
-
-    x, w = closing["q"], closing["v"]
-    steps = system.position_rates(given["q"], x)
-    along = [each["q"] @ x.T + each["v"] @ w.T for each in (found.vdot, found.multipliers)]
-    check(along[0].T, along[1].T, {"q": steps, "v": w})
-    check(found.vdot["tau"].T, found.multipliers["tau"].T, {"tau": np.eye(system.nv)})
-    for each in free:
-        own = [part[each].reshape((part[each].shape[0], -1)).T
-               for part in (found.vdot, found.multipliers)]  # fmt: skip
-        check(*own, {each: np.eye(len(own[0]))})
