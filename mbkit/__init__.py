@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mbkit.errors import DuplicateNameError as DuplicateNameError
     from mbkit.errors import EnergyBalanceWarning as EnergyBalanceWarning
     from mbkit.errors import EventError as EventError
+    from mbkit.errors import ForceDerivativeWarning as ForceDerivativeWarning
     from mbkit.errors import ForceError as ForceError
     from mbkit.errors import GeometryError as GeometryError
     from mbkit.errors import InertiaError as InertiaError

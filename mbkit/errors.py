@@ -23,6 +23,7 @@ __all__ = [
     "DuplicateNameError",
     "EnergyBalanceWarning",
     "EventError",
+    "ForceDerivativeWarning",
     "ForceError",
     "GeometryError",
     "InertiaError",
@@ -132,6 +133,10 @@ class JointDerivativeWarning(UserWarning):
 
 class ForceError(MbkitError, RuntimeError):
     """A force whose functions failed, or do not keep the contract of `mbkit.Force`."""
+
+
+class ForceDerivativeWarning(UserWarning):
+    """A force in Python that does not give its derivatives: differences take their place."""
 
 
 class IntegratorError(MbkitError, RuntimeError):
@@ -303,10 +308,8 @@ def check_name(kind: str, name: Any) -> None:
     if not name.isprintable():
         raise ModelError(f"{kind} name must be printable, got {name!r}.")
     if kind == "Joint" and ("[" in name or "]" in name):
-        raise ModelError(
-            f"Joint name must have no square brackets, got {name!r}; "
-            "they number a joint's positions."
-        )
+        rule = "no square brackets, which number a joint's positions"
+        raise ModelError(f"Joint name must have {rule}, got {name!r}.")
 
 
 def suggestion(name: object, known: Iterable[str]) -> str:
@@ -343,10 +346,8 @@ def no_coordinates(joint: str, remedy: str) -> str:
 
     A sentence; `remedy` says how it gets coordinates, as `System.remedy` does.
     """
-    return (
-        f"joint '{joint}' closes a loop and has no entries in q and v; name a joint of the tree, "
-        f"or {remedy}."
-    )
+    closed = f"joint '{joint}' closes a loop and has no entries in q and v"
+    return f"{closed}; name a joint of the tree, or {remedy}."
 
 
 def listed(names: Iterable[Any], form: Callable[[Any], str] = repr) -> str:

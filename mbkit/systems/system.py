@@ -17,6 +17,7 @@ import attrs
 from numpy.typing import ArrayLike
 
 from mbkit.forces import Force
+from mbkit.forces.definition import gives_derivatives
 from mbkit.joints import Joint
 from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.representations import Representation
@@ -4219,6 +4220,12 @@ class System:
     @functools.cached_property
     def _exact_forces(self) -> ExactForces | None:
         return ExactForces.of(self.arrays)
+
+    @functools.cached_property
+    def _without_derivatives(self) -> dict[str, Force]:
+        """Forces in Python whose derivatives are differences, of which nothing was said yet."""
+        every = (each for each in self.arrays.forces.forces if each.kernels() is None)
+        return {each.name: each for each in every if not gives_derivatives(each)}
 
     @functools.cached_property
     def _force_parts(self) -> tuple[System, System] | None:

@@ -11,6 +11,7 @@ from tests.project.test_documents import run_code
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")  # of peers
+@pytest.mark.filterwarnings("error::mbkit.errors.ForceDerivativeWarning")
 @pytest.mark.parametrize("page", WITH_PEERS)
 def test_code_runs(page, tmp_path, monkeypatch):
     run_code(pathlib.Path(ROOT, page), tmp_path, monkeypatch)

@@ -41,6 +41,7 @@ MADE = ("cart", "pendulum", "bumpstop")
 
 @pytest.mark.long
 @pytest.mark.every_case
+@pytest.mark.filterwarnings("error::mbkit.errors.ForceDerivativeWarning")
 def test_code_runs(document, tmp_path, monkeypatch, plugins_apart):
     """A page runs from top to bottom in an empty folder, its Python and its commands."""
     run_code(document, tmp_path, monkeypatch)

@@ -26,6 +26,7 @@ from mbkit.systems.calls.evaluations import (
 from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.exact_constraints import RowDerivatives
+from mbkit.systems.derivatives.force_changes import say_differences
 from mbkit.systems.forces import applied, take_part
 
 if TYPE_CHECKING:
@@ -199,6 +200,7 @@ def force_derivatives(
 
     if exact is None or not exact.has_states:
         if system._force_parts is None:
+            say_differences(system)
             return _by_state(system, compute(0))
         known, others = (
             force_derivatives(part, q, v, t, on_error=on_error) for part in system._force_parts

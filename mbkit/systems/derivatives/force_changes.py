@@ -7,11 +7,13 @@ a field changes it, or does not (`mbkit.ForceDerivatives`).
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbkit.errors import UsageError
+from mbkit.errors import ForceDerivativeWarning, UsageError, users_line
+from mbkit.forces import ForceFunction
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.numeric_changes import rates_of_numbers
@@ -20,7 +22,24 @@ from mbkit.systems.derivatives.parameter_moves import moves_of, shape_of_paramet
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["forces_by_parameter", "forces_by_time", "numbers_by_parameter"]
+__all__ = ["forces_by_parameter", "forces_by_time", "numbers_by_parameter", "say_differences"]
+
+
+def say_differences(system: System, name: str | None = None) -> None:
+    """Warn of forces in Python, or of one, that are differentiated by differences, once of each."""
+    unsaid = system._without_derivatives
+    for each in [*unsaid] if name is None else unsaid.keys() & {name}:
+        force = unsaid.pop(each)
+        remedy = "add a method derivatives(t, q, v, poses, twists)"
+        if type(force) is ForceFunction:
+            remedy = "make it a subclass of mbkit.Force with a method derivatives"
+        warnings.warn(
+            f"Force '{force.name}' gives no derivatives: differences take their place, with about "
+            f"11 digits where it is smooth, and in the time of some calls for each velocity. For "
+            f"exact ones {remedy}; see docs/forces.md#derivatives-of-a-custom-force.",
+            ForceDerivativeWarning,
+            stacklevel=users_line(),
+        )
 
 
 def forces_by_parameter(system: System, name: str, states: TimedStates) -> Floats | None:
@@ -70,7 +89,10 @@ def forces_by_time(system: System, states: TimedStates) -> Floats | None:
         return np.zeros((*states.v.shape, 1))
     exact = system._exact_forces
     found = None if exact is None else exact.by_time(states)
-    return None if found is None else _finite(found)
+    if found is None:
+        say_differences(system)
+        return None
+    return _finite(found)
 
 
 def _finite(found: Floats) -> Floats | None:

@@ -16,7 +16,7 @@ from mbkit.forces.built_in import UniformField
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.constraint_changes import rows_by_parameter
 from mbkit.systems.derivatives.evaluation_states import Change, Point
-from mbkit.systems.derivatives.force_changes import forces_by_parameter
+from mbkit.systems.derivatives.force_changes import forces_by_parameter, say_differences
 from mbkit.systems.derivatives.inertia_changes import (
     inertial_change_by_dimension,
     inertial_changes,
@@ -113,6 +113,7 @@ def _of_forces(point: Point, name: str) -> Floats:
     exact = forces_by_parameter(system, name, point.states)
     if exact is not None:
         return -exact
+    say_differences(system, name.partition(".")[2].rpartition(".")[0])
     start, moves = moves_of(system, name)
     size = point.sizes["efforts"]
 

@@ -1,0 +1,103 @@
+"""A force in Python that is differentiated by differences is named, once of a system."""
+
+from __future__ import annotations
+
+import warnings
+
+import attrs
+import numpy as np
+import pytest
+
+import mbkit as mb
+
+
+@attrs.frozen
+class Push(mb.Force):
+    """A force along a slide that grows with its position."""
+
+    name: str
+    gain: float = 3.0
+
+    @property
+    def joints(self):
+        return ("slide",)
+
+    def evaluate(self, t, q, v, poses, twists, out):
+        out[:] = -self.gain * q
+
+
+@attrs.frozen
+class KnownPush(Push):
+    """The same, with its derivatives."""
+
+    def derivatives(self, t, q, v, poses, twists):
+        return mb.ForceDerivatives(q=[[-self.gain]], parameters={"gain": [-q[0]]})
+
+
+def slider(*forces):
+    mech = mb.Mechanism("slider")
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(2.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("slide", axis=(1, 0, 0)), mech.world, body)
+    for force in forces:
+        mech.add_force(force)
+    return mech.assemble()
+
+
+def pull(t, q, v):
+    return -np.sin(t) - 4.0 * q
+
+
+def ends(system):
+    return mb.sensitivities(mb.simulate(system, (0.0, 0.1), 0.05, q=[0.2]), by=["q"])
+
+
+DIFFERENTIATED = {
+    "force_derivatives": lambda s: s.force_derivatives([0.2], [0.1]),
+    "derivatives": lambda s: s.derivatives("forward_dynamics", [0.2], [0.1], by=("q", "v")),
+    "by a parameter": lambda s: s.derivatives(
+        "inverse_dynamics", [0.2], [0.1], vdot=[0.0], by=("forces.push.gain",)
+    ),
+    "linearize": lambda s: s.linearize([0.0], [0.0]),
+    "sensitivities": ends,
+}
+
+
+@pytest.mark.parametrize("ask", DIFFERENTIATED.values(), ids=DIFFERENTIATED)
+def test_a_force_without_derivatives_is_named_once(ask):
+    system = slider(Push("push"))
+    with pytest.warns(mb.ForceDerivativeWarning) as caught:
+        ask(system)
+    (warning,) = {str(each.message) for each in caught}
+    assert "Force 'push' gives no derivatives" in warning
+    assert "add a method derivatives(t, q, v, poses, twists)" in warning
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ask(system)
+        ask(slider(KnownPush("push")))
+
+
+def test_each_is_named_and_a_function_has_another_remedy():
+    forces = KnownPush("known"), Push("push"), mb.ForceFunction("pull", pull, joints="slide")
+    system = slider(*forces, mb.JointSpring("spring", "slide", stiffness=1.0))
+    with pytest.warns(mb.ForceDerivativeWarning) as caught:
+        by_q, _ = system.force_derivatives([0.2], [0.1])
+    assert np.allclose(by_q, -(3.0 + 3.0 + 4.0 + 1.0), rtol=1e-10)
+    found = sorted(str(each.message) for each in caught)
+    assert [text.split("'")[1] for text in found] == ["pull", "push"]
+    assert "make it a subclass of mbkit.Force" in found[0]
+
+
+def test_the_time_of_a_function_is_differentiated():
+    system = slider(mb.ForceFunction("pull", pull, joints="slide"))
+    with pytest.warns(mb.ForceDerivativeWarning, match="'pull'"):
+        found = system.derivatives("inverse_dynamics", [0.2], [0.1], vdot=[0.0], by=("t",), t=0.3)
+    assert np.allclose(found["t"], np.cos(0.3), rtol=1e-9)
+
+
+def test_what_only_evaluates_says_nothing():
+    system = slider(Push("push"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        system.forward_dynamics([0.2], [0.1])
+        mb.simulate(system, (0.0, 0.1), 0.05, q=[0.2])
+        mb.simulate(system, (0.0, 0.1), 0.05, q=[0.2], integrator=mb.GeneralizedAlpha())
