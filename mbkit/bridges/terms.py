@@ -106,7 +106,7 @@ def dexp(trace: Trace, dx: Any, rate: Any) -> Any:
     inverse = np.array(columns, dtype=object).reshape(ndx, ndx).T
     found = np.array(rate, dtype=object)
     for name in trace.system.joint_names:
-        own = trace.system.step_slice(name)
+        own = trace.system.tangent_slice(name)
         block = inverse[own, own]
         if (block != np.eye(len(block))).any():
             found[own] = least_squares(block, found[own])

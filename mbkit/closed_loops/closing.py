@@ -158,7 +158,7 @@ def _held(loops: Loops) -> tuple[Any, Any]:
         v = system.velocity_slice(name)
         held = ~np.isin(np.arange(v.start, v.stop), loops.free)
         for array, place in (
-            (steps, system.step_slice(name)),
+            (steps, system.tangent_slice(name)),
             (positions, system.position_slice(name)),
         ):
             # entries one by one where positions are added: else a joint is held whole

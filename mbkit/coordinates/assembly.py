@@ -335,7 +335,7 @@ class Assembly:
             ),
             position_slices=slices.positions,
             velocity_slices=slices.velocities,
-            step_slices=slices.steps,
+            tangent_slices=slices.steps,
             tree=BodyTree.of(
                 {body: edges[body] for body in parts.bodies}, slices.velocities, arrays
             ),

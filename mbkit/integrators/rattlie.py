@@ -198,7 +198,7 @@ def constant_effort(system: Any, force: Any) -> float | None:
     effort = getattr(force, "constant_effort", None)
     if effort is None:
         return None
-    at_q, at_x = system.position_slice(force.joint), system.step_slice(force.joint)
+    at_q, at_x = system.position_slice(force.joint), system.tangent_slice(force.joint)
     if at_q.stop - at_q.start != 1 or at_x.stop - at_x.start != 1:
         return None
     q, x = system.reference_configuration(), np.zeros(system.ndx)

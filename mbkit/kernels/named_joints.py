@@ -11,11 +11,11 @@ from mbkit.kernels.layout import (
 
 
 @helper
-def copy_state(joints, count, q, v, with_velocities, memory, nq):
-    """Write the positions of `count` joints, nq in all, and behind them their velocities."""
+def copy_state(joints, q, v, with_velocities, memory, nq):
+    """Write the positions of some joints, nq in all, and behind them their velocities."""
     at_q = 0
     at_v = nq
-    for i in range(count):
+    for i in range(len(joints) // JOINT_SIZE):
         own = joints[JOINT_SIZE * i : JOINT_SIZE * (i + 1)]
         for j in range(own[JOINT_NUM_POSITIONS]):
             memory[at_q] = q[own[JOINT_POSITION] + j]

@@ -203,7 +203,7 @@ def step_entries(system: System) -> Integers:
     entries = np.full(system.nv, -1)
     for name, joint in system.arrays.tree_joints.items():
         if joint.ndx == joint.num_velocities:
-            steps = system.step_slice(name)
+            steps = system.tangent_slice(name)
             entries[system.velocity_slice(name)] = np.arange(steps.start, steps.stop)
     return entries
 

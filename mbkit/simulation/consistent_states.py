@@ -27,7 +27,7 @@ def check_joints(system: System, integrator: Integrator) -> None:
     rolling = [
         name
         for name in system.joint_names
-        if system.step_slice(name) != system.velocity_slice(name)
+        if system.tangent_slice(name) != system.velocity_slice(name)
     ]
     raise UsageError(
         f"{type(integrator).__name__} does not take joints with fewer velocities than directions, "

@@ -77,7 +77,7 @@ def start_of(system: System, t: float, q: Any, v: Any) -> Start:
         _fill(base, placed, q or {}, "q")
         if not is_closed(base, t, placed):
             closed = _closed(base, placed, tuple(q or ()), t)
-            solved["q"] = _moved(base, base.difference(placed, closed), base.step_slice)
+            solved["q"] = _moved(base, base.difference(placed, closed), base.tangent_slice)
     else:
         closed = base.state_of(system, q, np.zeros(system.nv))[0]
     if v is None or by_name[1]:

@@ -129,7 +129,7 @@ def time_to_lock(system: System, q: ArrayLike, v: ArrayLike) -> tuple[float, str
 def own_rates(system: System) -> tuple[Any, Any, list[tuple[Joint, slice, slice]]]:
     """Entries of q that add, those of steps that they take; the other joints, with theirs."""
     entries = [
-        (joint, system._position_slices[name], system._step_slices[name])
+        (joint, system._position_slices[name], system._tangent_slices[name])
         for name, joint in system.arrays.tree_joints.items()
     ]
     none = np.zeros(0, dtype=np.intp)

@@ -194,7 +194,7 @@ def tell_of_missing_time(system: System, q: ArrayLike, t: ArrayLike) -> None:
     given = system.evaluator.arguments.with_leading_axes("q", q)
     off = np.abs(system.difference(moved, given, on_error="nan"))
     for joint in system.motions:
-        here = off[..., system.step_slice(joint)].max(axis=-1)
+        here = off[..., system.tangent_slice(joint)].max(axis=-1)
         entries = system.position_slice(joint)
         far = here > _SINGLE * (1.0 + np.abs(moved[..., entries]).max(axis=-1))
         if far.any():

@@ -191,7 +191,7 @@ class System:
     _reference: Floats
     _position_slices: dict[str, slice]
     _velocity_slices: dict[str, slice]
-    _step_slices: dict[str, slice]
+    _tangent_slices: dict[str, slice]
     tree: BodyTree
     evaluator: Evaluator
     motions: Mapping[str, JointMotion] = attrs.field(factory=dict)
@@ -374,9 +374,9 @@ class System:
         """Return the slice of a joint's velocities in ``v``; NameUnknownError if there is none."""
         return configurations.joint_slice(self, self._velocity_slices, joint)
 
-    def step_slice(self, joint: str) -> slice:
-        """Return the slice of a joint's entries in steps; NameUnknownError if there is none."""
-        return configurations.joint_slice(self, self._step_slices, joint)
+    def tangent_slice(self, joint: str) -> slice:
+        """Return the slice of a joint in tangent vectors; NameUnknownError if there is none."""
+        return configurations.joint_slice(self, self._tangent_slices, joint)
 
     def checked(self, name: str, value: Configuration, *, finite: bool = False) -> Floats:
         """Return a copy of an argument ("q", "v", "tau", ...), or ShapeError if it does not fit.

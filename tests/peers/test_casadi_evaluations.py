@@ -380,7 +380,7 @@ def test_the_table_is_complete():
     others = {  # what is no function of the state, or of another system
         "body_index", "checked", "configuration", "draw", "joint_slice",
         "known", "position_slice", "reference_configuration", "solve_hybrid", "solved",
-        "start_of_tree", "step_slice", "time_to_lock", "velocity", "velocity_slice",
+        "start_of_tree", "tangent_slice", "time_to_lock", "velocity", "velocity_slice",
         "with_constraint_solver", "with_forces", "with_locked", "with_parameters",
         "without_forces", "prescribed_rows", "check_motion",
     }  # fmt: skip

@@ -149,7 +149,7 @@ def test_groups_and_directions_of_the_tree_do_not_matter(kind, flipped):
     mech.add_joint(mb.SphericalJoint("ball", point=(0.1, 0.2, 0.3)), body, arm)
     system = mech.assemble()
     assert (system.nq, system.nv, system.ndx) == (7, 5, 6)
-    assert system.step_slice("ball") == slice(3, 6)
+    assert system.tangent_slice("ball") == slice(3, 6)
     q = system.retract(system.reference_configuration(), [0.5, 0.3, -0.2, 0.4, 0.1, -0.3])
     v = np.array([0.8, 0.5, -0.4, 1.0, 0.6])
     run = mb.simulate(system, (0.0, 0.5), 2.5e-3, q=q, v=v)

@@ -154,7 +154,7 @@ def test_on_error_is_one_of_two_words(method, on_error):
 
 @pytest.mark.parametrize("name", [None, [], {}, np.zeros(2), 1.0])
 def test_names_of_joints_are_texts(name):
-    for function in ("position_slice", "velocity_slice", "step_slice"):
+    for function in ("position_slice", "velocity_slice", "tangent_slice"):
         with pytest.raises(mb.NameUnknownError, match="by its name"):
             getattr(subject(BAR), function)(name)
 

@@ -89,7 +89,7 @@ def test_exponentials_of_sums_at_any_angle(kind, angle):
     rng = np.random.default_rng(61)
     system = random_mechanism(rng, 2, (kind, "revolute")).assemble()
     step = rng.normal(size=system.ndx)
-    place = system.step_slice("joint1")
+    place = system.tangent_slice("joint1")
     step[place] *= angle / np.linalg.norm(step[place][:3])
     q = system.retract(system.reference_configuration(), step)
     check(system, q, rates_of(rng, system, 5))

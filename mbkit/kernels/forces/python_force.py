@@ -68,7 +68,7 @@ def copy_in(space, k, t, q, v, with_velocities):
     memory = floats_at(row.slot, OWN_VECTORS + nq + nv + 22 * nb + answers)
     memory[OWN_TIME] = t
     joints = integers_at(row.joints, JOINT_SIZE * row.num_joints)
-    copy_state(joints, row.num_joints, q, v, with_velocities, memory[OWN_VECTORS:], nq)
+    copy_state(joints, q, v, with_velocities, memory[OWN_VECTORS:], nq)
     sites = integers_at(row.bodies, nb)
     kind = int(head[OWN_REPRESENTATION])
     for b in range(nb):

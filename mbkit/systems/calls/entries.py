@@ -58,7 +58,7 @@ def prescribed_velocities(system: System) -> Any:
 
 def prescribed_steps(system: System) -> Any:
     """Return which tangent entries are those of prescribed joints, (ndx,)."""
-    return _marked(system.ndx, map(system.step_slice, system.prescribed_joints))
+    return _marked(system.ndx, map(system.tangent_slice, system.prescribed_joints))
 
 
 def _marked(count: int, places: Iterable[slice]) -> Any:

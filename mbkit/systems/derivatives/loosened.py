@@ -61,7 +61,7 @@ class Loosened(NamedTuple):
             # along the twists of all places that move
             steps = np.zeros((loose.ndx, math.prod(shape_of_parameter(system, name))))
             for place, twist in each.items():
-                steps[loose.step_slice(joints[places.index(place)])] = _PLACES[place[1]] * twist
+                steps[loose.tangent_slice(joints[places.index(place)])] = _PLACES[place[1]] * twist
             found[name] = steps
         return cls(loose, moving, found)
 

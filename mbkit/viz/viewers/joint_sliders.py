@@ -46,7 +46,7 @@ def sliders_of(system: System, size: float) -> tuple[Slider, ...]:
     for name in system.joint_names:
         if name in system.prescribed_joints:
             continue
-        places, steps = system.position_slice(name), system.step_slice(name)
+        places, steps = system.position_slice(name), system.tangent_slice(name)
         joint = system.arrays.tree_joints.get(name)
         width = places.stop - places.start
         if joint is None or not width:

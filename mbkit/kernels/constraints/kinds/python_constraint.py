@@ -40,7 +40,7 @@ def evaluate(space, c, t, q, v):
     size = said + constraint.num_position_rows + m * (2 + 6 * nb + nv)
     memory = floats_at(constraint.slot, size)
     memory[OWN_TIME] = t
-    copy_state(joints, constraint.num_joints, q, v, True, memory[OWN_VECTORS:], nq)
+    copy_state(joints, q, v, True, memory[OWN_VECTORS:], nq)
     for s in range(nb):
         site = table[constraint.first_site + s]
         C = memory[OWN_VECTORS + nq + nv + 16 * s :]
