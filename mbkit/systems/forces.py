@@ -252,6 +252,9 @@ def _sample(
 _STEPS = np.array([0.2, 5e-2, 1e-2, 2e-3, 4e-4])
 _HALVES = 0.5 ** np.arange(4)[:, None]
 
+#: Extrapolations of what is right to rounding agree to this part of the largest number.
+_AGREEING = 1e-12
+
 
 def force_rate(
     system: System, q: ArrayLike, rates: Floats, t: ArrayLike, order: int, on_error: str
@@ -267,17 +270,19 @@ def force_rate(
     start = np.broadcast_to(start, (*leading, system.nq))
     rates = np.broadcast_to(rates, (*leading, *rates.shape[-2:]))
     system.generalized_forces(start, rates[..., 0, :], times, on_error=on_error)  # raises by itself
-    if order == 1:
-        exact = _exact_rate(system, start, rates, np.broadcast_to(times, leading))
-        if exact is not None:
-            return exact
+    first = system.rates(start, rates[..., 0, :], on_error="nan")
+    exact = _exact_rate(system, start, rates, np.broadcast_to(times, leading))
+    if exact is not None and order == 1:
+        return exact
+
+    if exact is not None:
+        return _exact_second_rate(system, start, rates, np.broadcast_to(times, leading))
 
     def speed(e: Any) -> Floats:
         terms = (e**n / math.factorial(n) * rates[..., n, :] for n in range(order + 1))
         total: Floats = sum(terms, np.zeros(1))
         return total
 
-    first = system.rates(start, rates[..., 0, :], on_error="nan")
     second = np.zeros(first.shape)
     if order > 1:
 
@@ -296,10 +301,16 @@ def force_rate(
     return derivative_along(force, leading, order)
 
 
+def have_exact_derivatives(system: System) -> bool:
+    """Whether the derivatives of all forces by q and v are right to rounding."""
+    exact = system._exact_forces
+    called = system.arrays.forces.num_called > 0
+    return not called or (exact is not None and exact.has_states)
+
+
 def _exact_rate(system: System, q: Floats, rates: Floats, t: Floats) -> Floats | None:
     """Return the rate of the forces of samples (...) by their derivatives, if these are exact."""
-    forces, exact = system.arrays.forces, system._exact_forces
-    if forces.num_called and not (exact is not None and exact.has_states):
+    if not have_exact_derivatives(system):
         return None
     v, vdot = rates[..., 0, :], rates[..., 1, :]
     flat_q, flat_v = (x.reshape((t.size, x.shape[-1])) for x in (q, v))
@@ -312,6 +323,22 @@ def _exact_rate(system: System, q: Floats, rates: Floats, t: Floats) -> Floats |
     return found + by_time.reshape(v.shape)
 
 
+def _exact_second_rate(system: System, q: Floats, rates: Floats, t: Floats) -> Floats:
+    """Return the rate of `_exact_rate` along the motion, by differences."""
+    times = t.reshape(-1)
+    start = q.reshape((times.size, -1))
+    orders = rates.reshape((times.size, *rates.shape[-2:]))
+    step = system.rates(start, orders[:, 0], on_error="nan")
+
+    def rate(e: Any, samples: Any) -> Any:
+        there = system.retract(start[samples], e * step[samples], on_error="nan")
+        here = orders[samples]
+        later = here[:, :-1] + e[..., None] * here[:, 1:]
+        return _exact_rate(system, there, later, times[samples] + e[..., 0])
+
+    return derivative_of_exact(rate, times.size).reshape((*q.shape[:-1], system.nv))
+
+
 def derivative_along(
     function: Callable[[Any], Floats], leading: tuple[int, ...], order: int
 ) -> Floats:
@@ -320,18 +347,42 @@ def derivative_along(
     Central differences, extrapolated three times: the error is of order h^8. The first step is, for
     each entry by itself, the one whose last two extrapolations agree best.
     """
-    e = _HALVES * _STEPS  # (4, first steps)
-    steps = np.concatenate([[0.0], e.ravel(), -e.ravel()])
+    return _differences(function, leading, order, _STEPS)[0]
+
+
+def derivative_of_exact(function: Callable[[Any, Any], Floats], count: int) -> Floats:
+    """Return the derivative at 0 of function(e, samples), (k, samples, n), right to rounding.
+
+    e is (k, 1, 1), samples are indices below `count`. One first step does for samples where its
+    last two extrapolations agree to rounding; others have it as in `derivative_along`.
+    """
+    every = np.arange(count)
+    found, error, size = _differences(lambda e: function(e, every), (count,), 1, _STEPS[1:2])
+    others = np.flatnonzero(~(error <= _AGREEING * size).all(axis=-1))
+    if others.size:
+        found[others] = derivative_along(lambda e: function(e, others), (others.size,), 1)
+    return found
+
+
+def _differences(
+    function: Callable[[Any], Floats], leading: tuple[int, ...], order: int, first: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return derivatives, their errors, and the largest number of each sample, by first steps."""
+    e = _HALVES * first  # (4, first steps)
+    steps = np.concatenate([e.ravel(), -e.ravel()])
+    if order == 2:
+        steps = np.append(steps, 0.0)
     values = function(steps.reshape((-1, *(1,) * (len(leading) + 1))))
-    middle, sides = values[0], values[1:].reshape((2, *e.shape, *values.shape[1:]))
-    h = e.reshape((*e.shape, *(1,) * middle.ndim))
+    sides = values[: 2 * e.size].reshape((2, *e.shape, *values.shape[1:]))
+    h = e.reshape((*e.shape, *(1,) * (values.ndim - 1)))
     with np.errstate(invalid="ignore"):
         if order == 1:
             table = (sides[0] - sides[1]) / (2.0 * h)
         else:
-            table = (sides[0] - 2.0 * middle + sides[1]) / (h * h)
+            table = (sides[0] - 2.0 * values[-1] + sides[1]) / (h * h)
         found, moved = extrapolated(table, 4.0)
-        error = moved + 1e-16 * np.abs(sides).max(axis=(0, 1)) / h[-1] ** order
+        largest = np.abs(sides).max(axis=(0, 1))
+        error = moved + 1e-16 * largest / h[-1] ** order
     best = np.argmin(np.where(np.isnan(error), np.inf, error), axis=0)[None]
-    chosen: Floats = np.take_along_axis(found, best, axis=0)[0]
-    return chosen
+    chosen, left = (np.take_along_axis(x, best, axis=0)[0] for x in (found, error))
+    return chosen, left, largest.max(axis=(0, -1), initial=0.0)[..., None]

@@ -1612,8 +1612,9 @@ class System:
 
         Notes
         -----
-        As `inverse_dynamics_rate`, forces always by differences: of smooth ones they leave 1e-10 of
-        the force by second squared.
+        As `inverse_dynamics_rate`, forces by differences of eighth order of their first rate where
+        that is exact, which leave 1e-12 of it where it is smooth; else by differences of the
+        forces, which leave 1e-10 of the force by second squared.
 
         Examples
         --------
@@ -3825,8 +3826,10 @@ class System:
 
         `JointDamper` and `JointSpring` in joints whose positions add have no second derivatives. If
         there are others, those of all forces are by differences of eighth order of
-        `generalized_forces`, whose steps are chosen as in `inverse_dynamics_rate`: of smooth forces
-        1e-10 is left, and the cost is 41 sums of the forces for each two of ndx + nv directions.
+        `force_derivatives` where these are exact: of smooth forces 1e-12 is left, and the cost is
+        8 of them for each of ndx + nv directions, 40 more where forces are sharp. Else they are by
+        differences of `generalized_forces`, whose steps are chosen as in `inverse_dynamics_rate`:
+        1e-10 is left, for 41 sums of the forces for each two of these directions.
 
         Cost: O(nv depth^2) without forces. Source: derived in
         `mbkit.kernels.derivatives.second_order.inverse_dynamics`, for any joint; for joints of one

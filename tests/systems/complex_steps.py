@@ -101,7 +101,7 @@ class ComplexEvaluation:
         value = every.real[(0,) * (every.ndim - self._result.ndim)]
         return value, every.imag / STEP
 
-    def second(self, given: Mapping[str, Any], moves: Mapping[str, Any]) -> Any:
+    def second(self, given: Mapping[str, Any], moves: Mapping[str, Any], t: float = 0.0) -> Any:
         """Return the second derivatives (moves, *shape) of f along q(e), v + e w by e at e = 0.
 
         q(e) is `System.retract` of e x, with x and w the moves of q and v. The first derivative is
@@ -120,7 +120,7 @@ class ComplexEvaluation:
         speeds = {n: trace.tape.inputs(f"{n} rate", [0.0] * len(traced[n])) for n in moving}
         seeds = {a: b for n in moving for a, b in zip(traced[n], speeds[n], strict=True)}
         rates = differentiate([*result.ravel()], seeds)
-        inputs: dict[Any, Any] = {trace.t: 0.0j, **dict(zip(trace.q, given["q"], strict=True))}
+        inputs: dict[Any, Any] = {trace.t: t + 0.0j, **dict(zip(trace.q, given["q"], strict=True))}
         for name in moving:
             steps, at = np.asarray(moves[{"x": "q"}.get(name, name)]), given.get(name)
             for k, (symbol, speed) in enumerate(zip(traced[name], speeds[name], strict=True)):

@@ -19,6 +19,7 @@ from tests.forces.cases import every_force, tree
 from tests.reference.test_nonholonomic_joints import Skate
 from tests.reference.user_joints import CardanJoint
 from tests.systems import second_forty_digits
+from tests.systems.complex_steps import ComplexEvaluation
 from tests.systems.every_joint import behind
 from tests.systems.test_mass_factor import ancestors
 from tests.trees import MAKERS, random_mechanism, random_state
@@ -236,33 +237,35 @@ def test_spring_and_drag_against_mpmath():
 
     d_qq, d_vv, d_qv, _ = system.inverse_dynamics_second_derivatives([q], [v], [0.3])
     exact = float(mpmath.diff(potential, q, 3)) - 0.7 * v**3 * np.cos(q)
-    assert_close(d_qq.ravel(), np.array([exact]), 1e-9)
-    assert_close(d_vv.ravel(), np.array([0.7 * 6 * v * np.cos(q)]), 1e-9)
-    assert_close(d_qv.ravel(), np.array([-0.7 * 3 * v**2 * np.sin(q)]), 1e-9)
+    assert_close(d_qq.ravel(), np.array([exact]), 1e-10)
+    assert_close(d_vv.ravel(), np.array([0.7 * 6 * v * np.cos(q)]), 1e-10)
+    assert_close(d_qv.ravel(), np.array([-0.7 * 3 * v**2 * np.sin(q)]), 1e-10)
 
 
 @pytest.mark.slow
-def test_all_forces_against_differences_of_their_first_derivatives():
+@pytest.mark.compiled
+def test_all_forces_against_complex_steps():
+    """Along random moves of q and v together; alone and in a batch they have the same bits."""
     rng = np.random.default_rng(66)
     mech, single = tree(rng, 5)
     plain = mech.assemble()
-    for force in every_force(rng, mech, single):
-        if not isinstance(force, mb.LimitStop):  # it has a kink
-            mech.add_force(force)
-    system = mech.assemble()
-    s = random_state(rng, system)
-    found = system.inverse_dynamics_second_derivatives(s.q, s.v, s.vdot, t=0.4)
-    without = plain.inverse_dynamics_second_derivatives(s.q, s.v, s.vdot)
-    given = system.force_derivatives
-    by_q = in_chart(system, s.q, lambda q: given(q, s.v, 0.4)[0])
-    mixed = by_entries(lambda x: given(system.retract(s.q, x), s.v, 0.4)[1], system.ndx)
-    expected = (
-        by_entries(by_q, system.ndx),
-        by_entries(lambda y: given(s.q, s.v + y, 0.4)[1], system.nv),
-        np.swapaxes(mixed, -1, -2),
-    )
-    for each, own, force in zip(found, without, expected, strict=False):
-        assert_close(own - each, force, 1e-6, 1.0)
+    system = plain.with_forces(every_force(rng, mech, single))
+    states = [random_state(rng, system) for _ in range(2)]
+    q, v, vdot = (np.array([getattr(s, name) for s in states]) for name in ("q", "v", "vdot"))
+    found = system.inverse_dynamics_second_derivatives(q, v, vdot, t=0.4)
+    one = system.inverse_dynamics_second_derivatives(q[1], v[1], vdot[1], t=0.4)
+    without = plain.inverse_dynamics_second_derivatives(q, v, vdot)
+    x, w = rng.normal(size=(2, 6, system.nv))
+    forces = ComplexEvaluation(system, "generalized_forces")
+    exact = forces.second({"q": q[1], "v": v[1]}, {"q": x, "v": w}, 0.4)
+    d_qq, d_vv, d_qv = (own[1] - each[1] for own, each in zip(without[:3], found, strict=False))
+    parts = [
+        np.einsum("ijk,aj,ak->ai", d, a, b)
+        for d, a, b in ((d_qq, x, x), (d_vv, w, w), (2.0 * d_qv, x, w))
+    ]
+    assert_close(sum(parts), exact, 1e-11)
+    for several, single in zip(found, one, strict=True):
+        np.testing.assert_array_equal(several[1], single)
 
 
 # -------------------------------------------------------------------------------- batches, errors

@@ -16,7 +16,11 @@ from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS_SECOND_DERIVATIVES
 from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.derivatives.dynamics_derivatives import in_body_axes
 from mbkit.systems.derivatives.mass_matrix_derivatives import mass_matrix_derivatives
-from mbkit.systems.forces import derivative_along
+from mbkit.systems.forces import (
+    derivative_along,
+    derivative_of_exact,
+    have_exact_derivatives,
+)
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -83,15 +87,52 @@ def _linear(system: System) -> bool:
 def _of_forces(
     system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike, on_error: str
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the second derivatives of `generalized_forces`, in the order of the method.
-
-    By differences along the directions e_i + e_j, e_i and e_j of steps and velocities.
-    """
+    """Return the second derivatives of `generalized_forces`, in the order of the method."""
     system.generalized_forces(q, v, t, on_error=on_error)  # raises by itself
     checked = system.evaluator.arguments.with_leading_axes
-    start, speed = checked("q", q)[..., None, :], checked("v", v)[..., None, :]
-    times = times_of(t, on_error)[..., None]
-    leading = common_axes({"q": start.shape[:-2], "v": speed.shape[:-2], "t": times.shape[:-1]})
+    start, speed, times = checked("q", q), checked("v", v), times_of(t, on_error)[..., None]
+    leading = common_axes({"q": start.shape[:-1], "v": speed.shape[:-1], "t": times.shape[:-1]})
+    states = start, speed, times
+    by = _of_first_derivatives if have_exact_derivatives(system) else _of_values
+    H, ndx = by(system, states, leading), system.ndx
+    return H[..., :ndx, :ndx], H[..., ndx:, ndx:], H[..., :ndx, ndx:]
+
+
+def _of_first_derivatives(
+    system: System, states: tuple[Floats, Floats, Floats], leading: tuple[int, ...]
+) -> Floats:
+    """Return second derivatives (*leading, nv, n, n) by differences of exact first ones.
+
+    By the n entries of x and v in f(retract(q, x), v), in whose chart first derivatives by steps
+    from the places on the way are turned by `System.dexp`.
+    """
+    nv, ndx = system.nv, system.ndx
+    start, speed, times = (
+        np.broadcast_to(x, (*leading, x.shape[-1])).reshape((-1, x.shape[-1])) for x in states
+    )
+    H = np.empty((len(times), nv, ndx + nv, ndx + nv))
+    for k, unit in enumerate(np.eye(ndx + nv)):
+
+        def first(e: Any, samples: Any, unit: Floats = unit) -> Floats:
+            x = e * unit[:ndx]
+            there = system.retract(start[samples], x, on_error="nan")
+            moving = speed[samples] + e * unit[ndx:]
+            d_q, d_v = system.force_derivatives(there, moving, times[samples, 0], on_error="nan")
+            turn = system.dexp(x[..., None, :], np.eye(ndx), on_error="nan")
+            both = np.concatenate([d_q @ np.swapaxes(turn, -1, -2), d_v], axis=-1)
+            return both.reshape((*both.shape[:-2], -1))
+
+        H[..., k] = derivative_of_exact(first, len(times)).reshape(H.shape[:-1])
+    H = H.reshape((*leading, *H.shape[1:]))
+    return 0.5 * (H + np.swapaxes(H, -1, -2))
+
+
+def _of_values(
+    system: System, states: tuple[Floats, Floats, Floats], leading: tuple[int, ...]
+) -> Floats:
+    """Return the same by differences of forces, along e_i + e_j, e_i and e_j."""
+    start, speed = (x[..., None, :] for x in states[:2])
+    times = states[2]
     nv, ndx = system.nv, system.ndx
     units = np.eye(ndx + nv)
 
@@ -111,4 +152,4 @@ def _of_forces(
             both = along(units[k] + units[k + 1 :]) - own[..., k + 1 :, :] - own[..., k, None, :]
             H[..., k, k + 1 :] = 0.5 * np.swapaxes(both, -1, -2)
             H[..., k + 1 :, k] = H[..., k, k + 1 :]
-    return H[..., :ndx, :ndx], H[..., ndx:, ndx:], H[..., :ndx, ndx:]
+    return H
