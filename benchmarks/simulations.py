@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 import mbkit as mb
@@ -12,7 +14,12 @@ from tests.peers.mujoco_twin import MujocoTwin
 from tests.trees import random_state
 
 STEP = 1e-3
-STEPS = sized(500, 20)
+
+#: So many that the start of a run, which takes as long as a hundred steps, is no part of a step.
+STEPS = sized(5000, 20)
+
+#: Of a short run, whose start counts.
+FEW_STEPS = sized(500, 20)
 
 #: Most of MuJoCo's time that a step may take, by size. MuJoCo records nothing: neither does mbkit,
 #: but for the last state.
@@ -37,29 +44,35 @@ def _rows(count: int, kinds: tuple[str, ...]) -> list[Row]:
     if not difference < 1e-8:
         raise RuntimeError(f"{system!r} differs from MuJoCo by {difference:.1e}")
 
-    def own(save_every: int) -> None:
+    def own(steps: int, save_every: int) -> None:
         mb.simulate(
-            system, (0.0, STEPS * STEP), STEP,
+            system, (0.0, steps * STEP), STEP,
             q=state.q, v=state.v, save_every=save_every, progress=False,
         )  # fmt: skip
 
-    def other() -> None:
+    def other(steps: int) -> None:
         twin.set_state(state.q, state.v)
-        twin.step(STEPS)
+        twin.step(steps)
 
-    functions = {"bare": lambda: own(STEPS), "saving": lambda: own(1), "peer": other}
-    times = interleaved(functions, rounds=15)
     kind = "mixed" if len(kinds) > 1 else "revolute"
-    return [
-        Row(
-            f"{count} bodies, {kind}{label}",
-            times.best(name) / STEPS,
-            times.best("peer") / STEPS,
-            times.ratio(name, "peer"),
-            bar,
+    rows = []
+    for steps, label, save_every, bar in (
+        (STEPS, "", STEPS, BARS.get(count)),
+        (FEW_STEPS, f", runs of {FEW_STEPS} steps", FEW_STEPS, None),
+        (FEW_STEPS, f", runs of {FEW_STEPS} steps, all states and energies saved", 1, None),
+    ):
+        functions = {
+            "own": functools.partial(own, steps, save_every),
+            "peer": functools.partial(other, steps),
+        }
+        times = interleaved(functions, rounds=sized(9, 2))
+        rows.append(
+            Row(
+                f"{count} bodies, {kind}{label}",
+                times.best("own") / steps,
+                times.best("peer") / steps,
+                times.ratio("own", "peer"),
+                bar,
+            )
         )
-        for name, label, bar in (
-            ("bare", "", BARS.get(count)),
-            ("saving", ", all states and energies saved", None),
-        )
-    ]
+    return rows
