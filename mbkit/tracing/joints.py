@@ -156,12 +156,7 @@ class TracedJoints:
         for k, slot in trace.workspace.loop_slots.items():
             joint, row = slot.joint, arrays.joint_rows[k]
             if not defines(joint, "configuration_from_pose"):
-                raise UsageError(
-                    f"{trace.what}: Joint {joint.name!r} of system '{trace.system.name}' closes a "
-                    f"loop, and its configuration is searched for, which cannot be traced; give "
-                    f"it the method 'configuration_from_pose', or let another joint close the "
-                    f"loop, RelativeCoordinates(loop_joints=[...])."
-                )
+                raise _searched(trace, joint, "give it the method 'configuration_from_pose', or ")
             self._joints[int(slot.memory.ctypes.data)] = joint
             trace.mirror.put(row["parameters"], np.zeros(1, dtype=object))
 
@@ -198,6 +193,40 @@ class TracedJoints:
         return T, S, rate
 
 
+def _searched(trace: Trace, joint: Joint, remedy: str = "") -> UsageError:
+    """Return the error about a joint that closes a loop and does not say where it is."""
+    return UsageError(
+        f"{trace.what}: Joint {joint.name!r} of system '{trace.system.name}' closes a loop, and "
+        f"its configuration is searched for, which cannot be traced; {remedy}let another joint "
+        f"close the loop, RelativeCoordinates(loop_joints=[...])."
+    )
+
+
+def _refusing_searches(trace: Trace) -> dict[int, Callable[..., int]]:
+    """Return what stands for the search for configurations of compiled joints, by its address."""
+
+    def refuse(joint: Joint) -> Callable[..., int]:
+        def call(*_arguments: Any) -> int:
+            if isinstance(joint, CompositeJoint):
+                raise _searched(trace, joint)
+            raise _searched(trace, joint, "give it a compiled 'configuration_from_pose', or ")
+
+        return call
+
+    arrays = trace.system.arrays.closure
+    compiled = (
+        (row, joint)
+        for row, joint in zip(arrays.joint_rows, arrays.joints, strict=True)
+        if joint is not None and joint.kernels() is not None
+    )
+    return {
+        int(row["configuration_from_pose"]): refuse(joint)
+        for row, joint in compiled
+        if getattr(joint.kernels(), "configuration_from_pose", None) is None
+        and row["configuration_from_pose"]
+    }
+
+
 def enter_constraints(trace: Trace, joints: TracedJoints) -> None:
     """Let loop joints and constraints be called, but those that search for a configuration."""
     from mbkit.kernels.constraints.kinds import python_constraint
@@ -220,6 +249,7 @@ def enter_constraints(trace: Trace, joints: TracedJoints) -> None:
                 numbers = np.asarray(joint.parameters(), dtype=np.float64)
                 trace.mirror.put(address, numbers.astype(object))
     joints.enter_loop_joints()
+    functions.update(_refusing_searches(trace))
     steps = _enter_python_constraints(trace)
     for constraint in arrays.objects:
         own: Any = constraint.kernel() or python_constraint.evaluate

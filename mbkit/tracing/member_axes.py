@@ -46,7 +46,7 @@ _WRITTEN: dict[Any, tuple[str, ...]] = {
 
 
 def is_of_member_axis(system: System, path: str) -> bool:
-    """Return whether a parameter says where a member of a composite joint of the tree moves."""
+    """Return whether a parameter says where a member of a composite joint moves."""
     found = _found(system, path)
     if found is None:
         return False
@@ -62,9 +62,13 @@ def enter_member_axes(trace: Trace) -> None:
 
 
 def _found(system: System, path: str) -> tuple[int, list[Any]] | None:
-    """Return the row of a composite joint, and the joints from it to a member by its path."""
+    """Return the row of a composite joint, and the joints from it to a member by its path.
+
+    -1 stands for the row of one that closes a loop.
+    """
     kind, _, rest = path.partition(".")
-    for row, each in enumerate(system.arrays.joints):
+    of_loops = [(-1, each) for each in system.arrays.closure.joints]
+    for row, each in [*enumerate(system.arrays.joints), *of_loops]:
         joint: Any = getattr(each, "joint", each)
         if kind == "joints" and isinstance(joint, CompositeJoint):
             chain = _members(joint, rest.rpartition(".")[0])
@@ -91,6 +95,11 @@ def _enter(trace: Trace, path: str) -> None:
     assert found is not None
     k, chain = found
     joint, member = chain[0], chain[-1]
+    if k < 0:
+        raise UsageError(
+            f"{trace.what}: {path!r} cannot stay free, since joint {joint.name!r} closes a loop; "
+            f"let another joint close it, RelativeCoordinates(loop_joints=[...])."
+        )
     row = trace.mirror.pointer_at(trace.workspace.record[0]["bodies"])[k]
     if joint.kernels() is None:
         raise UsageError(

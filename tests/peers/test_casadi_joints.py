@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.lie import SE3
 from tests.peers.test_casadi import check_constraints, constraint_functions, same
+from tests.peers.test_casadi_parameters import COMPOSITES, moved
 from tests.trees import random_inertia, random_state
 
 casadi = pytest.importorskip("casadi")
@@ -167,3 +169,44 @@ def test_joints_in_python_that_close_loops(kind):
 def test_a_loop_joint_that_is_searched_for_is_named():
     with pytest.raises(mb.UsageError, match=r"Joint 'l'.*'configuration_from_pose'.*loop_joints"):
         mb.casadi_function(four_bar(Hinge("l")), "mass_matrix")
+
+
+@pytest.mark.parametrize("name", COMPOSITES)
+def test_composite_joints_in_loops(name):
+    """One that closes a loop is named with the remedy; by it all of its members can be free."""
+    rng = np.random.default_rng(64)
+    mechanism = mb.Mechanism("loop")
+    ends = [mechanism.world]
+    ends += [mechanism.add_body(mb.Body(n, random_inertia(rng))) for n in "abc"]
+    members = COMPOSITES[name][:2]  # three leave no constraint where they move in six directions
+    joints = (
+        mb.RevoluteJoint("i", axis=(1, 2, 3)), mb.CompositeJoint("j", *members),
+        mb.SphericalJoint("k"), mb.UniversalJoint("l"),
+    )  # fmt: skip
+    for k, joint in enumerate(joints):
+        frames = [SE3.exp(0.3 * rng.normal(size=6)) for _ in range(2)]
+        mechanism.add_joint(joint, ends[k], [*ends, ends[0]][k + 1], frames=frames)
+    closing = mechanism.assemble(mb.RelativeCoordinates(loop_joints=["j"]))
+    remedy = r"'j'.* closes a loop.*let another joint .*loop_joints="
+    with pytest.raises(mb.UsageError, match=remedy):
+        mb.casadi_function(closing, "constraint_residual")
+    system = mechanism.assemble(mb.RelativeCoordinates(loop_joints=["l"]))
+    own = [each for each in system.parameters if each.startswith("joints.j.")]
+    of_members = [each for each in own if each.rpartition(".")[2] in ("axis", "screw")]
+    for path in of_members:
+        with pytest.raises(mb.UsageError, match=remedy):
+            mb.casadi_function(closing, "mass_matrix", parameters=[path])
+    values = {each: moved(rng, system.parameters[each]) for each in own}
+    q, v = random_state(rng, system).q, rng.normal(size=system.nv)
+    other = system.with_parameters(values)
+    A, expected = (
+        mb.casadi_function(system, "constraint_jacobian", parameters=own)(q, *values.values()),
+        other.constraint_jacobian(q),
+    )
+    lengths = np.linalg.norm(A.full(), axis=1) / np.linalg.norm(expected, axis=1)
+    assert same(A, lengths[:, None] * expected, 1e-11)
+    for evaluation in ("constraint_residual", "constraint_bias"):
+        function = mb.casadi_function(system, evaluation, parameters=own)
+        state = (q,) if evaluation == "constraint_residual" else (q, v)
+        expected = getattr(other, evaluation)(*state)
+        assert same(function(*state, *values.values()), lengths[: len(expected)] * expected, 1e-11)
