@@ -18,7 +18,7 @@ from mbkit.errors import (
     listed,
     suggestion,
 )
-from mbkit.identification.measured import check_ordinary, names_given, noise_of
+from mbkit.identification.measured import check_mapping, check_ordinary, names_given, noise_of
 from mbkit.identification.results import Identification, Linear, estimated_noise, minimised
 from mbkit.lie import SE3, SO3
 from mbkit.lie.se3 import require_poses
@@ -324,8 +324,9 @@ def _orthonormal(C: FloatArray) -> FloatArray:
 def _views(system: System, poses: Any, q: ArrayLike, frames: Any) -> tuple[list[_View], FloatArray]:
     """Return what was measured, and the configurations, checked."""
     frames = {} if frames is None else frames
-    check_kind(f"{_WHO}: poses", poses, Mapping, "a mapping of bodies to poses or positions")
-    check_kind(f"{_WHO}: frames", frames, Mapping, "a mapping of bodies to poses (4, 4)")
+    example = system.body_names[-1]
+    check_mapping(f"{_WHO}: poses", poses, f"bodies to poses or positions, {{{example!r}: poses}}")
+    check_mapping(f"{_WHO}: frames", frames, f"bodies to poses (4, 4), {{{example!r}: pose}}")
     if not poses:
         raise UsageError(f"{_WHO}: poses of no body are given.")
     configurations = system.evaluator.arguments.with_leading_axes("q", q)

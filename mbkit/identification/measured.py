@@ -13,7 +13,6 @@ from mbkit.errors import (
     NotFiniteError,
     ShapeError,
     UsageError,
-    check_kind,
     listed,
     several,
     suggestion,
@@ -26,6 +25,7 @@ __all__ = [
     "ForceNumber",
     "Motion",
     "Unknown",
+    "check_mapping",
     "check_ordinary",
     "check_timeless",
     "names_given",
@@ -52,7 +52,7 @@ class Motion:
     @classmethod
     def of(cls, system: System, data: Any) -> Self:
         """Return what a mapping has, checked."""
-        check_kind("identify: data", data, Mapping, "a mapping with q, v, vdot and efforts")
+        check_mapping("identify: data", data, "measured arrays, {'q': q, 'v': v, ...}")
         for key in data:
             if key not in (*_KEYS, "t"):
                 raise NameUnknownError(
@@ -67,7 +67,14 @@ class Motion:
         found = {}
         for key in _KEYS:
             name = "tau" if key == "efforts" else key
-            found[key] = system.evaluator.arguments.with_leading_axes(name, data[key])
+            try:
+                found[key] = system.evaluator.arguments.with_leading_axes(name, data[key])
+            except ShapeError as error:
+                size = system.nq if key == "q" else system.nv
+                raise ShapeError(
+                    f"identify: data[{key!r}] must have one row a sample, shape (samples, {size}): "
+                    f"{error}"
+                ) from error
         samples = found["q"].shape[:-1]
         times = times_of(data.get("t", np.zeros(samples)))
         shapes = {key: each.shape[:-1] for key, each in found.items()} | {"t": times.shape}
@@ -81,6 +88,12 @@ class Motion:
         for key, each in found.items():
             check_ordinary(each, f"identify: data[{key!r}]")
         return cls(**found)
+
+
+def check_mapping(what: str, value: Any, words: str) -> None:
+    """Raise UsageError unless a value is a mapping, of `words`; arrays are not printed."""
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{what} must be a mapping of {words}, got {type(value).__name__}.")
 
 
 def check_timeless(system: System, motion: Motion) -> None:

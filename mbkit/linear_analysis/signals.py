@@ -56,7 +56,7 @@ def signals_of(system: System, given: Any, kinds: tuple[str, ...], who: str) -> 
     pairs: Iterable[tuple[Any, Any]]
     if isinstance(given, Mapping):
         pairs = given.items()
-    elif several(given):
+    elif several(given) and not isinstance(given, str):
         pairs = [(None, each) for each in given]
     else:
         pairs = [(None, given)]
@@ -90,11 +90,7 @@ def _signal(system: System, label: Any, given: Any, kinds: tuple[str, ...], who:
     whole = text in system.joint_names or text in system.velocity_names
     name, _, kind = (text, "", kinds[0]) if whole else text.rpartition(".")
     if kind not in kinds:
-        raise NameUnknownError(
-            f"linearize: {who} has {text!r}, which is no joint of system '{system.name}', nor "
-            f"'NAME.QUANTITY' of a joint or body: quantities are {', '.join(kinds)}; "
-            f"{suggestion(text, (*system.joint_names, *system.body_names))}"
-        )
+        raise _unknown(system, text, kinds, who)
     if kind in ("effort", *_JOINTS):
         if isinstance(given, tuple):
             raise UsageError(f"linearize: {who} has a point for '{text}', which is of a joint.")
@@ -110,6 +106,27 @@ def _signal(system: System, label: Any, given: Any, kinds: tuple[str, ...], who:
             )
         labels = _body_labels(label or name, kind, short=label is not None)
     return Signal(kind, name, point, labels)
+
+
+def _unknown(system: System, text: str, kinds: tuple[str, ...], who: str) -> NameUnknownError:
+    """Return the error about a name that is no signal."""
+    every = (*system.joint_names, *system.body_names)
+    quantities = f"quantities are {', '.join(kinds)}"
+    name, _, kind = text.rpartition(".")
+    if text in system.body_names:
+        return NameUnknownError(
+            f"linearize: {who} has the body {text!r} without a quantity, such as "
+            f"'{text}.{'force' if who == 'inputs' else 'position'}'; {quantities}."
+        )
+    if name in every:
+        return NameUnknownError(
+            f"linearize: {who} has {text!r}, and {kind!r} is none of the quantities there: "
+            f"{quantities}."
+        )
+    return NameUnknownError(
+        f"linearize: {who} has {text!r}, which is no joint of system '{system.name}', nor "
+        f"'NAME.QUANTITY' of a joint or body: {quantities}; {suggestion(text, every)}"
+    )
 
 
 def _labelled(label: str | None, names: list[str]) -> tuple[str, ...]:

@@ -126,9 +126,14 @@ class Equilibrium:
             f"Equilibrium of '{self.name}', {self.stability}"
             + (", in a singular configuration" if self.is_singular else ""),
             f"  stiffnesses: {told if len(signs) else 'none, it cannot move'}",
-            *(f"  {name} = {value:.6g}" for name, value in [*self.positions.items()][:_TOLD]),
+            *(f"  {name} = {_told(value)}" for name, value in [*self.positions.items()][:_TOLD]),
             *([f"  and {len(self.q) - _TOLD} more positions"] if len(self.q) > _TOLD else []),
             *(f"  '{name}' is held by {value:.6g}" for name, value in self.efforts.items()),
             f"  residual force: {self.residual:.1e} of the largest force",
         ]
         return "\n".join(lines)
+
+
+def _told(x: float) -> str:
+    """Return a number of a position as text, zero where it is rounding."""
+    return f"{x if abs(x) > 1e-12 else 0.0:.6g}"

@@ -175,7 +175,10 @@ class Modes:
             named = ", ".join(
                 f"{system.velocity_names[j]} {_number(self.shapes[j, k])}" for j in largest
             )
-            lines.append(f"  {k:4d}  {hertz:14.6g}  {omega:13.6g}  {ratio:13.4g}  {named}")
+            motion = f"{hertz:14.6g}  {omega:13.6g}"
+            if omega == 0.0:
+                motion = f"{f'exp({self.eigenvalues[k].real:.6g} t)':>29}"
+            lines.append(f"  {k:4d}  {motion}  {ratio:13.4g}  {named}")
         if not len(self.eigenvalues):
             lines.append("  none: nothing can move")
         lines += [f"  warning: {each}" for each in self.warnings]

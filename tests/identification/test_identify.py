@@ -202,6 +202,8 @@ def test_what_is_refused():
         ((system, {**data, "v": data["v"][1:]}), {}, mb.ShapeError, "one length"),
         ((system, {**data, "t": data["v"]}), {}, mb.ShapeError, "one length"),
         ((system, {**data, "v": np.nan * data["v"]}), {}, mb.NotFiniteError, "'v'"),
+        ((system, data["q"]), {}, mb.UsageError, r"\{'q': q, .*got ndarray\.$"),
+        ((system, {**data, "efforts": data["q"][:, 0]}), {}, mb.ShapeError, r"data\['efforts'\]"),
         ((system, data, ["link"]), {}, mb.NameUnknownError, "did you mean 'link1'"),
         ((system, data, "link1"), {}, mb.UsageError, "list of names"),
         ((system, data, []), {}, mb.UsageError, "list of names"),

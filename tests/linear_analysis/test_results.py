@@ -288,7 +288,9 @@ def test_refusals():
     for given, error, words in (
         ({"inputs": ["nothing"]}, mb.NameUnknownError, "nothing"),
         ({"inputs": ["world.force"]}, mb.UsageError, "the world cannot be moved"),
-        ({"inputs": ["link0.speed"]}, mb.NameUnknownError, "quantities are"),
+        ({"inputs": ["link0.speed"]}, mb.NameUnknownError, "'speed' is none of the quantities"),
+        ({"inputs": ["link0"]}, mb.NameUnknownError, r"without a quantity, such as 'link0\.force'"),
+        ({"outputs": "link0"}, mb.NameUnknownError, r"such as 'link0\.position'"),
         ({"outputs": ["link1.position"]}, mb.NameUnknownError, "link1"),
         ({"outputs": ["hinge0", "hinge0"]}, mb.UsageError, "twice"),
         ({"outputs": [("hinge0", (0, 0, 1))]}, mb.UsageError, "point"),
@@ -317,3 +319,16 @@ def test_refusals():
     open_loops = mech.assemble(mb.RelativeCoordinates(loop_joints=["C"]))
     with pytest.raises(mb.ConstraintError, match="close_loops"):
         open_loops.linearize([1.0, 0.0, 0.0])
+
+
+def test_modes_that_do_not_oscillate_are_told_by_their_rates():
+    """A bob of 1 kg, 0.5 m above its hinge with a damper: s^2 + 6 s - 16 = 0."""
+    mech = mb.Mechanism("rod", gravity=(0, 0, -8.0))
+    bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, 0.5))))
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+    mech.add_force(mb.JointDamper("damper", "hinge", damping=1.5))
+    system = mech.assemble()
+    modes = system.linearize(system.equilibrium(), outputs="hinge").modes()
+    assert np.allclose(sorted(modes.eigenvalues.real), [-8.0, 2.0])
+    assert "exp(2 t)             -1" in repr(modes)
+    assert "exp(-8 t)              1" in repr(modes)
