@@ -33,6 +33,7 @@ def parts() -> Parts:
     from benchmarks.constrained_runs import constrained_runs
     from benchmarks.constraints import constraints
     from benchmarks.custom_joints import custom_joints
+    from benchmarks.derivatives import derivatives
     from benchmarks.dynamics import against_pinocchio, large_trees
     from benchmarks.ensembles import ensembles
     from benchmarks.forces import forces
@@ -52,6 +53,7 @@ def parts() -> Parts:
 
     return {
         "dynamics": against_pinocchio,
+        "derivatives": lambda: [derivatives()],
         "large": lambda: [large_trees()],
         "batches": batches,
         "constraints": constraints,

@@ -17,7 +17,16 @@ ALONE = ("kills", "long_runs")
 
 #: All parts of `run.py`, in processes that take seconds in their least size.
 PARTS = (
-    ("starting", "dynamics", "large", "batches", "joints", "simulation", "ensembles"),
+    (
+        "starting",
+        "dynamics",
+        "derivatives",
+        "large",
+        "batches",
+        "joints",
+        "simulation",
+        "ensembles",
+    ),
     ("inverse", "gradients", "constraints", "absolute", "hanging", "precision", "forces"),
     ("loops", "constrained", "work"),
     ("operations",),
