@@ -308,8 +308,8 @@ def check_name(kind: str, name: Any) -> None:
     if not name.isprintable():
         raise ModelError(f"{kind} name must be printable, got {name!r}.")
     if kind == "Joint" and ("[" in name or "]" in name):
-        rule = "no square brackets, which number a joint's positions"
-        raise ModelError(f"Joint name must have {rule}, got {name!r}.")
+        text = f"Joint name must have no square brackets, got {name!r}"
+        raise ModelError(f"{text}; they number a joint's positions.")
 
 
 def suggestion(name: object, known: Iterable[str]) -> str:

@@ -27,7 +27,7 @@ class CutGraph:
 
     num_bodies: int  # the world included
     ends: Sequence[tuple[int, int]]  # bodies of each joint
-    rows: Sequence[int]  # constraint rows that each joint costs as a loop joint
+    rows: Sequence[int]  # constraint rows, or more, that each joint costs as a loop joint
     # whether it must stay in the tree; these joints must not close a loop among themselves
     is_held: Sequence[bool]
     neighbours: list[list[tuple[int, int]]] = attrs.field(init=False, repr=False)

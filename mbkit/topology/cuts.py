@@ -13,6 +13,9 @@ from mbkit.topology.graph import WORLD, JointEdge
 
 _SHOWN = 8  # loop joints of a cut that are all named in a table
 
+#: Rows that a searched joint costs besides its own as a loop joint: more than any others together.
+_SEARCHED = 1_000_000
+
 
 def choose_loop_joints(bodies: Sequence[str], edges: Sequence[JointEdge]) -> frozenset[str]:
     """Return the loop joints of the best cut; see `build_topology` for what is best.
@@ -153,7 +156,7 @@ def _graph(
     graph = CutGraph(
         num_bodies=len(bodies),
         ends=[(number[edge.predecessor], number[edge.successor]) for edge in joints],
-        rows=[edge.num_constraints for edge in joints],
+        rows=[edge.num_constraints + _SEARCHED * edge.is_searched for edge in joints],
         is_held=[bool(edge.held) for edge in joints],
     )
     return graph, joints

@@ -41,6 +41,8 @@ class JointEdge:
         not.
     is_cut : bool, default False
         Whether it closes a loop whatever else does: a weld between the two parts of a split body.
+    is_searched : bool, default False
+        Whether its configuration would have to be searched for where it closes a loop.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class JointEdge:
     num_positions: int = 6
     held: str = ""
     is_cut: bool = False
+    is_searched: bool = False
 
     @property
     def num_constraints(self) -> int:
@@ -122,6 +125,7 @@ class BodyGraph:
         num_positions: int | None = None,
         held: str = "",
         is_cut: bool = False,
+        is_searched: bool = False,
     ) -> None:
         """Connect two bodies by what `check_joint` accepts; `JointEdge` says what a joint is.
 
@@ -131,7 +135,7 @@ class BodyGraph:
         self.check_joint(name, predecessor, successor)
         positions = freedom if num_positions is None else num_positions
         self._edges[name] = JointEdge(
-            name, predecessor, successor, freedom, positions, held, is_cut
+            name, predecessor, successor, freedom, positions, held, is_cut, is_searched
         )
 
     def bodies(self) -> Iterator[str]:

@@ -19,15 +19,16 @@ def build_topology(graph: BodyGraph, loop_joints: Collection[str] | None = None)
     If `loop_joints` are given, the other joints must make a tree. Else they are chosen: the best
     cut has, in this order,
 
-    1. the fewest constraint rows: 6 for each loop joint, less its velocities, so that joints of
+    1. the fewest loop joints whose configuration is searched for, see `JointEdge`;
+    2. the fewest constraint rows: 6 for each loop joint, less its velocities, so that joints of
        many freedoms are cut. As the rows less the velocities of the tree are the same for every
        cut, it is also one of the fewest velocities;
-    2. the shallowest tree: the fewest joints between the world and the body that has the most, and
+    3. the shallowest tree: the fewest joints between the world and the body that has the most, and
        then the fewest in the mean over all bodies;
-    3. the joints that were added first in the tree: of the first two joints, in the order of
+    4. the joints that were added first in the tree: of the first two joints, in the order of
        adding, in which two trees differ, the earlier one is in the tree.
 
-    The rows are the fewest in any case. The rest holds in any case where the joints of each block
+    The first two hold in any case. The rest holds in any case where the joints of each block
     (a part of the graph that no single body holds together, a ring for example) have equally many
     velocities, and otherwise if all cuts of fewest rows can be looked at: 10,000 trees, or as many
     as have 1,000,000 bodies together. Beyond that it is the best that was found.
