@@ -326,7 +326,7 @@ def _exact_rate(system: System, q: Floats, rates: Floats, t: Floats) -> Floats |
 def _exact_second_rate(system: System, q: Floats, rates: Floats, t: Floats) -> Floats:
     """Return the rate of `_exact_rate` along the motion, by differences."""
     times = t.reshape(-1)
-    start = q.reshape((times.size, -1))
+    start = q.reshape((times.size, system.nq))
     orders = rates.reshape((times.size, *rates.shape[-2:]))
     step = system.rates(start, orders[:, 0], on_error="nan")
 

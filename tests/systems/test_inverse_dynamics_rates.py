@@ -134,6 +134,21 @@ def test_a_pendulum():
     np.testing.assert_allclose(found, second, rtol=1e-14)
 
 
+def test_no_samples_have_no_derivatives():
+    """Of forces that are called, where dual numbers are at hand."""
+    mech = mb.Mechanism("stopped")
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.RevoluteJoint("hinge", point=(1, 0, 0)), mech.world, body)
+    mech.add_joint(mb.PrismaticJoint("slide"), body, mech.add_body(mb.Body("other", body.inertia)))
+    mech.add_force(mb.LimitStop("stop", "hinge", lower=-1.0, upper=1.0, stiffness=3.0))
+    system, none = mech.assemble(), np.zeros((0, 2))
+    assert [x.shape for x in system.force_derivatives(none, none)] == [(0, 2, 2)] * 2
+    found = system.inverse_dynamics_second_derivatives(none, none, none)
+    assert [x.shape for x in found] == [(0, 2, 2, 2)] * 4
+    zero = np.zeros(2)
+    assert system.inverse_dynamics_second_rate(*[zero] * 5, t=[]).shape == (0, 2)
+
+
 def test_batches_failures_and_closed_mechanisms():
     rng = np.random.default_rng(103)
     system = random_mechanism(rng, 6, ("universal", "spherical", "revolute")).assemble()

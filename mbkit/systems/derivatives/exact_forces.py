@@ -169,7 +169,7 @@ class ExactForces:
             self._raise_mistakes()
         rows, ndx = np.swapaxes(found, 1, 2), self._entries - nv
         parts = (rows[..., :ndx], rows[..., ndx:])
-        flat = [x.reshape((*leading, -1)) for x in parts]
+        flat = [x.reshape((*leading, nv * x.shape[-1])) for x in parts]
         both += np.concatenate(flat, axis=-1).reshape(both.shape)
         return ~np.isfinite(found).all(axis=(1, 2)).reshape(leading)
 

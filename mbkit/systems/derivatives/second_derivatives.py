@@ -120,7 +120,7 @@ def _of_first_derivatives(
             d_q, d_v = system.force_derivatives(there, moving, times[samples, 0], on_error="nan")
             turn = system.dexp(x[..., None, :], np.eye(ndx), on_error="nan")
             both = np.concatenate([d_q @ np.swapaxes(turn, -1, -2), d_v], axis=-1)
-            return both.reshape((*both.shape[:-2], -1))
+            return both.reshape((*both.shape[:-2], nv * (ndx + nv)))
 
         H[..., k] = derivative_of_exact(first, len(times)).reshape(H.shape[:-1])
     H = H.reshape((*leading, *H.shape[1:]))
