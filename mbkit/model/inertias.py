@@ -217,13 +217,35 @@ def _check_rank(joint: Joint) -> None:
     S = np.asarray(joint.motion_subspace(q), dtype=np.float64)
     lengths = np.linalg.norm(S, axis=0)
     what = f"Joint {joint.name!r} ({type(joint).__name__}), at q = {np.asarray(q).tolist()}:"
-    for k in np.flatnonzero(lengths < TOLERANCE * max(1.0, float(lengths.max(initial=0.0)))):
+    zero = np.flatnonzero(lengths < TOLERANCE * max(1.0, float(lengths.max(initial=0.0))))
+    if (zero.size or _smallest(S) < TOLERANCE) and _is_regular_elsewhere(joint):
+        raise JointError(
+            f"{what} velocities move the bodies in fewer ways than elsewhere, so that it is "
+            f"singular there; give it another neutral configuration, by the method neutral()."
+        )
+    for k in zero:
         raise JointError(
             f"{what} its pose does not depend on velocity {k}, whose column of the motion subspace "
             f"is zero; use that position in pose(q), or give the joint fewer velocities."
         )
-    if len(lengths) and np.linalg.svd(S / lengths, compute_uv=False)[-1] < TOLERANCE:
+    if _smallest(S) < TOLERANCE:
         raise JointError(
             f"{what} {len(lengths)} velocities move the bodies in fewer ways, since columns of the "
             f"motion subspace depend on each other; check how pose(q) depends on its positions."
         )
+
+
+def _smallest(S: FloatArray) -> float:
+    """Return the smallest singular value of columns of length one; one where there are none."""
+    lengths = np.linalg.norm(S, axis=0)
+    return float(np.linalg.svd(S / lengths, compute_uv=False).min(initial=1.0))
+
+
+def _is_regular_elsewhere(joint: Joint) -> bool:
+    """Return whether at some configuration all velocities of a joint move the bodies."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        S = np.asarray(joint.motion_subspace(joint.random(rng)), dtype=np.float64)
+        if (np.linalg.norm(S, axis=0) > _REGULAR).all() and _smallest(S) > _REGULAR:
+            return True
+    return False

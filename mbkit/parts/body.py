@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ShapeError, UsageError, check_name, several
+from mbkit.errors import ShapeError, UsageError, check_name, several, suggestion
 from mbkit.parts.frames import Frames
 from mbkit.shapes.color import Color, as_color, check_color
 from mbkit.shapes.shape import Shape
@@ -145,6 +145,15 @@ class Body:
         **options: Any,
     ) -> Self:
         """Return a new body, a `RigidBody` where no other class is asked for."""
+        unknown = sorted(set(options) - set(_FIELDS)) if cls is Body else ()
+        if unknown:
+            remedy = suggestion(unknown[0], _FIELDS)
+            if unknown[0] in ("mass", "com", "moment_about_com"):
+                remedy = (
+                    f"it is a part of the inertia, mbkit.Body({name!r}, mbkit.SpatialInertia.box("
+                    f"mass=..., size=...)), or follows from dimensions, mbkit.Box({name!r}, ...)."
+                )
+            raise UsageError(f"Body {name!r} has no argument {unknown[0]!r}; {remedy}")
         return object.__new__(RigidBody if cls is Body else cls)  # type: ignore[return-value]
 
     @property
@@ -195,6 +204,8 @@ class RigidBody(Body):
         default=(), converter=_shapes, validator=_check_shapes, kw_only=True
     )
 
+
+_FIELDS = tuple(field.name for field in attrs.fields(RigidBody))
 
 #: Fields that every body has; the others of a class are its dimensions.
 BODY_FIELDS = tuple(field.name for field in attrs.fields(Body))

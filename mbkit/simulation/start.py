@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -55,7 +56,7 @@ def number_of_steps(t_span: Any, h: Any) -> tuple[tuple[float, float], float, in
         raise UsageError(f"A step of h={h} s is too small for a span of {end - start:g} s.")
     steps = round((end - start) / h)
     if steps < 1 or abs(steps * h - (end - start)) > 1e-6 * h:
-        fitting = (end - start) / max(1, round((end - start) / h))
+        fitting = (end - start) / math.ceil((end - start) / h)  # no larger than what was meant
         raise UsageError(
             f"The span {end - start:g} s must be a whole number of steps h; got h={h:g} s. "
             f"Use for example h={fitting!r}."

@@ -69,7 +69,7 @@ def check_mass(mass: Any) -> None:
     if not (np.isfinite(value) and value >= 0.0):
         raise InertiaError(
             f"Inertia: mass must be finite and positive (zero for a body without inertia), got "
-            f"{float(value)!r} [kg]; give the mass in kilograms."
+            f"{float(value)!r} [kg]; give a positive mass, in kilograms."
         )
 
 

@@ -117,8 +117,8 @@ def check_positive(value: Any, what: str, unit: str = "m", *, or_zero: bool = Fa
     if not (fits and (number > 0.0 or (or_zero and number == 0.0))):
         rule = "zero or positive" if or_zero else "positive"
         raise InertiaError(
-            f"{what} must be {rule} and finite, got {value!r} [{unit}]; give such a number in SI "
-            "units."
+            f"{what} must be {rule} and finite, got {value!r} [{unit}]; give a {rule} number, in "
+            "SI units."
         )
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @final
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class ActuatorEfforts:
     """Efforts of actuators for a motion, with the multipliers of the constraints.
 
@@ -52,6 +52,13 @@ class ActuatorEfforts:
     efforts: Floats
     multipliers: Floats
     redundancy: Any
+
+    def __repr__(self) -> str:
+        freely = int(np.max(self.redundancy, initial=0))
+        return (
+            f"<ActuatorEfforts: efforts {self.efforts.shape}, multipliers "
+            f"{self.multipliers.shape}, {freely or 'none'} to be chosen freely>"
+        )
 
     @property
     def unique(self) -> Any:

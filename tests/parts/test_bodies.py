@@ -294,3 +294,18 @@ def test_what_is_no_body_is_refused(make, words):
     """By the name of the body and the field."""
     with pytest.raises(mb.MbkitError, match=words):
         make()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"mass": 1.0},
+            "Body 'rod' has no argument 'mass'; it is a part of the inertia, mbkit.Body",
+        ),
+        ({"colour": "red"}, "Body 'rod' has no argument 'colour'; did you mean 'color'"),
+    ],
+)
+def test_arguments_that_a_body_does_not_have_are_named(given, words):
+    with pytest.raises(mb.UsageError, match=words):
+        mb.Body("rod", **given)

@@ -228,11 +228,36 @@ class Repeats(Forgets):
         return T
 
 
+class Squared(Forgets):
+    """Its pose does not change with q where q is zero, and does elsewhere."""
+
+    num_positions = num_velocities = 1
+
+    def pose(self, q):
+        T = np.eye(4)
+        T[0, 3] = 0.2 * q[0] ** 2
+        return T
+
+
+class SquaredFromOne(Squared):
+    def neutral(self):
+        return np.ones(1)
+
+
 def on_a_box(joint):
     mech = mb.Mechanism("m")
     box = mech.add_body(mb.Body("box", mb.SpatialInertia.box(1.0, size=(0.1, 0.2, 0.3))))
     mech.add_joint(joint, mech.world, box)
     return mech.assemble()
+
+
+def test_a_singular_neutral_configuration_is_named():
+    """Not the pose, which depends on q elsewhere; another neutral configuration helps."""
+    with pytest.raises(
+        mb.JointError, match=r"at q = \[0.0\].* singular there; give it another neu"
+    ):
+        on_a_box(Squared("j"))
+    assert on_a_box(SquaredFromOne("j")).nv == 1
 
 
 @pytest.mark.parametrize(

@@ -246,5 +246,5 @@ def _called(what: str, call: str, function: Callable[[], Any]) -> Any:
     except Exception as error:
         raise JointError(
             f"{what}: {call} failed at the neutral configuration with "
-            f"{type(error).__name__}: {error}"
+            f"{type(error).__name__}: {error} (q and v are arrays, even of one number)"
         ) from error
