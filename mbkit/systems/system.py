@@ -197,7 +197,8 @@ class System:
     motions: Mapping[str, JointMotion] = attrs.field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        self.evaluator.takes_names(functools.partial(argument_of, weakref.ref(self)))
+        by_name = functools.partial(argument_of, weakref.ref(self))
+        self.evaluator.takes_names(by_name, (self.position_names, self.velocity_names))
 
     def __repr__(self) -> str:
         return (

@@ -113,7 +113,7 @@ def test_the_model_at_rest_is_where_a_run_starts(system):
         ({"t_span": (0.0, 1.0, 2.0)}, mb.UsageError, "must be two times"),
         ({"h": -0.1}, mb.UsageError, "h must be positive"),
         ({"h": "fast"}, mb.UsageError, "h a number"),
-        ({"h": 0.3}, mb.UsageError, "whole number of steps h; got h=0.3 s. Use .* h=0.333"),
+        ({"h": 0.3}, mb.UsageError, "whole number of steps h; got h=0.3 s. Use .* h=0.25"),
         ({"h": 3.0}, mb.UsageError, "whole number of steps"),
         ({"h": 1e-14}, mb.NoMemoryError, "saved states, .* larger save_every"),
         ({"h": 1e-320}, mb.UsageError, "too small for a span"),

@@ -25,6 +25,9 @@ Configuration: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
 #: What may happen to samples that fail.
 ON_ERROR = ("raise", "nan")
 
+#: Most entries that a message names.
+_SHOWN = 8
+
 _POSITIONS = ("q", "q0", "q1")
 _VELOCITIES = ("v", "vdot", "vddot", "vdddot", "p", "tau", "x")
 
@@ -45,6 +48,8 @@ class Arguments:
         For kinematics of higher order: terms of the series, and numbers that it is given.
     by_name : callable, optional
         ``by_name("q", {"hinge": 0.5})``, or "v": the vector of numbers by the names of joints.
+    names : tuple of two tuples of str
+        Names of positions and of velocities, for messages.
     """
 
     num_positions: int
@@ -58,6 +63,7 @@ class Arguments:
     num_terms: int = 0
     num_series: int = 0
     by_name: Callable[[str, Mapping[str, Any]], Any] | None = None
+    names: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @functools.cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -124,8 +130,8 @@ class Arguments:
         if array.shape[max(array.ndim - len(expected), 0) :] != expected:
             axes = ", ".join(str(size) for size in expected)
             raise ShapeError(
-                f"Argument '{name}' must have shape {expected}, or (..., {axes}) for several; got "
-                f"{array.shape}."
+                f"Argument '{name}' must have shape {expected}{self._entries(name)}, or (..., "
+                f"{axes}) for several; got {array.shape}."
             )
         return array
 
@@ -147,8 +153,17 @@ class Arguments:
         expected = self.shape(name)
         array = self._numbers(name, argument)
         if array.shape != expected:
-            raise ShapeError(f"Argument '{name}' must have shape {expected}; got {array.shape}.")
+            raise ShapeError(
+                f"Argument '{name}' must have shape {expected}{self._entries(name)}; got "
+                f"{array.shape}."
+            )
         return array
+
+    def _entries(self, name: str) -> str:
+        """Return the names of the entries of positions or velocities where they are few."""
+        names = self.names[0] if name in _POSITIONS else self.names[1]
+        known = name in (*_POSITIONS, *_VELOCITIES) and 0 < len(names) <= _SHOWN
+        return f" ({', '.join(names)})" if known else ""
 
     def _numbers(self, name: str, argument: Any) -> Any:
         """Return an argument as an array, with numbers by the names of joints put in their places.

@@ -81,9 +81,13 @@ class Evaluator:
         self._of_series: dict[tuple[int, int], Evaluator] = {}
         self.warned: set[tuple[int, ...] | str] = set()  # redundant rows told of; or "t"
 
-    def takes_names(self, by_name: Callable[[str, Mapping[str, Any]], Any]) -> None:
-        """Let vectors be given by the names of joints, as `Arguments` says."""
-        self.arguments = attrs.evolve(self.arguments, by_name=by_name)
+    def takes_names(
+        self,
+        by_name: Callable[[str, Mapping[str, Any]], Any],
+        names: tuple[tuple[str, ...], tuple[str, ...]],
+    ) -> None:
+        """Let vectors be given by the names of joints, and messages name entries: `Arguments`."""
+        self.arguments = attrs.evolve(self.arguments, by_name=by_name, names=names)
 
     def take(self) -> Workspace:
         """Return a workspace for one call, to be handed to `give_back` after it."""
