@@ -10,7 +10,9 @@ import pytest
 
 import mbkit as mb
 from tests.forces.cases import every_force, tree
+from tests.joints.absolute_joints import LOCALS, SIDES
 from tests.systems.complex_steps import ComplexEvaluation, along_changes
+from tests.systems.every_joint import behind
 from tests.trees import random_mechanism, random_state
 
 KINDS = ("universal", "composite", "constant velocity", "spherical", "planar, first kind", "angles")
@@ -143,6 +145,30 @@ def test_forces_on_dual_numbers():
         for own, name in zip(system.force_derivatives(state.q, state.v, t), "qv", strict=True):
             expected = exact.by(given, name, t)
             assert np.abs(own - expected).max() < 1e-13 * np.abs(expected).max(), name
+
+
+@pytest.mark.some(6)
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("local", LOCALS, ids=lambda local: local.name)
+def test_forces_beside_absolute_joints(local, side):
+    """Of a joint in absolute coordinates, in each of its maps, between others."""
+    rng = np.random.default_rng(78)
+    orientation = (mb.UnitQuaternion(), mb.RotationVector(), mb.EulerAngles("zxz"))[
+        LOCALS.index(local) % 3
+    ]
+    plain = behind(mb.AbsoluteJoint("absolute", orientation, local, side), rng, side == "left")
+    last = plain.body_names[-1]
+    acting = [
+        mb.Drag("drag", last, linear=0.3, quadratic=0.4, point=(0.1, 0.2, 0.3)),
+        mb.SpringDamper("pull", "world", last, stiffness=9.0, rest_length=0.2, damping=0.4),
+    ]
+    system = plain.with_forces(acting)
+    state = random_state(rng, system, 0.6)
+    exact = ComplexEvaluation(system, "generalized_forces")
+    for own, name in zip(system.force_derivatives(state.q, state.v), "qv", strict=True):
+        assert_close(own, exact.by({"q": state.q, "v": state.v}, name), 1e-12)
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ A complex step has no error but rounding (`tests.systems.complex_steps`).
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
 import pytest
 
@@ -12,6 +13,7 @@ import mbkit as mb
 from examples.closed_loops import bricard, four_bar, spatial_slider_crank, stewart_platform
 from tests.systems.complex_steps import ComplexEvaluation, along_changes
 from tests.systems.test_complex_steps import ASKED, assert_close
+from tests.trees import random_inertia
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
@@ -133,3 +135,34 @@ def test_closed_mechanisms(name, evaluation):
         own = both(lambda part, each=each: along_changes(system, part[each], each))
         changes = exact.changes(each)[chosen]
         check(*(part[chosen] for part in own), {each: changes})
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "free",
+    [
+        mb.AbsoluteJoint("free", mb.UnitQuaternion(), mb.RodriguesPosition()),
+        mb.AbsoluteJoint("free", mb.EulerAngles("zxz"), mb.RotationVectorPosition(), "right"),
+    ],
+    ids=["quaternions", "Euler angles"],
+)
+def test_bodies_in_absolute_coordinates(free):
+    """Two bodies of six freedoms each, and a ball and a cross between them and the world."""
+    rng = np.random.default_rng(74)
+    mech = mb.Mechanism("two bodies", gravity=(1.0, 2.0, 3.0))
+    for name in ("near", "far"):
+        mech.add_body(mb.Body(name, random_inertia(rng)))
+        mech.add_joint(attrs.evolve(free, name=f"free {name}"), "world", name)
+    mech.add_joint(
+        mb.UniversalJoint("cross", (1, 0, 0), (0, 1, 0), (0.5, 0.2, -0.3)), "world", "near"
+    )
+    mech.add_joint(mb.SphericalJoint("ball", (0.1, 0.2, 0.3)), "near", "far")
+    loops = {"loop_joints": ("cross", "ball"), "length": 1.0}
+    system = mech.assemble(mb.RelativeCoordinates(**loops))
+    q = system.retract(system.reference_configuration(), 0.2 * rng.normal(size=system.ndx))
+    given = {"q": q, "v": rng.normal(size=system.nv), "tau": rng.normal(size=system.nv)}
+    found = system.derivatives("forward_dynamics", **given, by=("q", "v"))
+    exact = ComplexEvaluation(system, "forward_dynamics")
+    for name in ("q", "v"):
+        assert_close(found[name], exact.by(given, name), 1e-12)

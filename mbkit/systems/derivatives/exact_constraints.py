@@ -13,7 +13,7 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.memory.lanes import (
     dual_workspace,
-    motions_have_lanes,
+    motions_are_dual,
     record_in_lanes,
 )
 from mbkit.systems.memory.lanes_closure import (
@@ -98,7 +98,7 @@ class ExactConstraints:
         from mbkit.kernels.compile import UNCOMPILED
 
         arrays = evaluator.arrays
-        if UNCOMPILED or not arrays.closure or not motions_have_lanes(arrays):
+        if UNCOMPILED or not arrays.closure or not motions_are_dual(arrays):
             return None
         return cls(evaluator) if is_dual(arrays.closure) else None
 

@@ -20,7 +20,7 @@ from mbkit.systems.memory.lanes import (
     LanesForces,
     dual_workspace,
     forces_have_lanes,
-    motions_have_lanes,
+    motions_are_dual,
 )
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class ExactForces:
         """Return those of a system, if the motions of its joints are written for it."""
         from mbkit.kernels.compile import UNCOMPILED
 
-        if UNCOMPILED or not arrays.forces.forces or not motions_have_lanes(arrays):
+        if UNCOMPILED or not arrays.forces.forces or not motions_are_dual(arrays):
             return None
         return cls(arrays)
 

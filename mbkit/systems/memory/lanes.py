@@ -29,7 +29,7 @@ __all__ = [
     "LanesWorkspace",
     "dual_workspace",
     "forces_have_lanes",
-    "motions_have_lanes",
+    "motions_are_dual",
 ]
 
 #: Forms of functions by address, with lanes: see `address_in_lanes`.
@@ -156,12 +156,21 @@ class LanesModel:
         return LanesForces(self, forces.order[forces.num_fields : forces.num_called])
 
 
-def motions_have_lanes(arrays: SystemArrays) -> bool:
-    """Return whether the motions of all joints are compiled functions for lanes."""
+#: Modules of joints that compile for dual numbers as they are, but branch, which lanes cannot.
+_DUAL_ALONE = frozenset({"mbkit.kernels.joints.absolute"})
+
+
+def motions_are_dual(arrays: SystemArrays) -> bool:
+    """Return whether the motions of all joints are compiled functions for dual numbers."""
     kernels = [
         joint.kernels() for joint in arrays.joints if not (joint is None or joint.screw_form())
     ]
-    return all(getattr(getattr(each, "motion", None), "in_lanes", False) for each in kernels)
+    motions = [getattr(each, "motion", None) for each in kernels]
+    return all(
+        getattr(each, "in_lanes", False)
+        or getattr(getattr(each, "function", None), "__module__", None) in _DUAL_ALONE
+        for each in motions
+    )
 
 
 #: What functions of `mbkit.kernels.joints.lane_by_lane` have for parameters.
