@@ -24,6 +24,9 @@ BAR = 6.0
 #: Closed mechanisms that are measured, whose loops joints close.
 CLOSED = ("four-bar", "3-four-bar", "Bricard", "Stewart platform")
 
+#: Fields of joints that are their places on their bodies.
+PLACES = (".S_pred", ".S_succ")
+
 #: Forces between two bodies, by their name and those of the bodies.
 FORCES: dict[str, Callable[[str, str, str], mb.Force]] = {
     "springs": lambda name, a, b: mb.SpringDamper(
@@ -47,7 +50,7 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     """Return times of gradients by all inertial parameters and the start, at most `BAR` runs.
 
     And by the parameters of as many forces of one kind, of runs with these; and of runs of closed
-    mechanisms.
+    mechanisms, by places of all their joints besides.
     """
     rows = [
         _row(count, kinds, name)
@@ -66,6 +69,12 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
         rows += [
             _closed_row(case, adaptive=adaptive)
             for adaptive in (False, True)
+            for case in CASES
+            if case.name in CLOSED
+        ]
+        rows += [
+            _closed_row(case, method, places=True)
+            for method in METHODS
             for case in CASES
             if case.name in CLOSED
         ]
@@ -89,13 +98,17 @@ def _row(count: int, kinds: tuple[str, ...], method: str, force: str = "") -> Ro
     return _measured(what, system, (state.q, state.v), METHODS[method], of)
 
 
-def _closed_row(case: Case, *, adaptive: bool = False) -> Row:
+def _closed_row(
+    case: Case, method: str = "RKMK4", *, adaptive: bool = False, places: bool = False
+) -> Row:
     system = case.system()
     start = system.close_loops(system.reference_configuration(), case.velocity(system))
     if adaptive:
         what = f"{case.name}, adaptive"
         return _measured(what, system, start, ADAPTIVE, ("bodies.",), h=WIDER * STEP)
-    return _measured(f"{case.name}, RKMK4", system, start, METHODS["RKMK4"], ("bodies.",))
+    what = f"{case.name}, {method}{', places' if places else ''}"
+    of = ("bodies.", *PLACES) if places else ("bodies.",)
+    return _measured(what, system, start, METHODS[method], of)
 
 
 def _row_of_rods(count: int) -> Row:
@@ -125,9 +138,10 @@ def _measured(
     of: tuple[str, ...],
     h: float = STEP,
 ) -> Row:
-    """Return the row of a system from a start (q, v), by parameters whose names begin so."""
+    """Return the row of a system from a start (q, v), by parameters whose names begin or end so."""
     q, v = start
-    by = ["q", "v", *(name for name in system.parameters if name.startswith(of))]
+    by = [name for name in system.parameters if name.startswith(of) or name.endswith(of)]
+    by = ["q", "v", *by]
 
     def taken() -> Any:
         return mb.simulate(

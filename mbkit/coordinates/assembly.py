@@ -278,6 +278,10 @@ class Assembly:
         other = attrs.evolve(self, division=division, topology=topology, length=self._length())
         return other.system(), names
 
+    def joint(self, name: str) -> Joint:
+        """Return a joint as it was made."""
+        return self.division.parts.joints[name].joint
+
     def joint_alone(self, joint: str) -> System:
         """Return a joint alone, with its parameters, between the world and one body."""
         division = CutBodies().divide(alone(self.parts, joint))
@@ -384,12 +388,8 @@ class Assembly:
 
     def _closure(self, arrays: SystemArrays, slices: Slices) -> ClosureArrays:
         """Return the arrays of the constraints of a tree."""
-        parts, loops, solver = (
-            self.division.parts,
-            self.topology.loop_joints,
-            self.constraint_solver,
-        )
-        return loop_closure(parts, loops, arrays, self._length, slices, solver)
+        parts, loops = self.division.parts, self.topology.loop_joints
+        return loop_closure(parts, loops, arrays, self._length, slices, self.constraint_solver)
 
 
 def _unpickled(rule: DivisionRule, parts: Mapping[str, Any], fields: Mapping[str, Any]) -> Assembly:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, final
 import attrs
 import numpy as np
 
+from mbkit.sensitivities.passes.equations import WeightedEquations, weighted_changes
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
@@ -87,8 +88,19 @@ class Accelerations:
 
     def contracted(self, adjoints: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return the sums of adjoints (N, nv) times `by_inputs`, (k,), without making these."""
-        efforts, rows = self.point.solution.transposed(adjoints[..., None])
-        return contracted(self.point, efforts[..., 0], rows[..., 0], names)
+        point = self.point
+        efforts, rows = (each[..., 0] for each in point.solution.transposed(adjoints[..., None]))
+        states = point.t, point.q, point.v, point.vdot
+        parameters = [name for name in names if name not in ("q", "v", "tau")]
+        if point.by_motion:
+            parameters = []
+        found = weighted_changes(
+            point.system,
+            parameters,
+            [WeightedEquations(*states, efforts, point.multipliers, rows)],
+        )
+        others = contracted(point, efforts, rows, [name for name in names if name not in found])
+        return {**found, **others}
 
 
 def changes(point: Point, names: Sequence[str]) -> Mapping[str, Change]:
@@ -103,16 +115,15 @@ def changes(point: Point, names: Sequence[str]) -> Mapping[str, Change]:
 
 
 def contracted(
-    point: Point, efforts: Floats, rows: Floats, names: Sequence[str], regressor: Any = None
+    point: Point, efforts: Floats, rows: Floats, names: Sequence[str]
 ) -> Mapping[str, Floats]:
     """Return sums of efforts (N, nv) and rows (N, m) times the changes of the equations, (k,).
 
     Of "tau" what is to be summed, (N, nv).
 
-    Inertial parameters of all bodies take one pass: their regressor is contracted first, unless it
-    is given so, (bodies, 10), with the acceleration of fields.
+    Inertial parameters of all bodies take one pass: their regressor is contracted first.
     """
-    found = contracted_inertia(point, efforts, names, regressor)
+    found = contracted_inertia(point, efforts, names)
     for name, change in changes(point, [name for name in names if name not in found]).items():
         if name == "tau":
             found[name] = -efforts @ change.tau
@@ -127,17 +138,14 @@ def contracted(
     return found
 
 
-def contracted_inertia(
-    point: Point, efforts: Floats, names: Sequence[str], regressor: Any = None
-) -> dict[str, Floats]:
+def contracted_inertia(point: Point, efforts: Floats, names: Sequence[str]) -> dict[str, Floats]:
     """Return the same of efforts alone for those names that are of inertial parameters."""
-    system, given = point.system, regressor is not None
-    known = {name: field_of_inertia(system, name, with_fields=given) for name in names}
+    system = point.system
+    known = {name: field_of_inertia(system, name) for name in names}
     fields = {name: each for name, each in known.items() if each is not None}
     if not fields:
         return {}
-    weighted = _weighted_regressor(point, efforts) if regressor is None else regressor
-    return inertial_changes(system, weighted, fields)
+    return inertial_changes(system, _weighted_regressor(point, efforts), fields)
 
 
 def _weighted_regressor(point: Point, efforts: Floats) -> Floats:

@@ -142,9 +142,9 @@ def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
         adjoint = last.reverse(adjoint, seeds, inputs, total)
         last = None
     steps.put(begin)
-    for name, S in linear.start(inputs.names).items():
-        if name != "tau":  # no start knows of it
-            total[name] += S.T @ adjoint
+    parameters = [name for name in inputs.names if name != "tau"]  # no start knows of it
+    for name, part in linear.back_to_start(adjoint, parameters).items():
+        total[name] += part
     named = {name: total[name].reshape(shape) for name, shape in inputs.shapes.items()}
     return Gradient(value, MappingProxyType(named))
 

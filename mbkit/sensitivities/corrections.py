@@ -26,6 +26,8 @@ from mbkit.sensitivities.constraint_rows import (
     rate_by_steps,
     residual_by_steps,
 )
+from mbkit.sensitivities.linear_steps import moving
+from mbkit.sensitivities.passes.equations import WeightedEquations, weighted_changes
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
@@ -40,6 +42,7 @@ from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
 
 __all__ = [
     "Corrections",
+    "back_to_start",
     "correction_point",
     "counted_rows",
     "efforts_by_parameter",
@@ -136,13 +139,36 @@ class Corrections:
         }
 
     def contracted(self, adjoints: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
-        """Return sums of adjoints (N, size) times `by_inputs`, (k,)."""
-        return {
-            name: np.asarray(
+        """Return sums of adjoints (N, size) times `by_inputs`, (k,), where they do something."""
+        found = dict(self._by_pass(adjoints, names))
+        others = [name for name in names if name not in found]
+        for name, terms in self._terms(others):
+            found[name] = np.asarray(
                 sum(np.einsum("nij,nj,nik->k", x, adjoints, change) for x, change in terms)
             )
-            for name, terms in self._terms(names)
-        }
+        return found
+
+    def _by_pass(self, adjoints: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
+        """Return those of them that a pass knows."""
+        adjoint = adjoints[..., None]
+        E1, R1, E2, R2 = ((x @ adjoint)[..., 0] for x in (*self._by_first, *self._by_velocity))
+        g, (q, v) = (self._by_residual @ adjoint)[..., 0], self.end
+        first, velocity = self.first, self.velocity
+        t, still = first.t, np.zeros(v.shape)
+        return weighted_changes(
+            first.system,
+            [name for name in names if _kind(name) not in _NOT_OF_MASS],
+            [
+                WeightedEquations(
+                    t, first.q, still, first.vdot, E1, first.multipliers, R1, residuals=R1,
+                    closed=False, still=True,
+                ),
+                WeightedEquations(
+                    t, q, still, velocity.vdot, E2, velocity.multipliers, still=True
+                ),
+                WeightedEquations(t, q, v, still, still, rates=R2, residuals=g, still=True),
+            ],
+        )  # fmt: skip
 
     def _terms(self, names: Sequence[str]) -> Iterator[tuple[str, list[tuple[Floats, Floats]]]]:
         """Give each input that does something, with adjoints, and changes of E1, E2, R1, g, R2."""
@@ -224,6 +250,21 @@ class Corrections:
             at_first + by_g[0], by_g[1], by_rate,
         ]  # fmt: skip
         return {name: [x @ steps for x in changes] for name, steps in loosened.steps.items()}
+
+
+def back_to_start(run: Prepared, adjoint: Floats, names: Sequence[str]) -> dict[str, Floats]:
+    """Return sums of the adjoint (ndx + nv,) at the start times what inputs do to it, (k,) by name.
+
+    Of those that do something. Prescribed joints start as they are prescribed to.
+    """
+    system, correction = run.system, Corrections.at_start(run)
+    adjoint = moving(system) * adjoint
+    found: dict[str, Floats] = {}
+    if correction is not None:
+        found |= correction.contracted(adjoint[None], names)
+        adjoint = correction.matrices[0].T @ adjoint
+    state = {"q": adjoint[: system.ndx], "v": adjoint[system.ndx :]}
+    return found | {name: each for name, each in state.items() if name in names}
 
 
 def counted_rows(system: System, t: Floats, q: Floats, v: Floats) -> Floats:

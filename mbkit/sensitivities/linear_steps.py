@@ -179,6 +179,14 @@ class Linearisation(abc.ABC):
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return S (size, k) by the name of the input: the derivative of the state at the start."""
 
+    def back_to_start(self, adjoint: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
+        """Return S^T times an adjoint (size,), (k,) by the name of the input.
+
+        By default of `start`; a method overrides it where the adjoint of what closes loops at the
+        start is cheaper than its matrix.
+        """
+        return {name: S.T @ adjoint for name, S in self.start(names).items()}
+
     @abc.abstractmethod
     def take(self, first: int, count: int) -> LinearSteps:
         """Take the steps `first` to before `first + count` from the problem's state, and keep them.

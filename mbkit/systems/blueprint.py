@@ -24,6 +24,7 @@ from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array
 
 if TYPE_CHECKING:
+    from mbkit.joints import Joint
     from mbkit.systems.system import System
 
 
@@ -237,6 +238,10 @@ class Blueprint(Protocol):
 
     def loosened(self, places: Sequence[tuple[str, str]]) -> tuple[System, tuple[str, ...]]:
         """Return the system with free joints at places of joints, and their names."""
+        ...
+
+    def joint(self, name: str) -> Joint:
+        """Return a joint as it was made."""
         ...
 
     def joint_alone(self, joint: str) -> System:

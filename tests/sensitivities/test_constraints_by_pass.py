@@ -11,7 +11,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.lie import SE3
-from mbkit.sensitivities.munthe_kaas.loops import takes_one_pass
+from mbkit.sensitivities.passes.loops import takes_one_pass
 from tests.sensitivities.differences import assert_adjoint
 from tests.sensitivities.test_closed_runs import Closed, rod_bar, space_loop
 from tests.trees import random_inertia

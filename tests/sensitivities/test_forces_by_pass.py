@@ -17,7 +17,7 @@ from mbkit.kernels.forces.bodies import apply, point_of, pose_of, velocity_of
 from mbkit.kernels.forces.form import FORCE_FORM, joint, parameters, site
 from mbkit.kernels.layout import DISSIPATED
 from mbkit.kernels.vectors import add, cross, scale, subtract
-from mbkit.sensitivities.munthe_kaas.forces import called_forces, other_forces
+from mbkit.sensitivities.passes.forces import called_forces, other_forces
 from tests.forces.cases import every_force, tree
 from tests.sensitivities.differences import assert_adjoint, assert_same
 from tests.trees import random_mechanism, random_state

@@ -9,7 +9,7 @@ import pytest
 import mbkit as mb
 from mbkit.errors import ShapeError, UsageError
 from mbkit.lie import SE3
-from mbkit.sensitivities.munthe_kaas.forces import closed_form_parameters
+from mbkit.sensitivities.passes.forces import closed_form_parameters
 from tests.sensitivities.differences import assert_adjoint, assert_same
 from tests.trees import random_inertia, random_mechanism, random_state
 

@@ -37,6 +37,10 @@ from mbkit.kernels.workspace import at_rest, bodies, scratch_of
 _i8 = np.int64
 _f8 = np.float64
 
+#: Residuals that are not zero, and those of loops that are closed.
+OPEN = 1
+CLOSED = 2
+
 #: What the passes share: `Sums` by address, and the factors of the rows of constraints.
 PASSES = np.dtype(
     [
@@ -46,7 +50,7 @@ PASSES = np.dtype(
         ("springs", _i8),  # or 0
         ("bushings", _i8),
         ("drags", _i8),
-        ("with_residuals", _i8),  # whether factors of residuals count
+        ("with_residuals", _i8),  # whether factors of residuals count: OPEN, CLOSED, or 0
         ("closes", _i8),  # whether it is the end of a step that is closed
         ("moves", _i8),  # whether constraints depend on time
         ("time", _f8),
@@ -60,6 +64,10 @@ PASSES = np.dtype(
         ("by_springs", _i8),
         ("table_of_bushings", _i8),
         ("table_of_drags", _i8),
+        ("places", _i8),  # rows of these, or 0
+        ("sites", _i8),
+        ("by_places", _i8),
+        ("by_sites", _i8),
         ("called", _i8),  # forces, or 0
         ("factors", _i8),  # (5, m): L, Y, Z, G as in `weighted_loops.Factors`, and memory
         ("solve_adjoint", _i8),  # functions by address
@@ -92,7 +100,9 @@ def sums_at(record):
         matrix_at(record.origins, n, 3), matrix_at(record.regressor, record.frames, 10),
         matrix_at(record.by_springs, record.springs, 9),
         matrix_at(record.table_of_bushings, record.bushings, BUSHING_SIZE),
-        matrix_at(record.table_of_drags, record.drags, DRAG_SIZE), record.called,
+        matrix_at(record.table_of_drags, record.drags, DRAG_SIZE),
+        matrix_at(record.by_places, record.places, 12),
+        matrix_at(record.by_sites, record.sites, 6), record.called,
     )  # fmt: skip
 
 
@@ -172,7 +182,6 @@ def back_through_equations(space, memory, q, v, vdot, x, by_q, by_v):
     state = State(positions(model, q), velocities(model, v), velocities(model, vdot))
     x = velocities(model, x)
     table = factors_at(record)
-    residuals = table[3] if record.with_residuals != 0 else table[3, :0]
     status = place_bodies(space, state, sums.origins)
     if status != OK:
         return status
@@ -181,11 +190,13 @@ def back_through_equations(space, memory, q, v, vdot, x, by_q, by_v):
     add_springs(space, sums)
     add_bushings(space, sums)
     add_drags(space, sums)
-    factors = Factors(table[0], table[1], table[2], residuals)
+    residuals = table[3] if record.with_residuals == OPEN else table[3, :0]
+    closed = table[3] if record.with_residuals == CLOSED else table[3, :0]
+    factors = Factors(table[0], table[1], table[2], residuals, closed)
     out = tangent(model, by_q), velocities(model, by_v)
     status = add_called_forces(space, state, x, sums, out)
-    place_sites(space, sums.origins)
-    if status == OK:
+    if status == OK and record.rows != 0:
+        place_sites(space, sums.origins)
         status = add_loops(space, factors, sums)
     if status == OK:
         told = record.constraints, record.with_residuals, record.closes, record.time

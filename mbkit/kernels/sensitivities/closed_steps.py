@@ -38,7 +38,7 @@ from mbkit.kernels.constraints.workspace import chosen_rows, closure_of, rows_of
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
 from mbkit.kernels.sensitivities.back_through_charts import back_through_map
 from mbkit.kernels.sensitivities.charts import Step, set_differentials
-from mbkit.kernels.sensitivities.closed_passes import factors_at, passes_at
+from mbkit.kernels.sensitivities.closed_passes import CLOSED, OPEN, factors_at, passes_at
 from mbkit.kernels.sensitivities.weighted_dynamics import State
 from mbkit.kernels.status import OK
 from mbkit.kernels.workspace import bodies, scratch_of
@@ -176,9 +176,12 @@ def back_through_positions(history, adjoint, n, by_q, out):
     status = solve(loops, q, by_q, x, factors[2])
     if status != OK:
         return status
-    set_zero(factors[0])  # by_q += A^T y
+    set_zero(factors[0])
     set_zero(factors[1])
-    status = go_back(still, loops, State(q, rest, rest), rest, (a, by_q))
+    assign(factors[3], factors[2])
+    set_zero(factors[2])
+    record.with_residuals = CLOSED
+    status = go_back(still, loops, State(q, rest, rest), rest, (by_q, a))
     if status != OK:
         return status
     model = bodies(still)
@@ -197,7 +200,7 @@ def back_through_positions(history, adjoint, n, by_q, out):
         return status
     set_zero(factors[2])
     assign(factors[3], factors[1])
-    record.with_residuals = 1
+    record.with_residuals = OPEN
     status = go_back(still, loops, State(q0, rest, D), x, (out, a))
     record.with_residuals = 0
     return status

@@ -22,7 +22,8 @@ closed forms, `mbkit.kernels.sensitivities.weighted_springs`, `weighted_bushings
 `weighted_drags`, all others that are called by dual numbers, `weighted_forces`; fields on all
 bodies are part of gravity. The first line is then D . (... + G).
 
-By inertial parameters it is the regressor contracted with W. All is in the axes of the world, at
+By inertial parameters it is the regressor contracted with W, by places of joints it is in
+`mbkit.kernels.sensitivities.weighted_places`. All is in the axes of the world, at
 the origin of the body that the tree hangs on the world by.
 Source: derived here, from the sums of `inverse_dynamics` in another order.
 """
@@ -54,6 +55,7 @@ from mbkit.kernels.recursions.world import start
 from mbkit.kernels.sensitivities.weighted_bushings import add_bushings
 from mbkit.kernels.sensitivities.weighted_drags import add_drags
 from mbkit.kernels.sensitivities.weighted_forces import add_called_forces
+from mbkit.kernels.sensitivities.weighted_places import add_places_of_joint, bracket, plus
 from mbkit.kernels.sensitivities.weighted_regressor import add_weighted_regressor
 from mbkit.kernels.sensitivities.weighted_springs import add_springs
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
@@ -87,17 +89,19 @@ class Sums(NamedTuple):
     springs: matrix  # (springs, 9), y . tau by their parameters; none: it is not wanted
     bushings: matrix  # (bushings, 62), what they are, and y . tau by their parameters
     drags: matrix  # (drags, 21), the same
+    places: matrix  # (bodies + 1, 12), y . tau by the places of joints; none: it is not wanted
+    sites: matrix  # (sites, 6), the same by those of frames of loop joints
     called: int64  # CALLED of `mbkit.kernels.sensitivities.weighted_forces`, or 0
 
 
 @helper
 def sums_of(sums):
     """The same sums: see `mbkit.kernels.explicit_integrators.uncounted_records`."""
-    twists, momenta, turns, pushes, origins, regressor, springs, bushings, drags, called = sums
     return Sums(
-        matrix_of(twists), matrix_of(momenta), matrix_of(turns), matrix_of(pushes),
-        matrix_of(origins), matrix_of(regressor), matrix_of(springs), matrix_of(bushings),
-        matrix_of(drags), called,
+        matrix_of(sums.twists), matrix_of(sums.momenta), matrix_of(sums.turns),
+        matrix_of(sums.pushes), matrix_of(sums.origins), matrix_of(sums.regressor),
+        matrix_of(sums.springs), matrix_of(sums.bushings), matrix_of(sums.drags),
+        matrix_of(sums.places), matrix_of(sums.sites), sums.called,
     )  # fmt: skip
 
 
@@ -212,18 +216,6 @@ class Joint(NamedTuple):
 
 
 @helper
-def bracket(V, F):
-    """-ad_V^T F, of V in memory."""
-    return force_bracket(angular(V), linear(V), F[0], F[1])
-
-
-@helper
-def plus(a, b):
-    """The sum of two pairs of tuples."""
-    return add(a[0], b[0]), add(a[1], b[1])
-
-
-@helper
 def add_steps(joint, weights, out):
     """Add y . dtau along the steps of a joint."""
     row, body, parent, table, state, W_p, P, F, r, G = joint
@@ -279,6 +271,8 @@ def add_joint(space, i, state, weights, sums, out):
     joint = Joint(row, body, parent, table, state, sums.twists[row.parent], P, F, r, G)
     add_steps(joint, weights, by_q)
     add_velocities(joint, turn, by_v)
+    if sums.places.shape[0] != 0:
+        add_places_of_joint(scratch_of(space), row, i, (P, F, turn, G), sums)
     if row.parent != 0:
         accumulate(parent.F, F[0], F[1])
         accumulate(sums.momenta[row.parent], P[0], P[1])

@@ -33,8 +33,10 @@ from mbkit.kernels.sensitivities.loop_joint_slopes import (
     add_slopes,
     is_zero,
     minus,
+    total,
     totals,
 )
+from mbkit.kernels.sensitivities.weighted_places import add_place
 from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     accumulate,
@@ -51,6 +53,8 @@ from mbkit.kernels.vectors import (
 )
 from mbkit.kernels.workspace import scratch_of
 
+_ZERO = (0.0, 0.0, 0.0)
+
 
 class Factors(NamedTuple):
     """What rows are multiplied by, (m,) each: see the top."""
@@ -59,6 +63,7 @@ class Factors(NamedTuple):
     accelerations: floats  # Y
     rates: floats  # Z
     residuals: floats  # G, or none
+    closed: floats  # G where residuals are zero, or none: log(T_J^-1 T) moves as T does
 
 
 @helper
@@ -99,6 +104,9 @@ def add_loop(space, loop, factors, sums):
     turned = motion_bracket(V_a[0], V_a[1], V[0], V[1])
     status = set_current_wrenches(loop)
     wrenches = totals(loop, factors)
+    shut = _ZERO, _ZERO
+    if factors.closed.shape[0] != 0:
+        shut = total(loop, factors.closed)
     motion = Motion(
         minus(X_b, X_a),
         V,
@@ -118,26 +126,40 @@ def add_loop(space, loop, factors, sums):
     turn = plus(bracket(V_a, Y), inner)
     push = minus((angular(loop.body.F), linear(loop.body.F)), bracket(X_a, L))
     push = plus(push, plus(bracket(A_a, Y), bracket(V_a, inner)))
-    if i != 0:
-        pull_body(at_a, sums, i, -1.0, (b.R, r_a), (L, Y, turn, push))
-    if j != 0:
-        pull_body(at_b, sums, j, 1.0, (b.R, r_b), (L, Y, turn, push))
+    push = plus(push, shut)
+    s = loop.constraint.first_site
+    pull_body(at_a, sums, (i, s), -1.0, (b.R, r_a), (L, Y, turn, push))
+    pull_body(at_b, sums, (j, s + 1), 1.0, (b.R, r_b), (L, Y, turn, push))
     return OK
 
 
 @helper
-def pull_body(body, sums, i, sign, place, wrenches):
-    """Add L, Y, tau and gamma, given in the axes of C_b, to what is summed of body i."""
-    R, r = place
-    L, Y, turn, push = wrenches
-    t, f = force_to_parent(R, r, L[0], L[1])
-    accumulate(body.F, scale(-sign, t), scale(-sign, f))
-    t, f = force_to_parent(R, r, Y[0], Y[1])
-    accumulate(sums.momenta[i], scale(sign, t), scale(sign, f))
-    t, f = force_to_parent(R, r, turn[0], turn[1])
-    accumulate(sums.turns[i], scale(sign, t), scale(sign, f))
-    t, f = force_to_parent(R, r, push[0], push[1])
-    accumulate(sums.pushes[i], scale(sign, t), scale(sign, f))
+def at_origin(R, r, sign, wrench):
+    """A wrench in the axes of C_b, with a sign, in those of the world at the origin."""
+    t, f = force_to_parent(R, r, wrench[0], wrench[1])
+    return scale(sign, t), scale(sign, f)
+
+
+@helper
+def pull_body(body, sums, place, sign, frame, wrenches):
+    """Add L, Y, tau and gamma, given in the axes of C_b, to what is summed of a body.
+
+    `place` are the rows of the body and of the site on it.
+    """
+    i, site = place
+    R, r = frame
+    F = at_origin(R, r, -sign, wrenches[0])
+    P = at_origin(R, r, sign, wrenches[1])
+    turn = at_origin(R, r, sign, wrenches[2])
+    G = at_origin(R, r, sign, wrenches[3])
+    if i != 0:
+        accumulate(body.F, F[0], F[1])
+        accumulate(sums.momenta[i], P[0], P[1])
+        accumulate(sums.turns[i], turn[0], turn[1])
+        accumulate(sums.pushes[i], G[0], G[1])
+    if sums.sites.shape[0] != 0:
+        p = load(body.world_p)
+        add_place(body, p, sums.twists[i], (P, F, turn, G), sums.sites[site])
 
 
 @helper

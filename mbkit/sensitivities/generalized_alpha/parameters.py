@@ -10,6 +10,7 @@ import numpy as np
 from mbkit.sensitivities.accelerations import contracted_inertia
 from mbkit.sensitivities.constraint_rows import RowChange, row_changes
 from mbkit.sensitivities.generalized_alpha.equations import Ends, Equations, Gains
+from mbkit.sensitivities.passes.equations import WeightedEquations, weighted_changes
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.derivatives.evaluation_states import Point
@@ -76,11 +77,15 @@ def contracted(
 
     Of "tau" what is to be summed, (N, nv).
 
-    Inertial parameters of all bodies take one pass: their regressor is contracted first.
+    Parameters of bodies, of forces and of places of joints take one pass over the bodies at each
+    state, or two where there is eta; inertial ones at least where some forces are not known there.
     """
     by_residuals, by_w = adjoints
-    efforts = gains.h[:, None] * by_residuals[:, : system.nv] * ~prescribed_velocities(system)
-    found = contracted_inertia(_point(system, ends), efforts, names)
+    free = ~prescribed_velocities(system)
+    efforts = gains.h[:, None] * by_residuals[:, : system.nv] * free
+    found = dict(_by_pass(system, gains, ends, equations, names, (efforts, *adjoints)))
+    others = [name for name in names if name not in found]
+    found |= contracted_inertia(_point(system, ends), efforts, others)
     others = [name for name in names if name not in found]
     for name, change in changes_by_inputs(system, gains, ends, equations, others).items():
         sums = "nk" if name == "tau" else "k"
@@ -88,6 +93,39 @@ def contracted(
         if np.ndim(change.w):
             found[name] += np.einsum("ni,nik->k", by_w, change.w)
     return found
+
+
+def _by_pass(
+    system: System,
+    gains: Gains,
+    ends: Ends,
+    equations: Equations,
+    names: Sequence[str],
+    adjoints: Sequence[Floats],
+) -> Mapping[str, Floats]:
+    """Return those of them that a pass knows; `adjoints` has those of efforts first."""
+    efforts, by_residuals, by_w = adjoints
+    parameters = [name for name in names if name not in ("q", "v", "tau")]
+    weights, closed = [], equations.closed
+    states = ends.t, ends.q, ends.v, ends.vdot
+    if closed is None:
+        weights.append(WeightedEquations(*states, efforts))
+        return weighted_changes(system, parameters, weights)
+    nv, m = system.nv, system.num_velocity_constraints
+    of_g, of_rate = closed.of_g[..., 0], closed.of_rate[..., 0]
+    lines = by_residuals[:, nv : nv + m]
+    rates, g = of_rate * lines, of_g * lines / gains.h[:, None]
+    if closed.A_n is not None:
+        rates = rates + of_g * by_residuals[:, nv + m :]
+        forces = gains.w[:, 1, None] * np.einsum("nmv,nm->nv", closed.A, rates)
+        forces += np.einsum("nij,ni->nj", equations.P, by_residuals[:, :nv])
+        forces = (forces + by_w) * ~prescribed_velocities(system)
+        still = np.zeros(forces.shape)
+        weights.append(
+            WeightedEquations(ends.t_n, ends.q_n, still, still, -forces, ends.eta, still=True)
+        )
+    weights.append(WeightedEquations(*states, efforts, ends.multipliers, rates=rates, residuals=g))
+    return weighted_changes(system, parameters, weights)
 
 
 def _point(system: System, ends: Ends) -> Point:

@@ -14,7 +14,7 @@ import numpy as np
 from mbkit.errors import ConvergenceError
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha
 from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
-from mbkit.sensitivities.corrections import Corrections
+from mbkit.sensitivities.corrections import Corrections, back_to_start
 from mbkit.sensitivities.generalized_alpha.equations import Ends, Equations, Gains
 from mbkit.sensitivities.generalized_alpha.parameters import (
     ResidualChange,
@@ -86,6 +86,10 @@ class Steps(Linearisation):
                 S[: 2 * nv] = by_inputs[name][0] * free
             found[name] = S
         return found
+
+    def back_to_start(self, adjoint: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
+        """See `Linearisation`."""
+        return back_to_start(self.run, adjoint[: 2 * self.system.nv], names)
 
     def take(self, first: int, count: int) -> LinearSteps:
         """Take steps as the run does, and linearise them."""

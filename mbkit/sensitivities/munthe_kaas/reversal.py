@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbkit.sensitivities.accelerations import contracted
 from mbkit.sensitivities.linear_steps import moving
-from mbkit.sensitivities.munthe_kaas.called_constraints import CalledConstraints
-from mbkit.sensitivities.munthe_kaas.called_forces import CalledForces
-from mbkit.sensitivities.munthe_kaas.forces import (
-    by_closed_forms,
-    called_forces,
-    closed_form_parameters,
-    other_forces,
-    table_of_bushings,
-    table_of_drags,
-)
-from mbkit.sensitivities.munthe_kaas.loops import changes_no_loops, loops_of, takes_one_pass
+from mbkit.sensitivities.passes.forces import called_forces, other_forces
+from mbkit.sensitivities.passes.loops import changes_no_loops, takes_one_pass
+from mbkit.sensitivities.passes.memory import PassSums, no_sums
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.derivatives.evaluation_states import Point
-from mbkit.systems.derivatives.inertia_changes import field_of_inertia
 
 if TYPE_CHECKING:
     from mbkit.sensitivities.munthe_kaas.steps import ExplicitSteps
@@ -37,10 +28,7 @@ _Found = tuple[Floats, Mapping[str, Floats]]
 def reversal(these: ExplicitSteps, adjoint: Floats, seeds: Floats, names: Sequence[str]) -> _Found:
     """Return what `LinearSteps.reverse` does."""
     system = these.steps.system
-    one_pass = takes_one_pass(system) and (
-        not system.num_velocity_constraints or changes_no_loops(system, names)
-    )
-    if not one_pass:
+    if not takes_one_pass(system):
         return _by_matrices(these, adjoint, seeds, names)
     called = called_forces(system)
     for rows in (called, []):  # some may not be smooth there
@@ -59,13 +47,20 @@ def _by_matrices(
     correction, size = these.correction, these.steps.size
     by_q, by_v = (np.ascontiguousarray(x) for x in these.accelerations.by_state)
     matrices = np.zeros((0, size, size)) if correction is None else correction.matrices
-    found = _taken(these, adjoint, seeds, (by_q, by_v, matrices), _Wanted())
+    found = _taken(these, adjoint, seeds, (by_q, by_v, matrices), None)
     total = dict(these.accelerations.contracted(found.efforts, names))
-    if correction is not None:
-        ends = found.ends * moving(these.steps.system)
-        for name, part in correction.contracted(ends, names).items():
-            total[name] = total[name] + part
+    _add_corrections(these, found.ends, names, total)
     return found.now, total
+
+
+def _add_corrections(
+    these: ExplicitSteps, ends: Floats, names: Sequence[str], total: dict[str, Floats]
+) -> None:
+    """Add what inputs do to the corrections at the ends of steps, from the adjoints of these."""
+    if these.correction is not None:
+        ends = ends * moving(these.steps.system)
+        for name, part in these.correction.contracted(ends, names).items():
+            total[name] = total[name] + part
 
 
 def _by_one_pass(
@@ -73,23 +68,21 @@ def _by_one_pass(
 ) -> _Found:
     """By one pass over the bodies at each stage, which takes along these rows of the forces."""
     system, size = these.steps.system, these.steps.size
-    own = closed_form_parameters(system, names)
-    called = CalledForces(system, rows, [name for name in names if name not in own])
     by_q, by_v = _other_forces(these, rows)
-    constraints = CalledConstraints(system)
-    wanted = _Wanted(
-        one_pass=True,
-        inertial=any(field_of_inertia(system, name, with_fields=True) for name in names),
-        springs=any(each.kind == "springs" for each in own.values()),
-        called=called.address,
-        constraints=constraints,
-    )
-    with called.lock, constraints.lock:
-        found = _taken(these, adjoint, seeds, (by_q, by_v, np.zeros((0, size, size))), wanted)
-    total = by_closed_forms(system, found.sums, own) | called.by_parameters
+    sums = PassSums(system, names, rows)
+    with sums.in_use():
+        found = _taken(these, adjoint, seeds, (by_q, by_v, np.zeros((0, size, size))), sums)
+    total = dict(sums.found())
     others = [name for name in names if name not in total]
-    regressor = found.sums.regressor[1:] if wanted.inertial else None
-    total |= contracted(_point(these), found.efforts, found.loops.rows, others, regressor)
+    beside = [name for name in others if changes_no_loops(system, [name])]
+    total |= contracted(_point(these), found.efforts, found.loops.rows, beside)
+    others = [name for name in others if name not in beside]
+    if others and system.num_velocity_constraints:
+        point = these.accelerations.point
+        total |= contracted(point, found.efforts, found.loops.rows, others)
+        _add_corrections(these, found.ends, others, total)
+    elif others:
+        total |= contracted(_point(these), found.efforts, found.loops.rows, others)
     return found.now, total
 
 
@@ -112,22 +105,12 @@ def _point(these: ExplicitSteps) -> Point:
     return Point(system, q, v, vdot, tau, t, multipliers, rank, given, False)
 
 
-class _Wanted(NamedTuple):
-    """Whether one pass takes the place of matrices; what it is to sum; the forces it calls."""
-
-    one_pass: bool = False
-    inertial: bool = False
-    springs: bool = False
-    called: int = 0
-    constraints: CalledConstraints | None = None
-
-
 def _taken(
     these: ExplicitSteps,
     end: Floats,
     seeds: Floats,
     matrices: tuple[Floats, Floats, Floats],
-    wanted: _Wanted,
+    sums: PassSums | None,
 ) -> Any:
     """Return the arrays of the adjoint, taken from the end to the beginning."""
     from mbkit.kernels.sensitivities.munthe_kaas_adjoint import Linear, Method, reverse
@@ -136,7 +119,7 @@ def _taken(
     tableau, stages = steps.method.tableau, history.q.shape[1]
     A, b, c = tableau.A[:stages, :stages], tableau.b[:stages], tableau.c[:stages]
     method = Method(A.copy(), b.copy(), c.copy(), moving(steps.system))
-    found, _kept = _memory(these, end, seeds, wanted)
+    found, _kept = _memory(these, end, seeds, sums)
     workspace = steps.run.workspace
     status = reverse(workspace.address, method, history, Linear(*matrices), found)
     if status != 0:
@@ -145,29 +128,13 @@ def _taken(
     return found
 
 
-def _memory(these: ExplicitSteps, end: Floats, seeds: Floats, wanted: _Wanted) -> Any:
-    """Return the arrays of the adjoint, and what they point to."""
+def _memory(these: ExplicitSteps, end: Floats, seeds: Floats, sums: PassSums | None) -> Any:
+    """Return the arrays of the adjoint, and what they point to; `sums` of a pass, if any."""
     from mbkit.kernels.sensitivities.munthe_kaas_adjoint import Adjoint
-    from mbkit.kernels.sensitivities.weighted_dynamics import Sums
 
-    steps, system, charts = these.steps, these.steps.system, these.steps.charts
+    system, charts = these.steps.system, these.steps.charts
     count, stages = these.history.q.shape[:2]
     nv, ndx = system.nv, system.ndx
-    rows = len(system.arrays.bodies) if wanted.one_pass else 0
-    sums = Sums(
-        twists=np.zeros((rows, 6)),
-        momenta=np.zeros((rows, 6)),
-        turns=np.zeros((rows, 6)),
-        pushes=np.zeros((rows, 6)),
-        origins=np.zeros((rows, 3)),
-        regressor=np.zeros((len(system.arrays.frames) if wanted.inertial else 0, 10)),
-        springs=np.zeros((len(system.arrays.forces.springs) if wanted.springs else 0, 9)),
-        bushings=table_of_bushings(system) if wanted.one_pass else np.zeros((0, 0)),
-        drags=table_of_drags(system) if wanted.one_pass else np.zeros((0, 0)),
-        called=wanted.called,
-    )
-    still = steps.still if wanted.one_pass and system.num_velocity_constraints else None
-    loops, kept = loops_of(system, still, wanted.constraints, steps.projects, sums, count * stages)
     found = Adjoint(
         now=np.array(end, dtype=np.float64),
         seeds=np.ascontiguousarray(seeds),
@@ -176,9 +143,32 @@ def _memory(these: ExplicitSteps, end: Floats, seeds: Floats, wanted: _Wanted) -
         rates=np.empty((stages, ndx)),
         accelerations=np.empty((stages, nv)),
         memory=np.empty((4, ndx + nv)),
-        sums=sums,
-        loops=loops,
+        sums=no_sums() if sums is None else sums.sums,
+        loops=_loops(these, sums),
         maps=np.empty(charts.numbers(rates=True)),
         chart=charts.memory,
     )
-    return found, kept
+    return found, sums
+
+
+def _loops(these: ExplicitSteps, sums: PassSums | None) -> Any:
+    """Return the loops that the pass takes along; none of a tree.
+
+    Strategies that reduce do so on demand; those that do not give multipliers of least norm.
+    """
+    from mbkit.kernels.sensitivities.closed_steps import Loops
+
+    steps, system = these.steps, these.steps.system
+    m = system.num_velocity_constraints
+    if sums is None or not m:
+        none = np.empty((0, 0))
+        return Loops(still=0, memory=0, closes=0, least=0, rows=none, motions=none)
+    count, stages = these.history.q.shape[:2]
+    return Loops(
+        still=steps.still.address,
+        memory=sums.memory.address,
+        closes=int(steps.projects),
+        least=int(system.arrays.closure.solver_kernels().reduce is None),
+        rows=np.empty((count * stages, m)),
+        motions=np.zeros((5, system.nv)),
+    )

@@ -22,7 +22,7 @@ from mbkit.integrators import RungeKuttaMuntheKaas
 from mbkit.sensitivities.accelerations import Accelerations, States
 from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
 from mbkit.sensitivities.charts import Charts, Differentials
-from mbkit.sensitivities.corrections import Corrections
+from mbkit.sensitivities.corrections import Corrections, back_to_start
 from mbkit.sensitivities.linear_steps import (
     STATE_INPUTS,
     Linearisation,
@@ -32,14 +32,15 @@ from mbkit.sensitivities.linear_steps import (
     shape_of_input,
     size_of,
 )
-from mbkit.sensitivities.munthe_kaas.forces import (
+from mbkit.sensitivities.munthe_kaas.reversal import reversal
+from mbkit.sensitivities.passes.forces import (
     called_forces,
     known_forces,
     other_forces,
     owner_of,
 )
-from mbkit.sensitivities.munthe_kaas.loops import still_workspace, takes_one_pass
-from mbkit.sensitivities.munthe_kaas.reversal import reversal
+from mbkit.sensitivities.passes.loops import still_workspace, takes_one_pass
+from mbkit.sensitivities.passes.places import places_moved
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.inertia_changes import field_of_inertia
@@ -86,10 +87,13 @@ class Steps(Linearisation):
         return int(stages * n * (8 + 4 * n if dense or matrices else 8))
 
     def are_by_pass(self, names: Iterable[str]) -> bool:
-        """See `Linearisation`; one pass has derivatives by what its forces read, too."""
+        """See `Linearisation`; one pass has derivatives by forces and places of joints, too."""
         system, known = self.system, known_forces(self.system)
+        names = list(names)
+        moved = places_moved(system, names)
         return all(
             name in STATE_INPUTS
+            or name in moved
             or owner_of(name) in known
             or field_of_inertia(system, name, with_fields=True) is not None
             for name in names
@@ -108,6 +112,10 @@ class Steps(Linearisation):
             found |= {name: each[0] for name, each in correction.by_inputs(names).items()}
         free = moving(system)
         return {name: free[:, None] * found[name] for name in names}
+
+    def back_to_start(self, adjoint: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
+        """See `Linearisation`."""
+        return back_to_start(self.run, adjoint, names)
 
     def take(self, first: int, count: int) -> LinearSteps:
         """See `Linearisation`."""

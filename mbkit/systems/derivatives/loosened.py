@@ -20,7 +20,7 @@ from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Loosened", "padded"]
+__all__ = ["Loosened", "padded", "twists_of_places"]
 
 
 #: The places of a joint, and how the step of the free joint there moves them.
@@ -51,7 +51,12 @@ class Loosened(NamedTuple):
         In absolute coordinates, and where bodies are split, other numbers of the system depend on
         places: None is returned.
         """
-        twists = {name: twist for name in names if (twist := _twists(system, name)) is not None}
+        known = ((name, twists_of_places(system, name)) for name in names)
+        twists = {
+            name: each
+            for name, each in known
+            if each is not None and next(iter(each))[0] not in system.loop_joints
+        }
         if not twists or is_spread(system) or system.free_joints:
             return None
         places = list(dict.fromkeys(place for each in twists.values() for place in each))
@@ -96,19 +101,19 @@ def _loosened(
     return loose, joints, np.arange(loose.ndx) >= system.ndx
 
 
-def _twists(system: System, name: str) -> dict[tuple[str, str], Any] | None:
+def twists_of_places(system: System, name: str) -> dict[tuple[str, str], Any] | None:
     """Return how each place of a joint moves by the entries of a parameter, twists in columns.
 
-    None for other parameters, and for joints that close loops: their rows are measured beside the
-    bodies that they join.
+    None for other parameters. The rows of joints that close loops are measured beside the bodies
+    that they join: they move so but for multiples of rows that vanish.
     """
     kind, _, rest = name.partition(".")
     joint, _, field = rest.rpartition(".")
-    if kind != "joints" or joint not in system.joint_places or joint in system.loop_joints:
+    if kind != "joints" or joint not in system.joint_places:
         return None
     if field in _PLACES:
         return {(joint, field): np.eye(6)}
-    made: Any = system.arrays.tree_joints.get(joint)
+    made: Any = system._blueprint.joint(joint)
     if field == "point" and type(made) in JOINT_TYPES.values():
         twist = np.concatenate([np.zeros((3, 3)), np.eye(3)])
     elif field == "axis" and type(made) in JOINT_TYPES.values():

@@ -7,12 +7,16 @@ from typing import Any, final
 
 import numpy as np
 
+from mbkit.constraints.built_in import PrescribedPoint, PrescribedPose
 from mbkit.integrators.step_memory import Record
-from mbkit.sensitivities.munthe_kaas.called_forces import rows_of_joints
+from mbkit.sensitivities.passes.called_forces import rows_of_joints
 from mbkit.systems import System
 from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
 
 __all__ = ["CalledConstraints"]
+
+#: Those that depend on time where they are given by tables.
+_OVER_TIME = PrescribedPoint, PrescribedPose
 
 
 @final
@@ -25,6 +29,8 @@ class CalledConstraints:
     ----------
     address : int
         Of the record, 0 where all constraints are joints.
+    over_time : bool
+        Whether some depend on time.
     lock : context manager
         To be held while the record is in use: its memory of dual numbers is the system's.
 
@@ -35,7 +41,7 @@ class CalledConstraints:
     """
 
     def __init__(self, system: System) -> None:
-        self.address = 0
+        self.address, self.over_time = 0, False
         self.lock: Any = contextlib.nullcontext()
         if not system.num_velocity_constraints or loops_alone(system):
             return
@@ -45,6 +51,7 @@ class CalledConstraints:
         from mbkit.kernels.sensitivities import slopes_of_constraints as slopes
         from mbkit.kernels.sensitivities import weighted_constraints as records
 
+        self.over_time = any(isinstance(each, _OVER_TIME) for each in system.arrays.closure.objects)
         exact, closure = system._exact_constraints, system.arrays.closure
         assert exact is not None  # see `takes_one_pass`
         joints = np.zeros(len(closure.constraints), records.JOINTS_OF_ROW)

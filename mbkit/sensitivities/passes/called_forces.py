@@ -11,7 +11,7 @@ import numpy as np
 
 from mbkit.integrators.step_memory import Record
 from mbkit.kernels import layout
-from mbkit.sensitivities.munthe_kaas.forces import owner_of
+from mbkit.sensitivities.passes.forces import owner_of
 from mbkit.systems import System
 from mbkit.systems.derivatives.force_changes import numbers_by_parameter
 from mbkit.systems.memory.lanes import lines

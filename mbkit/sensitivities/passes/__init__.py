@@ -1,0 +1,1 @@
+"""One pass over the bodies at each state, which the adjoints of integrators share."""

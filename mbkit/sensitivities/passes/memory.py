@@ -1,0 +1,130 @@
+"""Sums of one pass over the bodies, the parameters that they are by, and its memory."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from mbkit.integrators.step_memory import Record
+from mbkit.sensitivities.passes.called_constraints import CalledConstraints
+from mbkit.sensitivities.passes.called_forces import CalledForces
+from mbkit.sensitivities.passes.forces import (
+    by_closed_forms,
+    closed_form_parameters,
+    other_forces,
+    table_of_bushings,
+    table_of_drags,
+)
+from mbkit.sensitivities.passes.places import by_places, places_moved
+from mbkit.systems import System
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.inertia_changes import field_of_inertia, inertial_changes
+
+__all__ = ["PassSums", "no_sums"]
+
+
+@final
+class PassSums:
+    """What one pass over the bodies at each of some states sums, and its memory.
+
+    Attributes
+    ----------
+    sums : Sums
+        Of `mbkit.kernels.sensitivities.weighted_dynamics`.
+    memory : Record
+        By which kernels find them: PASSES of `mbkit.kernels.sensitivities.closed_passes`.
+
+    Parameters
+    ----------
+    system : System
+        For which `has_pass` holds.
+    names : sequence of str
+        Parameters.
+    called : sequence of int
+        Rows of the forces that are called, which the pass takes along.
+    """
+
+    def __init__(self, system: System, names: Sequence[str], called: list[int]) -> None:
+        from mbkit.kernels.sensitivities import closed_passes as passes
+
+        self._system = system
+        self._closed = closed_form_parameters(system, names)
+        fields = {name: field_of_inertia(system, name, with_fields=True) for name in names}
+        self._fields = {name: each for name, each in fields.items() if each is not None}
+        self._forces = CalledForces(system, called, [x for x in names if x not in self._closed])
+        self._constraints = CalledConstraints(system)
+        # forces that the pass does not know of depend on where bodies are
+        moved = places_moved(system, names) if other_forces(system, called) is None else {}
+        self._places = moved
+        self.sums = sums = _sums(
+            system, self._forces.address, inertial=bool(self._fields), places=bool(moved),
+            springs=any(each.kind == "springs" for each in self._closed.values()),
+        )  # fmt: skip
+        m = system.num_velocity_constraints
+        self.memory = Record(
+            passes.PASSES, moves=int(self._constraints.over_time), bodies=len(sums.twists), rows=m,
+            frames=len(sums.regressor), springs=len(sums.springs), bushings=len(sums.bushings),
+            drags=len(sums.drags), floats={"factors": 5 * m}, places=len(sums.places),
+            sites=len(sums.sites), twists=sums.twists, momenta=sums.momenta, turns=sums.turns,
+            pushes=sums.pushes, origins=sums.origins, regressor=sums.regressor,
+            by_springs=sums.springs, table_of_bushings=sums.bushings, table_of_drags=sums.drags,
+            by_places=sums.places, by_sites=sums.sites, called=sums.called,
+            constraints=self._constraints.address,
+            solve_adjoint=passes.solve_adjoint.address,
+            multipliers_of=passes.multipliers_of.address,
+            back_through_equations=passes.back_through_equations.address,
+        )  # fmt: skip
+
+    @property
+    def known(self) -> set[str]:
+        """The parameters by which it finds derivatives."""
+        found = {*self._closed, *self._fields, *self._places}
+        return found | set(self._forces.by_parameters)
+
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Hold the memory of dual numbers, which is the system's."""
+        with self._forces.lock, self._constraints.lock:
+            yield
+
+    def found(self) -> Mapping[str, Floats]:
+        """Return derivatives (k,) by name."""
+        found = by_closed_forms(self._system, self.sums, self._closed) | self._forces.by_parameters
+        found |= by_places(self.sums, self._places)
+        if self._fields:
+            found |= inertial_changes(self._system, self.sums.regressor[1:], self._fields)
+        return found
+
+
+def _sums(system: System, called: int, *, inertial: bool, springs: bool, places: bool) -> Any:
+    """Return the sums of a pass, of what is wanted."""
+    from mbkit.kernels.sensitivities.weighted_dynamics import Sums
+
+    rows, arrays = len(system.arrays.bodies), system.arrays
+    sites = len(arrays.closure.sites) if places and arrays.closure else 0
+    return Sums(
+        twists=np.zeros((rows, 6)),
+        momenta=np.zeros((rows, 6)),
+        turns=np.zeros((rows, 6)),
+        pushes=np.zeros((rows, 6)),
+        origins=np.zeros((rows, 3)),
+        regressor=np.zeros((len(arrays.frames) if inertial else 0, 10)),
+        springs=np.zeros((len(arrays.forces.springs) if springs else 0, 9)),
+        bushings=table_of_bushings(system),
+        drags=table_of_drags(system),
+        places=np.zeros((rows if places else 0, 12)),
+        sites=np.zeros((sites, 6)),
+        called=called,
+    )
+
+
+def no_sums() -> Any:
+    """Return the sums where there is no pass."""
+    from mbkit.kernels.sensitivities.weighted_dynamics import Sums
+
+    widths = {"twists": 6, "momenta": 6, "turns": 6, "pushes": 6, "origins": 3, "regressor": 10}
+    widths |= {"springs": 9, "bushings": 0, "drags": 0, "places": 12, "sites": 6}
+    return Sums(**{name: np.zeros((0, width)) for name, width in widths.items()}, called=0)
