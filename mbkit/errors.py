@@ -215,7 +215,7 @@ class EnergyBalanceWarning(UserWarning):
 
 
 class JumpWarning(UserWarning):
-    """A prescribed motion jumps, has a kink, or is faster than the steps of a run follow."""
+    """A prescribed motion jumps, or is faster than the steps of a run; or a loop joint jumps."""
 
 
 class MissingTimeWarning(UserWarning):

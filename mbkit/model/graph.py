@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mbkit.joints import CompositeJoint, Joint
-from mbkit.joints.defaults.own_methods import defines
+from mbkit.joints.defaults.own_methods import is_searched
 from mbkit.parts.connection import Connection
 from mbkit.topology import BodyGraph
 
@@ -31,7 +30,7 @@ def add_edge(
         num_positions=joint.num_positions,
         held=_why_held(connection, needed),
         is_cut=is_cut,
-        is_searched=_is_searched(joint),
+        is_searched=is_searched(joint),
     )
 
 
@@ -56,21 +55,6 @@ def graph_of(parts: Parts, cut: Collection[str] = ()) -> BodyGraph:
     for name, connection in parts.joints.items():
         add_edge(graph, connection, is_cut=name in cut, needed=needed.get(name, ""))
     return graph
-
-
-def _is_searched(joint: Joint) -> bool:
-    """Whether a user's joint gives its pose alone, of which its configuration has to be found.
-
-    That takes long, and where several configurations have one pose it may find another one.
-    """
-    if isinstance(joint, CompositeJoint):
-        return any(map(_is_searched, joint.members))
-    if vars(type(joint)).get("__final__") or joint.num_velocities == 0:
-        return False
-    kernels: Any = joint.kernels()
-    if kernels is None:
-        return joint.screw_form() is None and not defines(joint, "configuration_from_pose")
-    return getattr(kernels, "configuration_from_pose", None) is None
 
 
 def why_held(parts: Parts) -> dict[str, str]:

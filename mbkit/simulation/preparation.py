@@ -26,6 +26,7 @@ from mbkit.simulation.monitors.jumps import Jumps
 from mbkit.simulation.monitors.limit_monitors import OfLimits
 from mbkit.simulation.monitors.locked import check_velocity_kept, locked
 from mbkit.simulation.monitors.open_loops import OpenLoops
+from mbkit.simulation.monitors.searched_joints import SearchedJoints
 from mbkit.simulation.monitors.singular_start import SingularStart, evaluate_start
 from mbkit.simulation.monitors.stiffness import Stiffness
 from mbkit.simulation.options import options_of
@@ -150,10 +151,10 @@ def prepare(
     watch = Watch(watched, system, workspace, momenta) if watched else None
     samples = Samples(problem, steps, momenta) if save_every > 1 else None  # rows may be few
     stiffness = Stiffness.of(system, integrator, problem, momenta, tau=force is not None)
-    loops = OpenLoops.of(system, integrator)
+    loops, searched = OpenLoops.of(system, integrator), SearchedJoints.of(system)
     limits = OfLimits.of(system, watched, momenta)
     _hear_efforts(limits, problem.t0, held or force, workspace)
-    looking = _jumps(drive, integrator), stiffness, *limits, loops, singular
+    looking = _jumps(drive, integrator), stiffness, *limits, loops, searched, singular
     monitors = tuple(each for each in looking if each is not None)
     course = Course(system, integrator, problem, watch, times, samples, found, held, monitors)
     return Prepared(

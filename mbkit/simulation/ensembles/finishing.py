@@ -19,6 +19,7 @@ from mbkit.simulation.monitors.limit_monitors import OfLimits
 from mbkit.simulation.monitors.monitor import Monitor
 from mbkit.simulation.monitors.near_singularities import Lookout
 from mbkit.simulation.monitors.open_loops import OpenLoops
+from mbkit.simulation.monitors.searched_joints import SearchedJoints
 from mbkit.simulation.monitors.singular_start import SingularStart, may_be_singular
 from mbkit.simulation.outputs.by_name import evaluated
 from mbkit.simulation.outputs.energies import energies
@@ -197,8 +198,8 @@ def _of_loops(run: Prepared, may_be_singular: bool) -> tuple[Monitor, ...]:
     """Return what looks at the loops of a run, from its start on."""
     if not run.system.num_velocity_constraints or run.start is None:
         return ()
-    loops = OpenLoops.of(run.system, run.integrator)
-    monitors: tuple[Monitor, ...] = () if loops is None else (loops,)
+    loops, searched = OpenLoops.of(run.system, run.integrator), SearchedJoints.of(run.system)
+    monitors: tuple[Monitor, ...] = tuple(each for each in (loops, searched) if each)
     if may_be_singular:
         monitors += (SingularStart.at(run.system, run.problem.t0, run.start[0]),)
     return monitors
