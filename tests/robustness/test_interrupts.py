@@ -7,6 +7,8 @@ import signal
 
 import pytest
 
+import mbkit as mb
+import mbkit.kernels.lanes
 from mbkit.interrupts import HeldInterrupts, Interrupts
 from tests.robustness.interrupted import CASES
 from tests.robustness.interrupts import in_a_process
@@ -91,3 +93,23 @@ def test_handlers_of_others_stay():
     assert heard == ["it"]
     assert not interrupts.noted
     assert not held.noted
+
+
+def test_ctrl_c_waits_until_llvm_has_said_what_the_processor_can(monkeypatch):
+    """It would leave LLVM's lock held, and other threads wait for ever."""
+    mech = mb.Mechanism("door")
+    mech.add_body(mb.Box("leaf", (0.8, 0.04, 2.0), mass=20.0))
+    mech.add_joint(mb.RevoluteJoint("hinge", point=(-0.4, 0, 0)), "world", "leaf")
+    system, usual, ended = mech.assemble(), mbkit.kernels.lanes.features, []
+
+    def interrupted():
+        signal.raise_signal(signal.SIGINT)
+        ended.append(usual())
+        return ended[0]
+
+    monkeypatch.setattr(mbkit.kernels.lanes, "features", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _ = system.evaluator.lanes_model
+    assert ended == [usual()]
+    monkeypatch.undo()
+    assert system.evaluator.lanes_model.lanes.width in (4, 8)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.interrupts import HeldInterrupts
 from mbkit.joints import CompositeJoint
 from mbkit.joints.kernels import CompiledFunction
 from mbkit.kernels.layout import OWN_FRAME_SIZE
@@ -55,7 +56,9 @@ def environment(versions: Mapping[str, str]) -> dict[str, str]:
 
     kernels = source_stamp()[:16] + (" uncompiled" if UNCOMPILED else "")
     python = ".".join(platform.python_version_tuple()[:2])
-    return {**versions, "kernels": kernels, "python": python, "processor": processor()}
+    with HeldInterrupts():  # Ctrl-C could leave LLVM's lock held
+        name = processor()
+    return {**versions, "kernels": kernels, "python": python, "processor": name}
 
 
 def system_digest(system: System) -> str:
