@@ -50,7 +50,7 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     """Return times of gradients by all inertial parameters and the start, at most `BAR` runs.
 
     And by the parameters of as many forces of one kind, of runs with these; and of runs of closed
-    mechanisms, by places of all their joints besides.
+    mechanisms, by places of all their joints, or by the numbers of all their rods, besides.
     """
     rows = [
         _row(count, kinds, name)
@@ -79,6 +79,7 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
             if case.name in CLOSED
         ]
         rows.append(_row_of_rods(6))
+        rows += [_row_of_rods(6, method, numbers=True) for method in METHODS]
     title = "Gradient of a run by all inertial parameters and its start, against the run"
     return Table(title, rows, peer="run")
 
@@ -111,8 +112,11 @@ def _closed_row(
     return _measured(what, system, start, METHODS[method], of)
 
 
-def _row_of_rods(count: int) -> Row:
-    """Return the row of bodies on ball joints, side by side, whose neighbours rods connect."""
+def _row_of_rods(count: int, method: str = "RKMK4", *, numbers: bool = False) -> Row:
+    """Return the row of bodies on ball joints, side by side, whose neighbours rods connect.
+
+    `numbers`: by lengths and ends of the rods besides.
+    """
     mechanism = mb.Mechanism("rods", gravity=(0.3, -0.2, -9.81))
     inertia = mb.SpatialInertia.from_com(1.0, (0.2, 0.1, 0.3), 0.1 * np.eye(3))
     for k in range(count):
@@ -126,8 +130,9 @@ def _row_of_rods(count: int) -> Row:
     system = mechanism.assemble()
     v = np.random.default_rng(count).normal(size=system.nv)
     start = system.close_loops(system.reference_configuration(), v)
-    what = f"{count} bodies, {count - 1} rods, RKMK4"
-    return _measured(what, system, start, METHODS["RKMK4"], ("bodies.",))
+    what = f"{count} bodies, {count - 1} rods, {method}{', numbers' if numbers else ''}"
+    of = ("bodies.", "constraints.") if numbers else ("bodies.",)
+    return _measured(what, system, start, METHODS[method], of)
 
 
 def _measured(

@@ -24,13 +24,17 @@ from mbkit.kernels.sensitivities.slopes_of_forces import (
     put_joints,
     six_directions,
 )
-from mbkit.kernels.sensitivities.weighted_constraints import BODY_OF_ROW, JOINTS_OF_ROW, ROWS
+from mbkit.kernels.sensitivities.weighted_constraints import BODY_OF_ROW, CALLED_CONSTRAINT, ROWS
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import angular, linear, store
 from mbkit.kernels.workspace import bodies, trials
 
-#: The form of `slopes_of_constraint`.
+#: The forms of `slopes_of_constraint` and `slopes_by_numbers`.
 FORM = "siiccccccc"
+FORM_BY_NUMBERS = "siicccccc"
+
+#: In the place of the first entry of joints that moves: none does.
+NOTHING_MOVES = 1 << 40
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -146,6 +150,25 @@ def move_rows(space, given):
     return OK
 
 
+@helper
+def given_of(space, memory, c, q, v, vdot, x, factors):
+    """Constraint c and where it is."""
+    model = bodies(space)
+    nv = model[0].num_velocities
+    record = records_at(memory, 1, ROWS)[0]
+    closure = closure_of(space)
+    constraint = constraints(closure)[c]
+    own = records_at(record.called, record.count, CALLED_CONSTRAINT)[c]
+    m = closure.num_rows
+    return Given(
+        c, integers_at(own.rows, own.num_rows),
+        records_at(record.bodies, constraint.num_sites, BODY_OF_ROW),
+        record.with_residuals, record.closes,
+        as_array(q, model[0].num_positions), as_array(v, nv), as_array(vdot, nv), as_array(x, nv),
+        as_array(factors, 5 * m).reshape((5, m)),
+    )  # fmt: skip
+
+
 def slopes_of_constraint(space, memory, c, q, v, vdot, x, factors, by_q, by_v):
     """E, G, H and K of the bodies of constraint c; the slopes by its joints are added.
 
@@ -154,23 +177,12 @@ def slopes_of_constraint(space, memory, c, q, v, vdot, x, factors, by_q, by_v):
     model = bodies(space)
     nv = model[0].num_velocities
     ndx = model[0].ndx
-    record = records_at(memory, 1, ROWS)[0]
-    closure = closure_of(space)
-    constraint = constraints(closure)[c]
-    joints = records_at(record.joints, record.count, JOINTS_OF_ROW)[c]
-    m = closure.num_rows
-    given = Given(
-        c, integers_at(joints.rows, joints.num_rows),
-        records_at(record.bodies, constraint.num_sites, BODY_OF_ROW),
-        record.with_residuals, record.closes,
-        as_array(q, model[0].num_positions), as_array(v, nv), as_array(vdot, nv), as_array(x, nv),
-        as_array(factors, 5 * m).reshape((5, m)),
-    )  # fmt: skip
-    set_time(space, record.time)
+    given = given_of(space, memory, c, q, v, vdot, x, factors)
+    set_time(space, records_at(memory, 1, ROWS)[0].time)
     count = 0
     for i in given.rows:
         count += model[i].ndx + model[i].num_velocities
-    status = put_joints(space, given, count)
+    status = put_joints(space, given, NOTHING_MOVES)
     if status == OK:
         status = move_rows(space, given)
     for first in range(0, count, DIRECTIONS):
@@ -180,4 +192,18 @@ def slopes_of_constraint(space, memory, c, q, v, vdot, x, factors, by_q, by_v):
             return status
         status, psi = weighted_rows(space, given)
         add_along_joints(model, given.rows, first, psi, as_array(by_q, ndx), as_array(by_v, nv))
+    return status
+
+
+def slopes_by_numbers(space, memory, c, q, v, vdot, x, factors, out):
+    """Slopes by what its numbers move along, seven directions, are added to out; after the above.
+
+    The bodies of the constraint are at rest where they are, and so are its joints here.
+    """
+    given = given_of(space, memory, c, q, v, vdot, x, factors)
+    status = put_joints(space, given, NOTHING_MOVES)
+    if status == OK:
+        status, psi = weighted_rows(space, given)
+        for j in range(DIRECTIONS):
+            out[j] += along(psi, j)
     return status

@@ -17,17 +17,21 @@ that is E by F, K by a,
     G_w + u x K_b,  G_u + K_b x w,  and -ad_V^T K    by n,
     H_u,  H_w + w x G_w + u x G_u + z x E_w + y x E_u + a x K_a + (b - g) x K_b    by D.
 
+What psi is by the numbers that a constraint reads, its length and so on, is its slope where these
+move and all else is the same.
+
 Source: derived here; slopes: `mbkit.kernels.sensitivities.slopes_of_constraints`.
 """
 
 import numpy as np
 
-from mbkit.kernels.compile import call_address, helper, records_at
-from mbkit.kernels.constraints.layout import TABLE
+from mbkit.kernels.compile import call_address, floats_at, helper, records_at
+from mbkit.kernels.constraints.layout import CONSTRAINT, TABLE
 from mbkit.kernels.constraints.workspace import closure_of, constraints, sites
 from mbkit.kernels.derivatives.springs import velocity_at
+from mbkit.kernels.duals import DIRECTIONS
 from mbkit.kernels.sensitivities.weighted_forces import add_at_origin
-from mbkit.kernels.status import OK
+from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -53,16 +57,29 @@ ROWS = np.dtype(
         ("closes", _i8),  # whether g'' is A times accelerations alone: where loops are closed
         ("time", _f8),
         ("space", _i8),  # SPACE of dual numbers
-        ("slopes", _i8),  # function by address
-        ("joints", _i8),  # JOINTS_OF_ROW entries, by constraint
+        ("table", _i8),  # CONSTRAINT entries of that SPACE
+        ("slopes", _i8),  # functions by address: see `slopes_of_constraints`
+        ("slopes_by_numbers", _i8),
+        ("called", _i8),  # CALLED_CONSTRAINT entries, by constraint
         ("count", _i8),
         ("bodies", _i8),  # BODY_OF_ROW entries, as many as a constraint has at most
     ],
     align=True,
 )
 
-#: The rows of the tree whose joints a constraint names.
-JOINTS_OF_ROW = np.dtype([("rows", _i8), ("num_rows", _i8)], align=True)
+#: A constraint: the rows of the tree whose joints it names; its numbers as dual numbers, so many
+#: sets of `DIRECTIONS` directions each, and where its slopes by these directions are summed.
+CALLED_CONSTRAINT = np.dtype(
+    [
+        ("rows", _i8),
+        ("num_rows", _i8),
+        ("seeds", _i8),
+        ("num_seeds", _i8),
+        ("size", _i8),  # bytes of one set
+        ("sums", _i8),
+    ],
+    align=True,
+)
 
 #: A body of a constraint: its row of the tree; its pose; from the origin of the tree; V, A without
 #: and X; E, G, H and K.
@@ -130,6 +147,27 @@ def pull_row(space, sums, body):
 
 
 @helper
+def add_by_numbers(memory, c, state, weights):
+    """Add the slopes by the numbers of a constraint: its function reads one set after another."""
+    record = records_at(memory, 1, ROWS)[0]
+    own = records_at(record.called, record.count, CALLED_CONSTRAINT)[c]
+    row = records_at(record.table, record.count, CONSTRAINT)[c]
+    x, factors = weights
+    q, v, vdot = state
+    still = row.parameters
+    sums = floats_at(own.sums, DIRECTIONS * own.num_seeds)
+    status = OK
+    for part in range(own.num_seeds):
+        row.parameters = own.seeds + part * own.size
+        out = sums[DIRECTIONS * part : DIRECTIONS * (part + 1)]
+        given = q, v, vdot, x, factors, out
+        if call_address(record.slopes_by_numbers, (record.space, memory, c, *given)) != OK:
+            status = failure(CONSTRAINT_FAILED, c)
+    row.parameters = still
+    return status
+
+
+@helper
 def add_constraints(space, told, state, weights, sums, out):
     """Add the constraints that are no joints to the sums of their bodies, what joints do to out.
 
@@ -157,6 +195,8 @@ def add_constraints(space, told, state, weights, sums, out):
             place_on_row(space, sites(closure)[constraint.first_site + s], sums, own[s])
         given = q, v, vdot, x, factors, by_q, by_v
         status = call_address(record.slopes, (record.space, memory, c, *given))
+        if status == OK:
+            status = add_by_numbers(memory, c, state, weights)
         if status != OK:
             return status
         for s in range(constraint.num_sites):

@@ -77,8 +77,9 @@ def contracted(
 
     Of "tau" what is to be summed, (N, nv).
 
-    Parameters of bodies, of forces and of places of joints take one pass over the bodies at each
-    state, or two where there is eta; inertial ones at least where some forces are not known there.
+    Parameters of bodies, of forces, of constraints and of places of joints take one pass over the
+    bodies at each state, or two where there is eta; inertial ones at least where some forces are
+    not known there.
     """
     by_residuals, by_w = adjoints
     free = ~prescribed_velocities(system)

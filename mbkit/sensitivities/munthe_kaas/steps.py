@@ -33,6 +33,7 @@ from mbkit.sensitivities.linear_steps import (
     size_of,
 )
 from mbkit.sensitivities.munthe_kaas.reversal import reversal
+from mbkit.sensitivities.passes.called_constraints import numbers_moved
 from mbkit.sensitivities.passes.forces import (
     called_forces,
     known_forces,
@@ -87,10 +88,12 @@ class Steps(Linearisation):
         return int(stages * n * (8 + 4 * n if dense or matrices else 8))
 
     def are_by_pass(self, names: Iterable[str]) -> bool:
-        """See `Linearisation`; one pass has derivatives by forces and places of joints, too."""
+        """See `Linearisation`; one pass has forces, constraints and places of joints, too."""
         system, known = self.system, known_forces(self.system)
         names = list(names)
-        moved = places_moved(system, names)
+        moved = {*places_moved(system, names)}
+        if takes_one_pass(system):
+            moved.update(*numbers_moved(system, names).values())
         return all(
             name in STATE_INPUTS
             or name in moved

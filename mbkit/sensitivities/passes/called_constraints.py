@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable, Sequence
 from typing import Any, final
 
 import numpy as np
 
+from mbkit.constraints import built_in
 from mbkit.constraints.built_in import PrescribedPoint, PrescribedPose
 from mbkit.integrators.step_memory import Record
+from mbkit.sensitivities.constraint_rows import moving_rows
 from mbkit.sensitivities.passes.called_forces import rows_of_joints
+from mbkit.sensitivities.passes.moved_numbers import MovedNumbers
 from mbkit.systems import System
+from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
 
-__all__ = ["CalledConstraints"]
+__all__ = ["CalledConstraints", "numbers_moved"]
+
+#: Constraints of mbkit: their functions branch on none of their own numbers.
+_OF_MBKIT = frozenset(each for each in vars(built_in).values() if isinstance(each, type))
 
 #: Those that depend on time where they are given by tables.
 _OVER_TIME = PrescribedPoint, PrescribedPose
+
+
+def numbers_moved(system: System, names: Iterable[str]) -> dict[str, dict[str, Floats]]:
+    """Return how parameters move the numbers of constraints of mbkit, (n, k) by both their names.
+
+    Of those among some names by which they do so, where constraints are compiled for dual numbers.
+    Other constraints may jump where their numbers do not.
+    """
+    closure = system.arrays.closure
+    known = {each.name for each in closure.objects if type(each) in _OF_MBKIT} if closure else ()
+    found: dict[str, dict[str, Floats]] = {}
+    for name in names:
+        kind, _, rest = name.partition(".")
+        owner = rest.rpartition(".")[0]
+        rows = moving_rows(system, name) if kind == "constraints" and owner in known else None
+        if rows is not None:
+            found.setdefault(owner, {})[name] = np.stack([*rows.moving.values()])
+    return found
 
 
 @final
@@ -38,15 +64,18 @@ class CalledConstraints:
     ----------
     system : System
         A system whose constraints are compiled for dual numbers.
+    wanted : sequence of str
+        Parameters by which there are derivatives on the way, as far as `numbers_moved` has them.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, wanted: Sequence[str]) -> None:
         self.address, self.over_time = 0, False
+        self._moved: list[MovedNumbers] = []
         self.lock: Any = contextlib.nullcontext()
         if not system.num_velocity_constraints or loops_alone(system):
             return
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.duals import DUAL
+        from mbkit.kernels.duals import DIRECTIONS, DUAL
         from mbkit.kernels.lanes import address_in_lanes
         from mbkit.kernels.sensitivities import slopes_of_constraints as slopes
         from mbkit.kernels.sensitivities import weighted_constraints as records
@@ -54,17 +83,33 @@ class CalledConstraints:
         self.over_time = any(isinstance(each, _OVER_TIME) for each in system.arrays.closure.objects)
         exact, closure = system._exact_constraints, system.arrays.closure
         assert exact is not None  # see `takes_one_pass`
-        joints = np.zeros(len(closure.constraints), records.JOINTS_OF_ROW)
+        called = np.zeros(len(closure.constraints), records.CALLED_CONSTRAINT)
         self._kept = [
             rows_of_joints(system, [system.velocity_slice(name).start for name in each.joints])
             for each in closure.objects
         ]
-        for own, rows in zip(joints[closure.num_joints :], self._kept, strict=True):
-            own["rows"], own["num_rows"] = array_address(rows), len(rows) - 1
+        moved = numbers_moved(system, wanted)
+        each: Any
+        for row, rows, each in zip(
+            called[closure.num_joints :], self._kept, closure.objects, strict=True
+        ):
+            row["rows"], row["num_rows"] = array_address(rows), len(rows) - 1
+            if each.name in moved:
+                numbers = closure.parameters[each.name]
+                self._moved.append(MovedNumbers(row, numbers, moved[each.name], DIRECTIONS))
+        space, table = exact.lend()
         most = max(1, *closure.constraints["num_sites"].tolist())
         self._record = Record(
-            records.ROWS, space=exact.lend(), joints=joints, count=len(joints),
+            records.ROWS, space=space, table=table, called=called, count=len(called),
             bodies=np.zeros(most, records.BODY_OF_ROW),
             slopes=address_in_lanes(slopes.slopes_of_constraint, slopes.FORM, DUAL),
+            slopes_by_numbers=address_in_lanes(
+                slopes.slopes_by_numbers, slopes.FORM_BY_NUMBERS, DUAL
+            ),
         )  # fmt: skip
         self.address, self.lock = self._record.address, exact.lock
+
+    @property
+    def by_parameters(self) -> dict[str, Floats]:
+        """Sums of what constraints do by parameters, (k,) by name."""
+        return {name: x for each in self._moved for name, x in each.by_parameters().items()}

@@ -12,9 +12,9 @@ import numpy as np
 from mbkit.integrators.step_memory import Record
 from mbkit.kernels import layout
 from mbkit.sensitivities.passes.forces import owner_of
+from mbkit.sensitivities.passes.moved_numbers import MovedNumbers
 from mbkit.systems import System
 from mbkit.systems.derivatives.force_changes import numbers_by_parameter
-from mbkit.systems.memory.lanes import lines
 
 __all__ = ["CalledForces", "rows_of_joints"]
 
@@ -44,7 +44,7 @@ class CalledForces:
     def __init__(self, system: System, taken: list[int], wanted: Sequence[str]) -> None:
         self.address = 0
         self.lock: Any = contextlib.nullcontext()
-        self._sums: dict[str, tuple[Any, slice]] = {}
+        self._moved: list[MovedNumbers] = []
         self._kept: list[Any] = []
         exact = system._exact_forces
         if not taken or exact is None:
@@ -81,34 +81,18 @@ class CalledForces:
 
     def _install_numbers(self, row: Any, system: System, force: str, own: Sequence[str]) -> None:
         """Let the numbers of a force move along some of its parameters."""
-        from mbkit.kernels.compile import array_address
-        from mbkit.kernels.duals import DIRECTIONS
         from mbkit.kernels.sensitivities.weighted_forces import MOVED
 
         moving = {name: numbers_by_parameter(system, name) for name in own}
         known = {name: rates for name, rates in moving.items() if rates is not None}
-        if not known:
-            return
-        rates = np.concatenate([*known.values()], axis=1)
-        parts = -(-rates.shape[1] // MOVED)
-        n, width = len(rates), 1 + DIRECTIONS
-        seeds = lines(parts * n * width)[: parts * n * width].reshape((parts, n, width))
-        seeds[..., 0] = system.arrays.forces.parameters[force]
-        for part, seed in enumerate(seeds):
-            columns = rates[:, MOVED * part : MOVED * (part + 1)]
-            seed[:, 1 : 1 + columns.shape[1]] = columns
-        sums = np.zeros(MOVED * parts)
-        row["seeds"], row["num_seeds"] = array_address(seeds), parts
-        row["size"], row["sums"] = seeds[0].nbytes, array_address(sums)
-        self._kept.append(seeds)
-        ends = np.cumsum([0, *(each.shape[1] for each in known.values())]).tolist()
-        for name, first, end in zip(known, ends, ends[1:], strict=False):
-            self._sums[name] = sums, slice(first, end)
+        if known:
+            numbers = system.arrays.forces.parameters[force]
+            self._moved.append(MovedNumbers(row, numbers, known, MOVED))
 
     @property
     def by_parameters(self) -> dict[str, Any]:
         """Sums of y . e by parameters, (k,) by name."""
-        return {name: sums[own].copy() for name, (sums, own) in self._sums.items()}
+        return {name: x for each in self._moved for name, x in each.by_parameters().items()}
 
 
 def rows_of_joints(system: System, velocities: Iterable[int]) -> Any:

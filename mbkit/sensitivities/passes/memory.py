@@ -55,7 +55,7 @@ class PassSums:
         fields = {name: field_of_inertia(system, name, with_fields=True) for name in names}
         self._fields = {name: each for name, each in fields.items() if each is not None}
         self._forces = CalledForces(system, called, [x for x in names if x not in self._closed])
-        self._constraints = CalledConstraints(system)
+        self._constraints = CalledConstraints(system, names)
         # forces that the pass does not know of depend on where bodies are
         moved = places_moved(system, names) if other_forces(system, called) is None else {}
         self._places = moved
@@ -82,7 +82,7 @@ class PassSums:
     def known(self) -> set[str]:
         """The parameters by which it finds derivatives."""
         found = {*self._closed, *self._fields, *self._places}
-        return found | set(self._forces.by_parameters)
+        return found | {*self._forces.by_parameters, *self._constraints.by_parameters}
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
@@ -93,7 +93,7 @@ class PassSums:
     def found(self) -> Mapping[str, Floats]:
         """Return derivatives (k,) by name."""
         found = by_closed_forms(self._system, self.sums, self._closed) | self._forces.by_parameters
-        found |= by_places(self.sums, self._places)
+        found |= self._constraints.by_parameters | by_places(self.sums, self._places)
         if self._fields:
             found |= inertial_changes(self._system, self.sums.regressor[1:], self._fields)
         return found

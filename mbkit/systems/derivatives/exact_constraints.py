@@ -83,6 +83,7 @@ class ExactConstraints:
         model = LanesClosureModel(arrays.closure, DUAL, evaluator.representation)
         memory = Workspace(arrays, evaluator).closure
         assert memory is not None  # see `of`
+        self._table = model.constraints
         closure = LanesClosure(model, memory)
         workspace.close(closure)
         space: Any = workspace.record[0]
@@ -132,13 +133,15 @@ class ExactConstraints:
             row["parameters"] = array_address(numbers[first:])
         self._still = numbers.copy()
 
-    def lend(self) -> int:
-        """Return the address of a SPACE of dual numbers, in which no number moves.
+    def lend(self) -> tuple[int, int]:
+        """Return the addresses of a SPACE of dual numbers, where none moves, and of its CONSTRAINT.
 
         It is for one caller at a time: see `lock`.
         """
+        from mbkit.kernels.compile import array_address
+
         self._numbers[:] = self._still
-        return self._workspace.address
+        return self._workspace.address, array_address(self._table)
 
     def moving_site(self, site: int, twists: Floats) -> Mapping[int, Floats]:
         """Return how numbers move, (k,) each, where a site moves along twists (6, k) of its own."""
