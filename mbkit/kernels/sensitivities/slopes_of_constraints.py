@@ -151,8 +151,10 @@ def move_rows(space, given):
 
 
 @helper
-def given_of(space, memory, c, q, v, vdot, x, factors):
-    """Constraint c and where it is."""
+def given_of(space, memory, c, state, weights):
+    """Constraint c, where it is, and what its slopes are multiplied by."""
+    q, v, vdot = state
+    x, factors = weights
     model = bodies(space)
     nv = model[0].num_velocities
     record = records_at(memory, 1, ROWS)[0]
@@ -177,7 +179,7 @@ def slopes_of_constraint(space, memory, c, q, v, vdot, x, factors, by_q, by_v):
     model = bodies(space)
     nv = model[0].num_velocities
     ndx = model[0].ndx
-    given = given_of(space, memory, c, q, v, vdot, x, factors)
+    given = given_of(space, memory, c, (q, v, vdot), (x, factors))
     set_time(space, records_at(memory, 1, ROWS)[0].time)
     count = 0
     for i in given.rows:
@@ -200,7 +202,7 @@ def slopes_by_numbers(space, memory, c, q, v, vdot, x, factors, out):
 
     The bodies of the constraint are at rest where they are, and so are its joints here.
     """
-    given = given_of(space, memory, c, q, v, vdot, x, factors)
+    given = given_of(space, memory, c, (q, v, vdot), (x, factors))
     status = put_joints(space, given, NOTHING_MOVES)
     if status == OK:
         status, psi = weighted_rows(space, given)
