@@ -16,12 +16,15 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
     import numba
     from numba.core import cgutils, types
     from numba.core.ccallback import CFunc
+    from numba.core.registry import cpu_target
     from numba.extending import intrinsic, overload
     from numba.np.numpy_support import as_dtype
 
     from mbkit.kernels.compiling.caching import enable_cache
     from mbkit.kernels.compiling.fusing import FusingCompiler
     from mbkit.kernels.compiling.linking import linked
+
+    _ = cpu_target.target_context  # made here: Ctrl-C would leave LLVM's lock held
 
 UNCOMPILED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
