@@ -6,9 +6,9 @@ import os
 import signal
 
 import pytest
+from numba.core.registry import cpu_target
 
 import mbkit as mb
-import mbkit.kernels.lanes
 from mbkit.interrupts import HeldInterrupts, Interrupts
 from tests.robustness.interrupted import CASES
 from tests.robustness.interrupts import in_a_process
@@ -100,16 +100,18 @@ def test_ctrl_c_waits_until_llvm_has_said_what_the_processor_can(monkeypatch):
     mech = mb.Mechanism("door")
     mech.add_body(mb.Box("leaf", (0.8, 0.04, 2.0), mass=20.0))
     mech.add_joint(mb.RevoluteJoint("hinge", point=(-0.4, 0, 0)), "world", "leaf")
-    system, usual, ended = mech.assemble(), mbkit.kernels.lanes.features, []
+    system, ended = mech.assemble(), []
+    codegen = type(cpu_target.target_context.codegen())
+    usual = codegen.magic_tuple
 
-    def interrupted():
+    def interrupted(self):
         signal.raise_signal(signal.SIGINT)
-        ended.append(usual())
+        ended.append(usual(self))
         return ended[0]
 
-    monkeypatch.setattr(mbkit.kernels.lanes, "features", interrupted)
+    monkeypatch.setattr(codegen, "magic_tuple", interrupted)
     with pytest.raises(KeyboardInterrupt):
         _ = system.evaluator.lanes_model
-    assert ended == [usual()]
+    assert ended == [usual(cpu_target.target_context.codegen())]
     monkeypatch.undo()
     assert system.evaluator.lanes_model.lanes.width in (4, 8)

@@ -89,17 +89,20 @@ def processor() -> str:
 
     numba chooses instructions by it, and without that of a product in a sum both are rounded.
     """
-    from numba.core.registry import cpu_target
-
-    _, name, _ = cpu_target.target_context.codegen().magic_tuple()
-    return f"{name} {hashlib.sha256(features().encode()).hexdigest()[:12]}"
+    return f"{_target()[1]} {hashlib.sha256(features().encode()).hexdigest()[:12]}"
 
 
 def features() -> str:
     """Return what the processor can do that code is compiled for, in LLVM's words: "+fma,...."."""
+    return _target()[2]
+
+
+def _target() -> tuple[str, str, str]:
+    """Return for what LLVM compiles: the system, the processor, and what this can do."""
     from numba.core.registry import cpu_target
 
-    found: str = cpu_target.target_context.codegen().magic_tuple()[2]
+    with HeldInterrupts():  # Ctrl-C could leave LLVM's lock held
+        found: tuple[str, str, str] = cpu_target.target_context.codegen().magic_tuple()
     return found
 
 

@@ -14,7 +14,6 @@ import attrs
 import numpy as np
 
 from mbkit.integrators.integrator import EVALUATIONS, Rows
-from mbkit.interrupts import HeldInterrupts
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.simulation.ensembles.gathering import Ended, Gathered
 from mbkit.simulation.ensembles.in_threads import Block, Plan, runs_alone
@@ -140,8 +139,7 @@ def lanes_of(first: Prepared, members: Members, *, models_fit: bool) -> Lanes | 
     if step.adaptive:
         from mbkit.kernels.time_loops.adaptive_in_lanes import ATTEMPT as form
 
-    with HeldInterrupts():  # Ctrl-C could leave LLVM's lock held
-        kind = lanes.Lanes(lanes.native_width())
+    kind = lanes.Lanes(lanes.native_width())
     if own:
         from mbkit.kernels.own_models import OwnModels
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.interrupts import HeldInterrupts
 from mbkit.joints import CompositeJoint
 from mbkit.joints.kernels import CompiledFunction
 from mbkit.kernels.layout import OWN_FRAME_SIZE
@@ -56,9 +55,7 @@ def environment(versions: Mapping[str, str]) -> dict[str, str]:
 
     kernels = source_stamp()[:16] + (" uncompiled" if UNCOMPILED else "")
     python = ".".join(platform.python_version_tuple()[:2])
-    with HeldInterrupts():  # Ctrl-C could leave LLVM's lock held
-        name = processor()
-    return {**versions, "kernels": kernels, "python": python, "processor": name}
+    return {**versions, "kernels": kernels, "python": python, "processor": processor()}
 
 
 def system_digest(system: System) -> str:

@@ -12,7 +12,6 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.interrupts import HeldInterrupts
 from mbkit.kernels.layout import LOADED
 from mbkit.representations import Representation
 from mbkit.solvers import DenseSolver
@@ -113,9 +112,7 @@ class Evaluator:
         """The model for batches in lanes, as many as the processor's registers have."""
         from mbkit.kernels.lanes import Lanes, native_width
 
-        with HeldInterrupts():  # Ctrl-C could leave LLVM's lock held
-            width = native_width()
-        return LanesModel(self.arrays, Lanes(width))
+        return LanesModel(self.arrays, Lanes(native_width()))
 
     @functools.cached_property
     def lanes_closure(self) -> LanesClosureModel:
