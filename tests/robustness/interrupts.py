@@ -40,6 +40,20 @@ PATIENCE = 60.0
 #: How often the second of two interrupts follows the first. [s]
 SOON = 2e-4
 
+#: Python's own code of `import`. Ctrl-C after it has taken a lock and before the `try` that gives
+#: the lock back leaves it held, whoever imports (`cb` of `_get_module_lock`).
+IMPORTS = "<frozen importlib._bootstrap>"
+
+
+def _is_taken_amiss(frame: Any) -> bool:
+    """Whether Python itself does not stand Ctrl-C there: in its imports, and in `__set_name__`.
+
+    What `__set_name__` raises while a class is made becomes a RuntimeError (until Python 3.12).
+    """
+    return frame is not None and (
+        frame.f_code.co_filename == IMPORTS or frame.f_code.co_name == "__set_name__"
+    )
+
 
 class Chance:
     """Sends SIGINT at moments of a call; never outside of it.
@@ -59,6 +73,9 @@ class Chance:
 
     def _alarm(self, number: int, frame: Any) -> None:
         if self._left == 0:
+            return
+        if _is_taken_amiss(frame):
+            signal.setitimer(signal.ITIMER_REAL, SOON)
             return
         self._left -= 1
         self.sent += 1
