@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mbkit.errors import ConstraintError as ConstraintError
     from mbkit.errors import ContractError as ContractError
     from mbkit.errors import ConvergenceError as ConvergenceError
+    from mbkit.errors import DegreesWarning as DegreesWarning
     from mbkit.errors import DistanceWarning as DistanceWarning
     from mbkit.errors import DuplicateNameError as DuplicateNameError
     from mbkit.errors import EnergyBalanceWarning as EnergyBalanceWarning

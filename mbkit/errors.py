@@ -7,7 +7,6 @@ names are possible.
 from __future__ import annotations
 
 import difflib
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeGuard
 
@@ -19,6 +18,7 @@ __all__ = [
     "ConvergenceError",
     "ConstraintDerivativeWarning",
     "ConstraintError",
+    "DegreesWarning",
     "DistanceWarning",
     "DuplicateNameError",
     "EnergyBalanceWarning",
@@ -59,7 +59,6 @@ __all__ = [
     "printable",
     "several",
     "suggestion",
-    "users_line",
 ]
 
 
@@ -129,6 +128,10 @@ class JointError(MbkitError, RuntimeError):
 
 class JointDerivativeWarning(UserWarning):
     """A joint whose pose cannot be differentiated exactly: differences take the place."""
+
+
+class DegreesWarning(UserWarning):
+    """An angle of many turns of radians, which was most likely meant in degrees."""
 
 
 class ForceError(MbkitError, RuntimeError):
@@ -383,17 +386,6 @@ def printable(text: object) -> str:
         each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
         for each in string
     )
-
-
-def users_line() -> int:
-    """Return the `stacklevel` by which a warning of the caller points outside of mbkit.
-
-    As ``skip_file_prefixes`` of `warnings.warn` does from Python 3.12 on.
-    """
-    frame, level = sys._getframe(1), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("mbkit."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 _LONGEST_NAME = 200  # characters of a name that gets a guess

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mbkit.errors import MbkitError, UsageError, suggestion
+from mbkit.errors import MbkitError, NameUnknownError, UsageError, suggestion
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,7 @@ def assign(
         numbers = [_number(value, f"{option} {text}") for value in values.split(",")]
         try:
             fill(system, vector, kind, name, numbers)
-        except UsageError as error:
+        except (UsageError, NameUnknownError) as error:
             raise UsageError(f"{option} {text}: {error}") from error
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 def linearize(
     system: System,
-    q: Configuration | Equilibrium,
+    q: Configuration | Equilibrium | None,
     v: Configuration | None,
     inputs: Any,
     outputs: Any,
@@ -48,6 +48,8 @@ def linearize(
 ) -> LinearModel:
     """See `System.linearize`."""
     check_holonomic(system, "linearize")
+    if q is None:
+        q = system.equilibrium(tau=tau, t=t)
     if isinstance(q, Equilibrium):
         found = _checked_equilibrium(system, q, t)
         q, tau, t = found.q, found.tau if tau is None else tau, found.t

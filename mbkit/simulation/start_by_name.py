@@ -56,7 +56,7 @@ def start_of(system: System, t: float, q: Any, v: Any) -> Start:
 
     Raises
     ------
-    UsageError
+    NameUnknownError, UsageError
         If there is no such joint, it is prescribed, or it takes other numbers.
     ConstraintError
         If the loops cannot be closed with what is named.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, RedundantConstraintsWarning, users_line
+from mbkit.errors import ConstraintError, RedundantConstraintsWarning
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import (
     broadcast,
@@ -18,6 +18,7 @@ from mbkit.systems.calls.entries import (
     velocity_sizes,
 )
 from mbkit.systems.rank import LEFT, Ranked, largest_row
+from mbkit.users_line import users_line
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

@@ -18,7 +18,6 @@ from mbkit.errors import (
     MissingTimeWarning,
     UsageError,
     several,
-    users_line,
 )
 from mbkit.forces import Force
 from mbkit.joints.defaults.differences import extrapolated
@@ -28,6 +27,7 @@ from mbkit.systems.calls.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENE
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.force_changes import forces_by_time
 from mbkit.systems.memory.prescribed_motions import motion_at
+from mbkit.users_line import users_line
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

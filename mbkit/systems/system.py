@@ -462,7 +462,7 @@ class System:
 
         Raises
         ------
-        UsageError
+        NameUnknownError, UsageError
             If there is no such name, or it takes other numbers.
 
         Examples
@@ -498,7 +498,7 @@ class System:
 
         Raises
         ------
-        UsageError
+        NameUnknownError, UsageError
             If there is no such name, or it takes other numbers.
 
         Examples
@@ -4102,7 +4102,7 @@ class System:
 
     def linearize(
         self,
-        q: Configuration | Equilibrium,
+        q: Configuration | Equilibrium | None = None,
         v: Configuration | None = None,
         inputs: Any = None,
         outputs: Any = None,
@@ -4118,10 +4118,11 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (nq,), mapping of str to array_like, or Equilibrium
+        q : array_like, shape (nq,), mapping of str to array_like, or Equilibrium, optional
             Configuration with closed loops; joints by name, from which the loops are closed; or
             what `equilibrium` found, with the efforts and the time of it: joints that it held fixed
-            are free to move in the model, and the efforts that held them stay constant.
+            are free to move in the model, and the efforts that held them stay constant. By default
+            what `equilibrium` finds from the reference configuration with these `tau` and `t`.
         v : array_like, shape (nv,), optional
             Velocity that the constraints allow; by default zero.
         inputs, outputs : sequence or mapping, optional

@@ -36,7 +36,7 @@ def test_loops_are_closed_from_what_is_named(coordinates):
     np.testing.assert_allclose(found[0], q, rtol=0, atol=1e-11)
     np.testing.assert_allclose(found[1], v, rtol=0, atol=1e-10)
     assert run.options["solved"] == {"q": tuple(others), "v": tuple(others)}
-    with pytest.raises(mb.UsageError, match="q: there is no joint 'mian'"):
+    with pytest.raises(mb.NameUnknownError, match="q: there is no joint 'mian'"):
         run_of(system, q={"mian": 0.2})
     with pytest.raises(mb.UsageError, match=r"v: .* takes 1 number"):
         run_of(system, v={name: [1.0, 2.0]})
@@ -137,6 +137,7 @@ def test_vectors_by_names_for_other_calls():
     np.testing.assert_allclose(rest_at.q, q, atol=1e-12)
     model = system.linearize({"A": 0.2}, tau=rest_at.efforts)
     np.testing.assert_array_equal(model.A, system.linearize(q, tau=rest_at.efforts).A)
+    np.testing.assert_array_equal(system.linearize().A, system.linearize(system.equilibrium()).A)
     expected = system.velocity({"A": way @ system.bias_force(q, rest)})
     np.testing.assert_allclose(hold, expected, atol=1e-11)
     for call in (
@@ -148,8 +149,13 @@ def test_vectors_by_names_for_other_calls():
     ):
         with pytest.raises(mb.MbkitError, match=rf"joint '{cut}' closes a loop and .*loop_joints="):
             call()
-    for given in ({"A": [1.0, 2.0]}, {"nix": 1.0}, {"A": "x"}, 3.0):
-        with pytest.raises(mb.UsageError, match="velocity: "):
+    for given, error in (
+        ({"A": [1.0, 2.0]}, mb.UsageError),
+        ({"nix": 1.0}, mb.NameUnknownError),
+        ({"A": "x"}, mb.UsageError),
+        (3.0, mb.UsageError),
+    ):
+        with pytest.raises(error, match="velocity: "):
             system.velocity(given)
 
 
@@ -160,3 +166,22 @@ def test_a_mechanism_that_cannot_move_has_no_velocity_to_choose():
     name = system.joint_names[0]
     with pytest.raises(mb.ConstraintError, match=r"cannot move.*: its mobility is 0"):
         run_of(system, v={name: 1.0})
+
+
+def test_angles_in_degrees():
+    """Ninety radians are pointed out as a start, an argument and a limit; metres are not."""
+    mech = mb.Mechanism("arm")
+    inertia = mb.SpatialInertia.from_com(1.0, (0.2, 0.1, -0.4))
+    body = mech.add_body(mb.Body("arm", inertia))
+    tool = mech.add_body(mb.Body("tool", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.RevoluteJoint("hinge", (1, 2, 3), (0.1, 0, 0)), mech.world, body)
+    mech.add_joint(mb.PrismaticJoint("slide", (3, 0, 1)), body, tool)
+    system = mech.assemble()
+    with pytest.warns(mb.DegreesWarning, match=r"Position of joint 'hinge' is 90 rad.*14\.3 turns"):
+        mb.simulate(system, (0.0, 0.01), 0.01, q={"hinge": 90})
+    with pytest.warns(mb.DegreesWarning, match=r"math\.radians\(-45\)"):
+        system.pose("tool", {"hinge": -45.0})
+    system.pose("tool", {"hinge": 15.1, "slide": 90.0})
+    hinge, limits = mb.RevoluteJoint("second", (0, 1, 0)), mb.JointLimits(lower=-90, upper=90)
+    with pytest.warns(mb.DegreesWarning, match="A limit of joint 'second' is -90 rad"):
+        mech.add_joint(hinge, tool, mech.add_body(mb.Body("other", inertia)), limits=limits)

@@ -303,5 +303,5 @@ def test_a_study_that_is_killed_loses_nothing_that_was_finished(tmp_path: pathli
 )
 def test_bad_input_is_refused_by_name(change: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"t_span": (0.0, 1.0), "h": 0.1, "repeats": 0} | change
-    with pytest.raises((mb.UsageError, mb.ShapeError), match=message):
+    with pytest.raises((mb.UsageError, mb.ShapeError, mb.NameUnknownError), match=message):
         compare(oscillator(), **given)

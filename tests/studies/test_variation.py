@@ -101,7 +101,7 @@ def test_a_run_that_fails_is_a_row(tmp_path: pathlib.Path) -> None:
 )
 def test_bad_input_is_refused_by_name(change: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"vary": VARIED, "outputs": HEIGHT} | change
-    with pytest.raises(mb.UsageError, match=message.replace("[", r"\[")):
+    with pytest.raises((mb.UsageError, mb.NameUnknownError), match=message.replace("[", r"\[")):
         ensemble(drop(), (0.0, 1.0), 0.5, **given)
 
 

@@ -38,9 +38,10 @@ def warmup(processes: int | None, trees: bool) -> None:
     """Compile all kernels and keep them for later starts.
 
     mbkit compiles its numerical kernels when they are first used, once per installation and kind of
-    processor. This command does it all at once, so that nothing else has to wait: before tests
-    in parallel, or when an image for other machines is built. Each process takes half a gigabyte of
-    memory.
+    processor. This command does it all at once, before tests in parallel, or when an image for
+    other machines is built. Second forms of some kernels, for batches that compute several samples
+    at once and for exact derivatives of constraints, still wait for their first use. Each process
+    takes half a gigabyte of memory.
 
     \b
     Example:

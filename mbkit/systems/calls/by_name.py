@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.errors import UsageError, check_kind, no_coordinates, suggestion
+from mbkit.errors import NameUnknownError, UsageError, check_kind, no_coordinates, suggestion
+from mbkit.parts.angles import warn_of_degrees
 from mbkit.systems.calls.arguments import Floats
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ __all__ = ["entries_of", "fill", "fill_all", "vector"]
 def vector(system: System, given: Any, kind: str, start: Floats, who: str) -> Floats:
     """Return a vector of positions, "q", or of velocities, "v", by names; the rest as at the start.
 
-    UsageError, which begins with `who`, if there is no such name, or a value does not fit.
+    NameUnknownError if there is no such name, UsageError if a value does not fit; both begin with
+    `who`.
     """
     if not isinstance(given, Mapping):
         example = (*system.joint_names, "hinge")[0]
@@ -43,22 +45,22 @@ def argument_of(system: weakref.ref[System], kind: str, given: Mapping[str, Any]
 
 
 def fill_all(system: System, vector: Floats, given: Mapping[str, Any], kind: str, who: str) -> None:
-    """Write numbers by names into a vector, in place; UsageError begins with `who`."""
+    """Write numbers by names into a vector, in place; errors begin with `who`."""
     for key, value in given.items():
         check_kind(f"{who}: the name of a joint or entry", key, str, "text")
         plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
         try:
             fill(system, vector, kind, key, plain)
-        except UsageError as error:
-            raise UsageError(f"{who}: {error}") from error
+        except (UsageError, NameUnknownError) as error:
+            raise type(error)(f"{who}: {error}") from error
 
 
 def fill(system: System, vector: Floats, kind: str, name: str, value: Any) -> None:
     """Write the value of a joint, or of one of its entries, into a vector, in place.
 
     The vector is of positions, "q", or of velocities, "v". Entries are called ``joint``, or
-    ``joint[k]`` where a joint has several. UsageError if there is no such name, or the value does
-    not fit.
+    ``joint[k]`` where a joint has several. NameUnknownError if there is no such name, UsageError if
+    the value does not fit.
     """
     numbers = value if isinstance(value, list | tuple) else [value]
     for number in numbers:
@@ -72,6 +74,9 @@ def fill(system: System, vector: Floats, kind: str, name: str, value: Any) -> No
         takes = f"{count} numbers, separated by commas" if count > 1 else "1 number"
         raise UsageError(f"'{name}' takes {takes}; got {len(numbers)}.")
     vector[entries] = numbers
+    joint = name.partition("[")[0]
+    if kind == "q" and joint in system.arrays.tree_joints:
+        warn_of_degrees(system.arrays.tree_joints[joint], numbers, "Position")
 
 
 def _is_finite(number: float) -> bool:
@@ -83,7 +88,7 @@ def _is_finite(number: float) -> bool:
 
 
 def entries_of(system: System, kind: str, name: str) -> slice:
-    """Return where the numbers of a joint, or of one of its entries, are; or raise UsageError."""
+    """Return where the numbers of a joint, or of one of its entries, are; NameUnknownError."""
     names = system.position_names if kind == "q" else system.velocity_names
     place = system.position_slice if kind == "q" else system.velocity_slice
     joints = system.joint_names
@@ -94,12 +99,12 @@ def entries_of(system: System, kind: str, name: str) -> slice:
         return slice(position, position + 1)
     joint, bracket, _ = name.partition("[")
     if joint in system.loop_joints:
-        raise UsageError(no_coordinates(joint, system.remedy))
+        raise NameUnknownError(no_coordinates(joint, system.remedy))
     if not bracket:
-        raise UsageError(f"there is no joint '{name}'; {suggestion(name, joints)}")
+        raise NameUnknownError(f"there is no joint '{name}'; {suggestion(name, joints)}")
     if joint not in joints:
-        raise UsageError(f"there is no entry '{name}'; {suggestion(name, names)}")
+        raise NameUnknownError(f"there is no entry '{name}'; {suggestion(name, names)}")
     own = names[place(joint)]
     known = f"joint '{joint}' has none" if not own else f"joint '{joint}' has {', '.join(own)}"
     remedy = f"; '{joint}' alone stands for all of them" if len(own) > 1 else ""
-    raise UsageError(f"there is no entry '{name}'; {known}{remedy}.")
+    raise NameUnknownError(f"there is no entry '{name}'; {known}{remedy}.")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError, ShapeError, UsageError, several
-from mbkit.joints import Joint
 from mbkit.lie.arrays import as_floats
+from mbkit.parts.angles import turns
 from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 
 if TYPE_CHECKING:
@@ -73,17 +73,9 @@ def turning_positions(system: System) -> Any:
     found = [
         system.position_slice(name).start
         for name, joint in system.arrays.tree_joints.items()
-        if joint.positions_add and _turns(joint)
+        if turns(joint)
     ]
     return np.array(found, dtype=np.int64)
-
-
-def _turns(joint: Joint) -> bool:
-    """Whether a joint of one position comes back to a pose by a whole turn."""
-    if joint.num_positions != 1:
-        return False
-    here, there = (np.asarray(joint.pose(np.array([angle]))) for angle in (0.5, 0.5 + 2.0 * np.pi))
-    return bool(np.allclose(here, there, rtol=0.0, atol=1e-12))
 
 
 def vector_of(system: System, values: Any, what: str) -> tuple[list[int], Floats]:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbkit.errors import ForceDerivativeWarning, UsageError, users_line
+from mbkit.errors import ForceDerivativeWarning, UsageError
 from mbkit.forces import ForceFunction
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.numeric_changes import rates_of_numbers
 from mbkit.systems.derivatives.parameter_moves import moves_of, shape_of_parameter
+from mbkit.users_line import users_line
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
