@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mbkit.lazy_names import look_up_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from mbkit import conventions as conventions

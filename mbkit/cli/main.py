@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mbkit import __version__
 from mbkit.cli.remedies import on_the_command_line
 from mbkit.errors import (
     EnergyBalanceWarning,
@@ -130,7 +131,7 @@ def _of_memory(error: MemoryError) -> str:
 
 
 @click.group("mbkit", cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="mbkit")
+@click.version_option(__version__)
 @click.option("--debug", is_flag=True, help="Show where an error was raised.")
 def main(debug: bool) -> None:
     """Rigid multibody systems: look at a model, simulate it, plot the result.
