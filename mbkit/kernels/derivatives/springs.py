@@ -154,23 +154,24 @@ def next_side(model, spring, pair):
 
 
 @helper
-def turned_velocity(row, j, i, same, change, column, w, x, r):
-    """How the velocity y of a point moves along a step of row j, y being that by row i."""
-    if not same:
+def turned_velocity(row, effort, side, step):
+    """How the velocity y of a point moves along a step of a row, y being that of the effort."""
+    of, column = effort
+    change, w, x = step
+    if of.sign != side.sign:
         return _ZERO
-    if j > i:
+    if side.row > of.row:
         return cross(angular(column.S), x)
     y = cross(w, column.y)
-    if j == i and depends_on_q(row):
+    if side.row == of.row and depends_on_q(row):
         S = change.S[column.c]
-        y = add(y, velocity_at(angular(S), linear(S), r))
+        y = add(y, velocity_at(angular(S), linear(S), side.r))
     return y
 
 
 @helper
 def add_steps(space, slopes, effort, side, v, d_q):
     """Add the derivative of an effort along the steps of a row between the bodies."""
-    of, column = effort
     j, sign, r, velocity = side
     row = bodies(space)[j]
     body = scratch_of(space)[j]
@@ -184,7 +185,7 @@ def add_steps(space, slopes, effort, side, v, d_q):
             c, d = weighted_change(change, row, v)
             a = add(a, c)
             b = add(b, d)
-        y = turned_velocity(row, j, of.row, of.sign == sign, change, column, w, x, r)
+        y = turned_velocity(row, effort, side, (change, w, x))
         total = dot(slopes.x, x) + dot(slopes.y, y)
         total += dot(slopes.v, add(velocity_at(a, b, r), cross(w, velocity)))
         d_q[columns_of(space)[row.first_step + k]] -= sign * total

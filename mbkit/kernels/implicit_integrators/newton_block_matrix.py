@@ -55,10 +55,10 @@ def table(address, count, size):
 
 
 @helper
-def turn(X, first, end, place, T, row, factor, room):
-    """X becomes X T times the factor: rows from first to end, columns of one body of the tree."""
+def turn(X, place, T, row, factor, room):
+    """X becomes X T times the factor, in the columns from place on, those of one body."""
     n = row.ndx
-    for r in range(first, end):
+    for r in range(X.shape[0]):
         for c in range(n):
             room[c] = 0.0
             for k in range(n):
@@ -108,9 +108,9 @@ def set_pairs(space, record, h):
         first = own.first_velocity
         end = first + own.num_velocities
         column = column_of[other.first_velocity]
-        turn(K, first, end, column, T, other, h * h, room)
+        turn(K[first:end], column, T, other, h * h, room)
         if record.gain != 0 and pairs[e, PAIR_MOVES] != 0:
-            turn(P, first, end, column, T, other, 1.0, room)
+            turn(P[first:end], column, T, other, 1.0, room)
         for r in range(first, end):
             start = pairs[e, PAIR_START] + (r - first) * pairs[e, PAIR_STRIDE]
             for k in range(other.num_velocities):
@@ -148,8 +148,8 @@ def set_holds(space, record, h, a):
         for r in range(first, end):
             for k in range(row.num_velocities):
                 AT[r, column + k] = A[r, column + k]
-        turn(AT, first, end, column, T, row, 1.0, room)
-        turn(Z, first, end, column, T, row, h, room)
+        turn(AT[first:end], column, T, row, 1.0, room)
+        turn(Z[first:end], column, T, row, h, room)
         for r in range(first, end):
             if kept[r] == 0:
                 continue

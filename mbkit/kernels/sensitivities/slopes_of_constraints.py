@@ -5,7 +5,7 @@ Compiled for dual numbers alone (`mbkit.kernels.duals`).
 
 from typing import Any, NamedTuple
 
-from mbkit.kernels.compile import as_array, floats_at, helper, integers_at, records_at
+from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
 from mbkit.kernels.constraints.evaluate import set_time
 from mbkit.kernels.constraints.kinds.called_by_address import table_rows
 from mbkit.kernels.constraints.workspace import (
@@ -30,8 +30,8 @@ from mbkit.kernels.vectors import angular, linear, store
 from mbkit.kernels.workspace import bodies, trials
 
 #: The forms of `slopes_of_constraint` and `slopes_by_numbers`.
-FORM = "siiccccccc"
-FORM_BY_NUMBERS = "siicccccc"
+FORM = "sii"
+FORM_BY_NUMBERS = "siic"
 
 #: In the place of the first entry of joints that moves: none does.
 NOTHING_MOVES = 1 << 40
@@ -151,10 +151,8 @@ def move_rows(space, given):
 
 
 @helper
-def given_of(space, memory, c, state, weights):
+def given_of(space, memory, c):
     """Constraint c, where it is, and what its slopes are multiplied by."""
-    q, v, vdot = state
-    x, factors = weights
     model = bodies(space)
     nv = model[0].num_velocities
     record = records_at(memory, 1, ROWS)[0]
@@ -166,21 +164,23 @@ def given_of(space, memory, c, state, weights):
         c, integers_at(own.rows, own.num_rows),
         records_at(record.bodies, constraint.num_sites, BODY_OF_ROW),
         record.with_residuals, record.closes,
-        as_array(q, model[0].num_positions), as_array(v, nv), as_array(vdot, nv), as_array(x, nv),
-        as_array(factors, 5 * m).reshape((5, m)),
+        floats_at(record.q, model[0].num_positions), floats_at(record.v, nv),
+        floats_at(record.vdot, nv), floats_at(record.x, nv),
+        floats_at(record.factors, 5 * m).reshape((5, m)),
     )  # fmt: skip
 
 
-def slopes_of_constraint(space, memory, c, q, v, vdot, x, factors, by_q, by_v):
+def slopes_of_constraint(space, memory, c):
     """E, G, H and K of the bodies of constraint c; the slopes by its joints are added.
 
-    q (nq,), v, vdot and x (nv,), factors (5, m), by_q (ndx,) and by_v (nv,) are doubles.
+    The state, the weights and the sums by joints are the doubles that `ROWS`, in memory, names.
     """
     model = bodies(space)
-    nv = model[0].num_velocities
-    ndx = model[0].ndx
-    given = given_of(space, memory, c, (q, v, vdot), (x, factors))
-    set_time(space, records_at(memory, 1, ROWS)[0].time)
+    record = records_at(memory, 1, ROWS)[0]
+    by_q = floats_at(record.by_q, model[0].ndx)
+    by_v = floats_at(record.by_v, model[0].num_velocities)
+    given = given_of(space, memory, c)
+    set_time(space, record.time)
     count = 0
     for i in given.rows:
         count += model[i].ndx + model[i].num_velocities
@@ -193,16 +193,16 @@ def slopes_of_constraint(space, memory, c, q, v, vdot, x, factors, by_q, by_v):
         if status != OK:
             return status
         status, psi = weighted_rows(space, given)
-        add_along_joints(model, given.rows, first, psi, as_array(by_q, ndx), as_array(by_v, nv))
+        add_along_joints(model, given.rows, first, psi, by_q, by_v)
     return status
 
 
-def slopes_by_numbers(space, memory, c, q, v, vdot, x, factors, out):
+def slopes_by_numbers(space, memory, c, out):
     """Slopes by what its numbers move along, seven directions, are added to out; after the above.
 
     The bodies of the constraint are at rest where they are, and so are its joints here.
     """
-    given = given_of(space, memory, c, (q, v, vdot), (x, factors))
+    given = given_of(space, memory, c)
     status = put_joints(space, given, NOTHING_MOVES)
     if status == OK:
         status, psi = weighted_rows(space, given)

@@ -7,7 +7,7 @@ same: all of their numbers change along it, each at another rate.
 
 from typing import Any, NamedTuple
 
-from mbkit.kernels.compile import as_array, at, floats_at, helper, integers_at, records_at
+from mbkit.kernels.compile import at, floats_at, helper, integers_at, records_at
 from mbkit.kernels.derivatives.joint_changes import step_from
 from mbkit.kernels.duals import DIRECTIONS, along, moving
 from mbkit.kernels.elementary import value_of
@@ -31,8 +31,8 @@ from mbkit.kernels.vectors import add, angular, cross, linear, load, store
 from mbkit.kernels.workspace import bodies, powers_of, scratch_of, sites, trials
 
 #: The forms of `slopes_of_force` and `slopes_by_numbers`.
-FORM = "siiccccc"
-FORM_BY_NUMBERS = "siicccc"
+FORM = "sii"
+FORM_BY_NUMBERS = "siic"
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -216,7 +216,7 @@ def move_joints(space, given, by_q, by_v):
 
 
 @helper
-def given_of(space, called, n, q, v, y):
+def given_of(space, called, n):
     """Force n of `CALLED` and where it is."""
     model = bodies(space)
     record = records_at(called, 1, CALLED)[0]
@@ -230,36 +230,39 @@ def given_of(space, called, n, q, v, y):
         integers_at(own.rows, own.num_rows),
         integers_at(row.bodies, row.num_bodies),
         records_at(record.bodies, row.num_bodies, BODY_OF_FORCE), time,
-        as_array(q, model[0].num_positions), as_array(v, nv), as_array(y, nv),
+        floats_at(record.q, model[0].num_positions),
+        floats_at(record.v, nv), floats_at(record.y, nv),
     )  # fmt: skip
 
 
-def slopes_of_force(space, called, n, q, v, y, by_q, by_v):
+def slopes_of_force(space, called, n):
     """E, G and H of the bodies of force n of `CALLED`; the slopes by its joints are added.
 
-    q (nq,), v and y (nv,) are doubles, by_q (ndx,) and by_v (nv,) too. At each state
+    The state, the weights and the sums by joints are the doubles that `CALLED` names. At each state
     n = `ALL_JOINTS` comes first. The bodies of the force are left at rest.
     """
     model = bodies(space)
     trial, speed, _ = trials(space)
+    record = records_at(called, 1, CALLED)[0]
     if n == ALL_JOINTS:
-        sway(as_array(q, trial.shape[0]), 0, trial.shape[0], trial)
-        sway(as_array(v, speed.shape[0]), 0, speed.shape[0], speed)
+        sway(floats_at(record.q, trial.shape[0]), 0, trial.shape[0], trial)
+        sway(floats_at(record.v, speed.shape[0]), 0, speed.shape[0], speed)
         return OK
-    given = given_of(space, called, n, q, v, y)
+    given = given_of(space, called, n)
     status, reads = move_bodies(space, given)
     if status == OK and (given.names_joints != 0 or reads):
-        by_v = as_array(by_v, speed.shape[0])
-        status = move_joints(space, given, as_array(by_q, model[0].ndx), by_v)
+        by_q = floats_at(record.by_q, model[0].ndx)
+        by_v = floats_at(record.by_v, speed.shape[0])
+        status = move_joints(space, given, by_q, by_v)
         for i in given.rows:
             sway(given.q, model[i].first_position, model[i].num_positions, trial)
             sway(given.v, model[i].first_velocity, model[i].num_velocities, speed)
     return status
 
 
-def slopes_by_numbers(space, called, n, q, v, y, out):
+def slopes_by_numbers(space, called, n, out):
     """Slopes by what its numbers move along, six directions, are added to out; after the above."""
-    status, psi = weighted_power(space, given_of(space, called, n, q, v, y))
+    status, psi = weighted_power(space, given_of(space, called, n))
     for j in range(MOVED):
         out[j] += along(psi, j)
     return status

@@ -63,6 +63,13 @@ ROWS = np.dtype(
         ("called", _i8),  # CALLED_CONSTRAINT entries, by constraint
         ("count", _i8),
         ("bodies", _i8),  # BODY_OF_ROW entries, as many as a constraint has at most
+        ("q", _i8),  # the state of the stage
+        ("v", _i8),
+        ("vdot", _i8),
+        ("x", _i8),  # weights of efforts
+        ("factors", _i8),  # (5, m)
+        ("by_q", _i8),  # (ndx,), slopes by joints are added to it
+        ("by_v", _i8),
     ],
     align=True,
 )
@@ -147,24 +154,35 @@ def pull_row(space, sums, body):
 
 
 @helper
-def add_by_numbers(memory, c, state, weights):
+def add_by_numbers(memory, c):
     """Add the slopes by the numbers of a constraint: its function reads one set after another."""
     record = records_at(memory, 1, ROWS)[0]
     own = records_at(record.called, record.count, CALLED_CONSTRAINT)[c]
     row = records_at(record.table, record.count, CONSTRAINT)[c]
-    x, factors = weights
-    q, v, vdot = state
     still = row.parameters
     sums = floats_at(own.sums, DIRECTIONS * own.num_seeds)
     status = OK
     for part in range(own.num_seeds):
         row.parameters = own.seeds + part * own.size
         out = sums[DIRECTIONS * part : DIRECTIONS * (part + 1)]
-        given = q, v, vdot, x, factors, out
-        if call_address(record.slopes_by_numbers, (record.space, memory, c, *given)) != OK:
+        if call_address(record.slopes_by_numbers, (record.space, memory, c, out)) != OK:
             status = failure(CONSTRAINT_FAILED, c)
     row.parameters = still
     return status
+
+
+@helper
+def set_state(record, state, weights, out):
+    """Let the record say where the state, the weights and the slopes by joints lie."""
+    x, factors = weights
+    by_q, by_v = out
+    record.q = state.q.ctypes.data
+    record.v = state.v.ctypes.data
+    record.vdot = state.vdot.ctypes.data
+    record.x = x.ctypes.data
+    record.factors = factors.ctypes.data
+    record.by_q = by_q.ctypes.data
+    record.by_v = by_v.ctypes.data
 
 
 @helper
@@ -177,13 +195,11 @@ def add_constraints(space, told, state, weights, sums, out):
     memory, with_residuals, closes, time = told
     if memory == 0:
         return OK
-    x, factors = weights
-    by_q, by_v = out
-    q, v, vdot = state
     record = records_at(memory, 1, ROWS)[0]
     record.with_residuals = with_residuals
     record.closes = closes
     record.time = time
+    set_state(record, state, weights, out)
     closure = closure_of(space)
     every = constraints(closure)
     for c in range(every.shape[0]):
@@ -193,10 +209,9 @@ def add_constraints(space, told, state, weights, sums, out):
         own = records_at(record.bodies, constraint.num_sites, BODY_OF_ROW)
         for s in range(constraint.num_sites):
             place_on_row(space, sites(closure)[constraint.first_site + s], sums, own[s])
-        given = q, v, vdot, x, factors, by_q, by_v
-        status = call_address(record.slopes, (record.space, memory, c, *given))
+        status = call_address(record.slopes, (record.space, memory, c))
         if status == OK:
-            status = add_by_numbers(memory, c, state, weights)
+            status = add_by_numbers(memory, c)
         if status != OK:
             return status
         for s in range(constraint.num_sites):

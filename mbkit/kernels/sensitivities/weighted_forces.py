@@ -52,6 +52,11 @@ CALLED = np.dtype(
         ("forces", _i8),  # CALLED_FORCE entries
         ("count", _i8),
         ("bodies", _i8),  # BODY_OF_FORCE entries, as many as a force has at most
+        ("q", _i8),  # the state of the stage
+        ("v", _i8),
+        ("y", _i8),  # weights of efforts
+        ("by_q", _i8),  # (ndx,), slopes by joints are added to it
+        ("by_v", _i8),
     ],
     align=True,
 )
@@ -133,7 +138,7 @@ def pull_body(carrier, sums, body):
 
 
 @helper
-def add_by_numbers(memory, own, k, state, weights):
+def add_by_numbers(memory, own, k):
     """Add the slopes by the numbers of a force: its function reads one set after another."""
     called = records_at(memory, 1, CALLED)[0]
     row = records_at(called.table, own.force + 1, FORCE)[own.force]
@@ -143,8 +148,7 @@ def add_by_numbers(memory, own, k, state, weights):
     for part in range(own.num_seeds):
         row.parameters = own.seeds + part * own.size
         out = sums[MOVED * part : MOVED * (part + 1)]
-        given = state.q, state.v, weights, out
-        if call_address(called.slopes_by_numbers, (called.space, memory, k, *given)) != OK:
+        if call_address(called.slopes_by_numbers, (called.space, memory, k, out)) != OK:
             status = failure(FORCE_FAILED, own.force)
     row.parameters = still
     return status
@@ -163,8 +167,12 @@ def add_called_forces(space, state, weights, sums, out):
     called = records_at(sums.called, 1, CALLED)[0]
     table = records_at(called.forces, called.count, CALLED_FORCE)
     scratch = scratch_of(space)
-    given = state.q, state.v, weights, by_q, by_v
-    status = call_address(called.slopes, (called.space, sums.called, ALL_JOINTS, *given))
+    called.q = state.q.ctypes.data
+    called.v = state.v.ctypes.data
+    called.y = weights.ctypes.data
+    called.by_q = by_q.ctypes.data
+    called.by_v = by_v.ctypes.data
+    status = call_address(called.slopes, (called.space, sums.called, ALL_JOINTS))
     if status != OK:
         return status
     for k in range(called.count):
@@ -173,9 +181,9 @@ def add_called_forces(space, state, weights, sums, out):
         which = integers_at(row.bodies, row.num_bodies)
         for b in range(row.num_bodies):
             place_on_body(space, sites(space)[which[b]], sums, own[b])
-        status = call_address(called.slopes, (called.space, sums.called, k, *given))
+        status = call_address(called.slopes, (called.space, sums.called, k))
         if status == OK and table[k].num_seeds != 0:
-            status = add_by_numbers(sums.called, table[k], k, state, weights)
+            status = add_by_numbers(sums.called, table[k], k)
         if status != OK:
             return status
         for b in range(row.num_bodies):
