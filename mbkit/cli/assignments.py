@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mbkit.errors import MbkitError, NameUnknownError, UsageError, suggestion
+from mbkit.io.toml.loading import parameters_of
+from mbkit.studies.changes import entry_of, parsed_change, with_entries
+from mbkit.systems.calls.by_name import fill
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,8 +40,6 @@ def assign(
     the option, if there is no such name, no such number, or another count of numbers than of
     entries.
     """
-    from mbkit.systems.calls.by_name import fill
-
     option = f"--{kind}"
     for text in assignments:
         name, values = _parts(text, option)
@@ -84,8 +85,6 @@ def _number(text: str, place: str) -> float:
 
 def read_changes(given: Sequence[str]) -> dict[str, Any]:
     """Return values by name of ``NAME=VALUE``; UsageError if they are no numbers."""
-    from mbkit.studies.changes import parsed_change
-
     found: dict[str, Any] = {}
     for text in given:
         name, value = parsed_change(text, "--set", "bodies.rod.mass=2")
@@ -99,8 +98,6 @@ def read_changes(given: Sequence[str]) -> dict[str, Any]:
 
 def own_changes(model: pathlib.Path, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the changes that are of the table [parameters] of a model file."""
-    from mbkit.io.toml.loading import parameters_of
-
     own = parameters_of(model) if changes and model.suffix.lower() == ".toml" else ()
     return {name: value for name, value in changes.items() if name in own}
 
@@ -109,9 +106,6 @@ def changed_system(
     system: System, model: pathlib.Path, changes: Mapping[str, Any], own: Mapping[str, Any]
 ) -> System:
     """Return a system with other numbers, those of its model file apart; UsageError by name."""
-    from mbkit.io.toml.loading import parameters_of
-    from mbkit.studies.changes import entry_of, with_entries
-
     rest = {name: value for name, value in changes.items() if name not in own}
     known = system.parameters
     for name in rest:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+import mbkit as mb
 from mbkit.errors import ModelError, UsageError, suggestion
 from mbkit.joints import LOCAL_COORDINATES, ORIENTATIONS, EulerAngles
 
@@ -84,8 +85,6 @@ def chosen_coordinates(
     UsageError if there is no such name, or options do not go together: the representation is one of
     relative coordinates, the three others are of absolute ones.
     """
-    import mbkit as mb
-
     representation = None
     if choice.representation is not None:
         representation = _representation(choice.representation)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import mbkit as mb
 from mbkit.cli.files import EXISTING
 from mbkit.errors import ModelFileWarning, PluginWarning, printable
 from mbkit.io.mjcf.reader import warning_of_mjcf
@@ -78,8 +79,6 @@ def load(
 
     `parameters` are values of the table of that name in a model file.
     """
-    import mbkit as mb
-
     if path.suffix.lower() != ".urdf":
         for option, given in (("--floating", floating), ("--mimic", mimic != "couple")):
             if given:
@@ -93,8 +92,6 @@ def load(
 
 def read(path: pathlib.Path, *, floating: bool) -> tuple[Mechanism, tuple[str, ...], list[str]]:
     """Return the mechanism of a file, notes on what of it is not read, and warnings."""
-    import mbkit as mb
-
     suffix = path.suffix.lower()
     if suffix == ".urdf":
         urdf = mb.read_urdf(path)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import mbkit as mb
 from mbkit.errors import ResultFileError, UsageError, printable
 from mbkit.studies.laboratory.directory import CASES
 
@@ -57,7 +58,6 @@ def tell_result(path: pathlib.Path) -> None:
 
 
 def _loaded(path: pathlib.Path) -> Result | Ensemble:
-    import mbkit as mb
 
     try:
         return mb.load_result(path)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import mbkit as mb
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.files import check_target
 from mbkit.cli.remedies import goes_on_by, on_the_command_line
@@ -98,8 +99,6 @@ def refuse_more(
 
 def go_on(directory: pathlib.Path, *, other_versions: bool) -> None:
     """Go on with a run, or say that it was completed."""
-    import mbkit as mb
-
     goes_on_by(("mbkit", "simulate", "--resume", str(directory)))
     with compiling_announced():
         tell_resumed(lambda: mb.resume(directory, other_versions=other_versions), directory)
@@ -115,8 +114,6 @@ def tell_resumed(resume: Callable[[], Result], directory: pathlib.Path) -> None:
 
 def _was_completed(directory: pathlib.Path) -> bool:
     """Say that a run has come to its end already, if it has."""
-    import mbkit as mb
-
     if not os.path.isfile(RunDirectory(directory).result):
         return False
     run = mb.load_result(directory)

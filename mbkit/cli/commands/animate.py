@@ -9,6 +9,7 @@ import click
 import mbkit as mb
 from mbkit.cli.files import TARGET, check_target
 from mbkit.errors import printable
+from mbkit.viz.animate import animate as write_film
 from mbkit.viz.film import SIZE
 
 
@@ -71,8 +72,6 @@ def animate(
       mbkit animate run.nc
       mbkit animate run.nc -o run.gif --speed 0.25 --trace hand
     """
-    from mbkit.viz.animate import animate as write_film
-
     output = run.with_suffix(".html") if output is None else output
     check_target(output, force=force)
     write_film(

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mbkit import studies
 from mbkit.cli.assignments import numbers_of
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.executor_options import where_options
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option
 from mbkit.errors import UsageError, printable
+from mbkit.model.toml_text import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,7 +127,6 @@ def compare(
       mbkit compare arm.toml --integrators rkmk4,bliedf3 --executor processes --workers 4
       mbkit compare bars.toml --q motor=1 --loop-joints knee,ankle --integrators rkmk4,rkmk5
     """
-    from mbkit import studies
     from mbkit.studies.laboratory.directory import StudyDirectory
     from mbkit.studies.laboratory.tasks import executor_of
 
@@ -155,8 +156,6 @@ def compare(
 
 def _as_study(model: str, t_end: float, start: dict[str, Any], asked: dict[str, Any]) -> str:
     """Return the study file that asks for the same, beside the model in the directory."""
-    from mbkit.model.toml_text import render
-
     table = {name: each for name, each in asked.items() if each is not None}
     document: dict[str, Any] = {
         "mbkit_study": 1, "about": f"A comparison of {model}", "model": "model.toml",
@@ -213,9 +212,8 @@ def report(directory: pathlib.Path) -> None:
     Example:
       mbkit report top-study
     """
-    from mbkit.studies import load_findings
     from mbkit.studies.laboratory.findings.report import write
 
-    found = load_findings(directory)
+    found = studies.load_findings(directory)
     write(found, directory)
     tell_findings(found)

@@ -6,6 +6,7 @@ import pathlib
 
 import click
 
+import mbkit as mb
 from mbkit.cli.files import TARGET, check_target
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option, told
 from mbkit.errors import UsageError, printable
@@ -83,8 +84,6 @@ def convert(
             f"--input, --output, --fmi and --step are for FMUs, and '{output}' is none."
         )
     check_target(output, force=force)
-
-    import mbkit as mb
 
     mechanism = load(model, floating=floating, mimic=mimic)
     if suffix == ".fmu":

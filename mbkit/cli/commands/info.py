@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import mbkit as mb
+from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.coordinates import coordinate_option
 from mbkit.cli.mobility import planar_loops, rank_of_gears
 from mbkit.cli.models import MODEL_OR_RESULT, floating_option, read
@@ -71,8 +73,6 @@ def info(model: pathlib.Path, floating: bool, coordinates: str, diagnose: bool) 
         tell_result(model)
         return
 
-    import mbkit as mb
-
     mechanism, notes, warnings = read(model, floating=floating)
     console = _console()
     _show_summary(console, mechanism)
@@ -125,8 +125,6 @@ def _as_assembled(mechanism: Mechanism, coordinates: str) -> tuple[Parts, Topolo
 
 def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
     """Return the same in absolute coordinates, and what is cut or transferred."""
-    import mbkit as mb
-
     whole = Parts.of(mechanism)
     bodies, division, topology = mb.AbsoluteCoordinates().divided(whole)
     notes = []
@@ -146,8 +144,6 @@ def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
 
 
 def _diagnose(mechanism: Mechanism, coordinates: str) -> None:
-    import mbkit as mb
-    from mbkit.cli.compiling import compiling_announced
 
     strategy = mb.AbsoluteCoordinates() if coordinates == "absolute" else None
     with compiling_announced():
@@ -371,7 +367,6 @@ def _tree(parts: Parts, topology: Topology) -> Tree:
 def _warnings(
     mechanism: Mechanism, parts: Parts, topology: Topology, coordinates: str
 ) -> list[str]:
-    import mbkit as mb
 
     try:
         if coordinates == "absolute":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import mbkit as mb
+from mbkit.cli.main import registry
 from mbkit.errors import UsageError, printable, suggestion
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ def plugins(names: tuple[str, ...], everything: bool, check: bool) -> None:
       mbkit plugins --all
       mbkit plugins --check cam
     """
-    from mbkit.cli.main import registry
     from mbkit.plugins.registry import BUILT_IN
 
     registry().load()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import mbkit as mb
 from mbkit.cli.assignments import (
     assign,
     changed_system,
@@ -141,8 +142,6 @@ def simulate(
     model, target, in_directory = checked_places(model, output, directory)
     if not in_directory:
         check_output(target, force=force)
-
-    import mbkit as mb
 
     integrator = _integrator(tableau, h, rtol)
     strategy, recursion = chosen_coordinates(coordinates)

@@ -9,6 +9,7 @@ import attrs
 import click
 
 import mbkit as mb
+from mbkit import studies
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.executor_options import where_options, with_options
 from mbkit.cli.files import EXISTING
@@ -80,8 +81,6 @@ def sweep(
           --executor dask --workers 2 --time-limit 60 -o masses
       mbkit sweep studies/swing.toml --vary L=0.3,0.4 --outputs energy_drift,pendulum.plugin:height
     """
-    from mbkit import studies
-
     vary = dict(map(parsed_values, varied))
     if len(vary) < len(varied):
         raise UsageError("--vary: a path is there twice; give all of its values at once.")
