@@ -75,11 +75,13 @@ def one(arguments, k):
 @pytest.mark.some(4)
 @pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT])
 def test_a_batch_is_its_samples(case, method):
-    """Bit by bit, for one axis and for two."""
+    """Bit by bit, for one axis and for two, and for a batch of one."""
     system, arguments = case
     call = METHODS.get(method) or WITHOUT_OUT[method]
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
     np.testing.assert_array_equal(call(system, arguments), expected)
+    alone = {name: rows[:1] for name, rows in arguments.items()}
+    np.testing.assert_array_equal(call(system, alone), expected[:1])
     folded = {name: rows.reshape((7, 10, *rows.shape[1:])) for name, rows in arguments.items()}
     np.testing.assert_array_equal(
         call(system, folded), expected.reshape((7, 10, *expected.shape[1:]))

@@ -16,7 +16,7 @@ from mbkit.kernels.layout import LOADED
 from mbkit.representations import Representation
 from mbkit.solvers import DenseSolver
 from mbkit.systems.calls import batches
-from mbkit.systems.calls.arguments import Arguments, Floats
+from mbkit.systems.calls.arguments import Arguments, Floats, as_kernels_take
 from mbkit.systems.calls.direct import REFUSED, Direct, direct_call, direct_pair, new_arrays
 from mbkit.systems.calls.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluation
 from mbkit.systems.calls.failures import failure, named
@@ -200,6 +200,9 @@ class Evaluator:
         from mbkit.kernels.status import WRONG_LENGTH, unpack
 
         if status == REFUSED or unpack(status)[0] == WRONG_LENGTH:
+            alone = self._of_one_sample(workspace, call)
+            if alone is not None:
+                return alone
             return batches.compute(
                 self, call.what, call.given, function=call.function, apply=call.apply,
                 option=call.option, wrenches=call.wrenches, out=call.out, on_error=call.on_error,
@@ -212,6 +215,24 @@ class Evaluator:
             call.result[...] = np.nan
             return call.result
         raise error
+
+    def _of_one_sample(self, workspace: Workspace, call: Call) -> Floats | None:
+        """Compute a batch of one sample, by a direct call in a tenth of the time of other batches.
+
+        None where it is none, has several axes, or fails: the general way says why.
+        """
+        if call.out is not None or call.wrenches is not None:
+            return None
+        rows = []
+        for name, vector in zip(call.what.arguments, call.given, strict=True):
+            if name and not (
+                isinstance(vector, np.ndarray) and vector.shape == (1, *self.arguments.shape(name))
+            ):
+                return None
+            rows.append(as_kernels_take(vector)[0] if name else None)
+        result: Floats = self.arguments.empty(call.what.result)
+        direct = self.direct(call.what, call.function, call.option)
+        return None if direct(workspace.record, result, *rows) else result[None]
 
     def compute_loaded(
         self,
