@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
@@ -18,7 +18,7 @@ from mbkit.coordinates.joint_entries import (
     reference_positions,
 )
 from mbkit.coordinates.locking import is_left_out, locked, locked_positions
-from mbkit.coordinates.loops import characteristic_length, loop_closure, measured_frames
+from mbkit.coordinates.loops import characteristic_length, length_by, loop_closure, measured_frames
 from mbkit.coordinates.placement_joints import alone, loosened
 from mbkit.coordinates.rows import Slices, assemble_rows, has_tips, with_other_inertias
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
@@ -299,13 +299,13 @@ class Assembly:
         parts = self._divided(changed(self.parts, values)).division.parts
         return measured_frames(parts, self.topology.loop_joints)
 
-    def length_with(self, values: Mapping[str, ArrayLike]) -> float:
-        """Return the length by which moments are scaled in constraints, with other numbers."""
-        return self._length(changed(self.parts, values))
+    def length_by(self, path: str) -> Callable[[ArrayLike], float] | None:
+        """Return the length by which moments are scaled in constraints by a number, or None."""
+        return length_by(self.parts, path) if self.length is None else None
 
-    def _length(self, parts: Parts | None = None) -> float:
+    def _length(self) -> float:
         # the size is that of the mechanism, whatever was hung or cut
-        return characteristic_length(parts or self.parts) if self.length is None else self.length
+        return characteristic_length(self.parts) if self.length is None else self.length
 
     def _divided(self, parts: Parts) -> Assembly:
         """Return the assembly of the same bodies and joints with other forces or numbers."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbkit.coordinates.centres_of_mass import centre_between
 from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
@@ -13,6 +14,7 @@ from mbkit.coordinates.rows import Slices, frozen, set_joint
 from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
 from mbkit.kernels.constraints import layout as own
+from mbkit.model.parameters import changed, owner_of
 from mbkit.sparsity.patterns import with_pattern
 from mbkit.spatial import translation
 from mbkit.systems.memory.arrays import SystemArrays
@@ -163,14 +165,51 @@ def characteristic_length(parts: Parts) -> float:
 
     One metre where all are in one place.
     """
-    points = []
-    for edge in parts.joints.values():
-        # a joint of six freedoms is where its bodies are
-        _, K = _central_form(parts, edge)
-        if edge.joint.num_velocities == 6:
-            K = translation(centre_between(parts, edge))
-        for body, frame in ((edge.predecessor, edge.S_pred), (edge.successor, edge.S_succ)):
-            pose = parts.bodies[body].pose if body in parts.bodies else np.eye(4)
-            points.append((pose @ frame @ K)[:3, 3])
+    return _extent([end for edge in parts.joints.values() for end in _ends(parts, edge)])
+
+
+def length_by(parts: Parts, path: str) -> Callable[[ArrayLike], float] | None:
+    """Return the characteristic length as a function of a parameter of one joint or body.
+
+    None where it does not depend on it, since other joints lie farther out on all sides.
+    """
+    _, name, _ = owner_of(parts, path)
+    near = {
+        edge.joint.name: edge
+        for edge in parts.joints.values()
+        if name in (edge.joint.name, edge.predecessor, edge.successor)
+    }
+    others = [edge for edge in parts.joints.values() if edge.joint.name not in near]
+    still = [end for edge in others for end in _ends(parts, edge)]
+    own = [end for edge in near.values() for end in _ends(parts, edge)]
+    if not own:
+        return None
+    least, most = (f(still or own, axis=0) for f in (np.min, np.max))
+    is_within = (np.min(own, axis=0) > least) & (np.max(own, axis=0) < most)
+    is_flat = np.ptp([*still, *own], axis=0) == 0.0  # of planar mechanisms: the square has no slope
+    if (is_within | is_flat).all():
+        return None
+
+    def length(value: ArrayLike) -> float:
+        other = changed(parts, {path: value})
+        return _extent([*still, *(end for k in near for end in _ends(other, other.joints[k]))])
+
+    return length
+
+
+def _extent(points: Sequence[Any]) -> float:
     size = float(np.linalg.norm(np.ptp(points, axis=0))) if points else 0.0
     return size if size > _SAME_PLACE else 1.0
+
+
+def _ends(parts: Parts, edge: Connection) -> list[Any]:
+    """Return where a joint is on each of its two bodies, at the reference configuration."""
+    # a joint of six freedoms is where its bodies are
+    _, K = _central_form(parts, edge)
+    if edge.joint.num_velocities == 6:
+        K = translation(centre_between(parts, edge))
+    ends = []
+    for body, frame in ((edge.predecessor, edge.S_pred), (edge.successor, edge.S_succ)):
+        pose = parts.bodies[body].pose if body in parts.bodies else np.eye(4)
+        ends.append((pose @ frame @ K)[:3, 3])
+    return ends

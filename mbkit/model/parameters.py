@@ -136,7 +136,7 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     gravity = parts.gravity
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     for path, value in values.items():
-        kind, name, field = _found(parts, path)
+        kind, name, field = owner_of(parts, path)
         groups.setdefault((kind, name), {})[field] = value
     for (kind, name), fields in groups.items():
         try:
@@ -173,7 +173,7 @@ def change_no_frames(paths: Iterable[str]) -> bool:
     return True
 
 
-def _found(parts: Parts, path: str) -> tuple[str, str, str]:
+def owner_of(parts: Parts, path: str) -> tuple[str, str, str]:
     """Return the kind, name and field of a path; the field of a member has the member's name."""
     owner, _, field = str(path).rpartition(".")
     kind, _, name = owner.partition(".")

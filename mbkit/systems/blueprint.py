@@ -9,7 +9,7 @@ methods know the coordinates, and kernels call those that are written in Python
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 import attrs
@@ -260,6 +260,9 @@ class Blueprint(Protocol):
         """
         ...
 
-    def length_with(self, values: Mapping[str, ArrayLike]) -> float:
-        """Return the length by which moments are scaled in constraints, with other numbers."""
+    def length_by(self, path: str) -> Callable[[ArrayLike], float] | None:
+        """Return the length by which moments are scaled in constraints, by a number of the model.
+
+        None where the length does not depend on this number.
+        """
         ...

@@ -170,10 +170,13 @@ def _by_length(point: Point) -> Change:
 
 def _with_length(system: System, name: str, change: Change, scale: Change) -> Change:
     """Add what a place does to the length."""
+    length_of = system._blueprint.length_by(name)
+    if length_of is None:
+        return change
     length, start, moves = system.arrays.closure.length, *moves_of(system, name)
 
     def logarithm(e: float, move: Any) -> Floats:
-        return np.array([np.log(system._blueprint.length_with({name: move(e)}) / length)])
+        return np.array([np.log(length_of(move(e)) / length)])
 
     slope = [best_rate(lambda e, m=m: logarithm(e, m), start)[0] for m in moves]  # type: ignore[misc]
     pairs = zip(change, scale, strict=True)
