@@ -15,11 +15,13 @@ from tests.trees import random_mechanism, random_state
 SOLVED = {"tolerance": 1e-14}
 
 
-def closed(system, q, v):
-    """Return the state with its loops closed by least motion."""
+def closed(system, q, v, driven=0):
+    """Return the state with its loops closed by least motion; the first joints are driven."""
     for _ in range(8):
         A = system.constraint_jacobian(q)
-        back = np.linalg.solve(system.mass_matrix(q), A.T)
+        back = np.zeros(A.T.shape)
+        M = system.mass_matrix(q)[driven:, driven:]
+        back[driven:] = np.linalg.solve(M, A[:, driven:].T)
         least = back @ np.linalg.pinv(A @ back, rcond=1e-10)
         q = system.retract(q, -least @ system.constraint_residual(q))
     return q, v - least @ system.constraint_velocity(q, v)
@@ -101,6 +103,42 @@ def test_a_closed_mechanism_in_space(formulation, start):
     assert_adjoint(base, found)
     A = system.constraint_jacobian(base.q)
     assert np.abs(A @ found.q["v"]).max() < 1e-12  # loops stay closed
+
+
+@pytest.mark.slow
+def test_driven_joints_do_not_move_with_numbers_of_constraints():
+    """Whose forces, by eta, act along steps in the stabilised form."""
+    mech = mb.Mechanism("driven", gravity=(0.0, 0.3, -9.81))
+    shape = mb.SpatialInertia.from_com(1.0, (0.4, 0.1, -0.3), 0.1 * np.eye(3))
+    body = mech.world
+    for k, name in enumerate(("crank", "upper", "lower")):
+        joint = mb.RevoluteJoint(f"{name} joint", axis=(0.1 * k, 1.0, 0.2), point=(k, 0.0, 0.0))
+        next_body = mech.add_body(mb.Body(name, shape))
+        if name == "crank":
+            joint = joint.prescribe("0.3 + 2.0 * t + 0.4 * sin(5 * t)")
+        mech.add_joint(joint, body, next_body)
+        body = next_body
+    ends = {"point_a": (2.0, 0.0, -1.0), "point_b": (2.6, 0.0, 0.0)}
+    mech.add_constraint(mb.Distance("rod", "world", "lower", length=1.5, **ends))
+    system = mech.assemble()
+    q, v = system.close_loops(system.reference_configuration(), np.zeros(3))
+    name = "constraints.rod.point_a"
+
+    def run(e):
+        place = system.parameters[name] + e * np.array([1.0, 0.0, 0.0])
+        moved = system.with_parameters({name: place})
+        start = closed(moved, q, v, driven=1)
+        return mb.simulate(
+            moved, (0.0, 0.05), 5e-3, q=start[0], v=start[1],
+            integrator=mb.GeneralizedAlpha(0.8, **SOLVED),
+        )  # fmt: skip
+
+    base = run(0.0)
+    found = mb.sensitivities(base, by=[name])
+    assert not found.q[name][:, 0].any()
+    assert not found.v[name][:, 0].any()
+    assert_same(system, base, found, name, 0, run, rtol=1e-8)
+    assert_adjoint(base, found)
 
 
 def test_a_free_ball_that_rolls():

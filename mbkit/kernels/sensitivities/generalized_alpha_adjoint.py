@@ -3,30 +3,29 @@
 from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import floats, helper, int64, integers, kernel, matrix, stack, typed
+from mbkit.kernels.compile import helper, int64, integers, kernel, matrix, stack, typed
+from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of, stack_of
 from mbkit.kernels.implicit_integrators.lu import factorise
+from mbkit.kernels.sensitivities.back_through_charts import back_through_map
+from mbkit.kernels.sensitivities.generalized_alpha_equations import (
+    Equations,
+    Matrices,
+    equations_of,
+    matrices_of,
+    set_equations,
+    share_no_columns,
+)
 from mbkit.kernels.sensitivities.products import add_transposed
 from mbkit.kernels.status import OK
+from mbkit.kernels.workspace import bodies
 
 
-class Weights(NamedTuple):
+class GainsOfSteps(NamedTuple):
     """How (q, v, a, vdot) at the ends of steps follow from their beginnings and from w."""
 
     known: stack  # (N, 4, 4), from its beginning; that of q is G
     w: matrix  # (N, 4), from w
-    h: floats  # (N,)
-
-
-class Linear(NamedTuple):
-    """N steps, linear about a run: see `mbkit.sensitivities.generalized_alpha.equations`."""
-
-    S: stack  # (N, n, n), overwritten by its factors
-    W: stack  # (N, n, 3 nv), by (q_n, v_k, vdot_k)
-    T: stack  # (N, nv, nv), or none: unity; and G
-    G: stack
-    E: stack  # (N, nv, nv), or none: zero
-    A_n: stack  # (N, m, nv), or none: there is no eta
-    V: stack  # (N, nv, 2 nv), by q and v, or none: v is what a step begins with
+    V: stack  # (N, nv, 2 nv), v that a step begins with by q and v, or none: it is v
 
 
 class Adjoint(NamedTuple):
@@ -38,7 +37,17 @@ class Adjoint(NamedTuple):
     w: matrix  # (N, nv), of changes of w
     v: matrix  # (N, nv), of changes of the velocity that a step begins with
     pivots: integers  # (n,)
-    memory: matrix  # (2, max(n, 4 nv))
+    memory: matrix  # (5, max(n, 2 nv))
+
+
+@helper
+def adjoint_of(adjoint):
+    """The same adjoint: see `mbkit.kernels.explicit_integrators.uncounted_records`."""
+    end, seeds, residuals, w, v, pivots, memory = adjoint
+    return Adjoint(
+        matrix_of(end), stack_of(seeds), matrix_of(residuals), matrix_of(w), matrix_of(v), pivots,
+        matrix_of(memory),
+    )  # fmt: skip
 
 
 @helper
@@ -62,90 +71,117 @@ def solve_transposed(S, pivots, x):
 
 
 @helper
-def set_target(weights, linear, adjoint, n):
-    """The adjoints of D and eta by way of the end, with another sign, and that of w."""
-    end = adjoint.end
+def set_target(space, gains, equations, matrices, adjoint, n):
+    """The adjoints of D and eta by way of the end, with another sign, and those of w and q_n."""
+    end, w, target = adjoint.end, adjoint.w[n], adjoint.residuals[n]
     nv = end.shape[1]
-    w = adjoint.w[n]
-    gain = weights.w[n]
-    h = weights.h[n]
-    target = adjoint.residuals[n]
-    moved = adjoint.memory[0, :nv]
+    q, step = adjoint.memory[0, :nv], adjoint.memory[1]
+    q[:] = 0.0
+    back_through_map(bodies(space), matrices.maps, 0, end[0], q, step)
+    gain = gains.w[n]
     target[:] = 0.0
-    moved[:] = 0.0
-    if linear.T.shape[0] != 0:
-        add_transposed(linear.T[n], end[0], moved)
-    else:
-        assign(moved, end[0])
     for j in range(nv):
         w[j] = gain[1] * end[1, j] + gain[2] * end[2, j] + gain[3] * end[3, j]
-        target[j] = -h * moved[j] - w[j]
-    if linear.A_n.shape[0] != 0:
-        A_n = linear.A_n[n]
-        first = target.shape[0] - A_n.shape[0]
-        for r in range(A_n.shape[0]):
-            total = 0.0
-            for j in range(nv):
-                total += A_n[r, j] * w[j]
-            target[first + r] = -total
+        target[j] = -equations.free[j] * (equations.h[n] * step[j] + w[j])
+    A_n = equations.A_n[n]
+    first = target.shape[0] - A_n.shape[0]
+    for r in range(A_n.shape[0]):
+        for j in range(nv):
+            target[first + r] -= A_n[r, j] * w[j]
 
 
 @helper
-def back_to_beginning(weights, linear, adjoint, n):
-    """The adjoint of the end becomes that of the beginning."""
-    end = adjoint.end
-    nv = end.shape[1]
-    known = weights.known[n]
-    by_residuals = adjoint.memory[0, : 3 * nv]
-    q = adjoint.memory[1, :nv]
-    by_residuals[:] = 0.0
-    add_transposed(linear.W[n], adjoint.residuals[n], by_residuals)
-    assign(q, by_residuals[:nv])
-    if linear.G.shape[0] != 0:
-        add_transposed(linear.G[n], end[0], q)
-    else:
-        for j in range(nv):
-            q[j] += end[0, j]
-    if linear.E.shape[0] != 0:
-        add_transposed(linear.E[n], adjoint.w[n], q)
+def add_rates(equations, n, motion, residuals, v, vdot):
+    """Add the adjoints of the v and vdot that are there without w."""
+    nv = v.shape[0]
+    m = equations.A.shape[1]
+    add_transposed(motion[1], residuals, v)
+    add_transposed(motion[2], residuals, vdot)
     for j in range(nv):
-        v = end[1, j] + by_residuals[nv + j]
+        v[j] *= equations.h[n]
+        vdot[j] *= equations.h[n]
+    for r in range(m):
+        weight = equations.of_rate[n, r] * residuals[nv + r]
+        if equations.A_n.shape[1] != 0:
+            weight += equations.of_g[n, r] * residuals[nv + m + r]
+        for j in range(nv):
+            v[j] += weight * equations.A[n, r, j]
+
+
+@helper
+def back_to_beginning(space, gains, equations, matrices, adjoint, n):
+    """The adjoint of the end becomes that of the beginning, and that of w is what it is in all."""
+    end, w, residuals, memory = adjoint.end, adjoint.w[n], adjoint.residuals[n], adjoint.memory
+    nv = end.shape[1]
+    known = gains.known[n]
+    q, step, moved, v, vdot = memory[0, :nv], memory[1], memory[2, :nv], memory[3, :nv], memory[4]
+    moved[:] = 0.0
+    v[:] = 0.0
+    vdot[:] = 0.0
+    add_transposed(matrices.Q, residuals, moved)
+    for j in range(nv):
+        moved[j] /= equations.h[n]
+    back_through_map(bodies(space), matrices.maps, 0, moved, q, step)
+    add_transposed(matrices.V, residuals, w)
+    if equations.E.shape[0] != 0:
+        add_transposed(equations.E[n], w, q)
+    add_rates(equations, n, matrices.motion, residuals, v, vdot)
+    for j in range(nv):
+        v[j] += end[1, j]
+        vdot[j] += end[3, j]
         a = end[2, j]
-        vdot = end[3, j] + by_residuals[2 * nv + j]
         end[0, j] = q[j]
         for k in range(1, 4):
-            end[k, j] = known[1, k] * v + known[2, k] * a + known[3, k] * vdot
+            end[k, j] = known[1, k] * v[j] + known[2, k] * a + known[3, k] * vdot[j]
 
 
 @helper
-def back_to_size(linear, adjoint, n):
+def back_to_size(gains, adjoint, n):
     """The adjoint of the velocity that a step begins with becomes that of q and v before."""
     end = adjoint.end
     nv = end.shape[1]
     assign(adjoint.v[n], end[1])
-    if linear.V.shape[0] != 0:
+    if gains.V.shape[0] != 0:
         state = adjoint.memory[0, : 2 * nv]
         state[:] = 0.0
-        add_transposed(linear.V[n], end[1], state)
+        add_transposed(gains.V[n], end[1], state)
         for j in range(nv):
             end[0, j] += state[j]
             end[1, j] = state[nv + j]
 
 
-@kernel(int64(typed(Weights), typed(Linear), typed(Adjoint)), nogil=True)
-def reverse(weights, linear, adjoint):
-    """Take an adjoint from the end to the beginning; S mu = -(what comes from the end)."""
-    largest = adjoint.memory[1]
-    for n in range(linear.S.shape[0] - 1, -1, -1):
-        S = linear.S[n]
-        set_target(weights, linear, adjoint, n)
-        status = factorise(S, adjoint.pivots, largest[: S.shape[0]])
-        if status != OK:
-            return status
-        solve_transposed(S, adjoint.pivots, adjoint.residuals[n])
-        back_to_beginning(weights, linear, adjoint, n)
-        back_to_size(linear, adjoint, n)
-        for k in range(4):
-            for j in range(adjoint.end.shape[1]):
-                adjoint.end[k, j] += adjoint.seeds[n, k, j]
+@helper
+def back_through_step(space, gains, equations, matrices, adjoint, n):
+    """The adjoint of the end of step n becomes that of its beginning, where a seed is added."""
+    end, S = adjoint.end, matrices.S
+    status = set_equations(space, equations, n, matrices)
+    if status == OK:
+        set_target(space, gains, equations, matrices, adjoint, n)
+        status = factorise(S, adjoint.pivots, adjoint.memory[2, : S.shape[0]])
+    if status != OK:
+        return status
+    solve_transposed(S, adjoint.pivots, adjoint.residuals[n])
+    back_to_beginning(space, gains, equations, matrices, adjoint, n)
+    back_to_size(gains, adjoint, n)
+    for k in range(4):
+        for j in range(end.shape[1]):
+            end[k, j] += adjoint.seeds[n, k, j]
     return OK
+
+
+@kernel(
+    int64(int64, typed(GainsOfSteps), typed(Equations), typed(Matrices), typed(Adjoint)), nogil=True
+)  # fmt: skip
+def reverse(space, gains, equations, matrices, adjoint):
+    """Take an adjoint from the end to the beginning; S^T mu = -(what comes from the end)."""
+    gains = GainsOfSteps(stack_of(gains.known), matrix_of(gains.w), stack_of(gains.V))
+    equations = equations_of(equations)
+    matrices = matrices_of(matrices)
+    adjoint = adjoint_of(adjoint)
+    share_no_columns(space, adjoint.end.shape[1])
+    status = OK
+    for n in range(equations.h.shape[0] - 1, -1, -1):
+        if status == OK:
+            status = back_through_step(space, gains, equations, matrices, adjoint, n)
+    share_no_columns(space, 0)
+    return status

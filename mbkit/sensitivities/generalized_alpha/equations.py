@@ -15,14 +15,17 @@ retraction, G = T(x) T(-x)^-1. By the implicit function theorem
 with S the matrix of Newton's method at the end of the step
 (`mbkit.kernels.implicit_integrators.newton_matrix`), and
 vdot_k what is left of vdot_1 without w. Rows of equations of motion are multiplied by h, those of g
-by 1 / h, and constraints by the size of the mass matrix besides. Rows of constraints that depend on
-others are not solved for.
+by 1 / h, and constraints by the size of the mass matrix besides, a power of two. Rows of
+constraints that depend on others are not solved for. Formulas:
+`mbkit.kernels.sensitivities.generalized_alpha_equations`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
+import attrs
 import numpy as np
 
 from mbkit.integrators.generalized_alpha import AlphaCoefficients
@@ -30,12 +33,13 @@ from mbkit.sensitivities.charts import Charts
 from mbkit.sensitivities.constraint_rows import ConstraintRows, RowChange, by_row
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
+from mbkit.systems.calls.failures import failure
 from mbkit.systems.constraints import kept_rows
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Ends", "Equations", "Gains", "blocks_of"]
+__all__ = ["Ends", "Equations", "Gains", "Weights", "blocks_of"]
 
 
 class Gains(NamedTuple):
@@ -98,175 +102,169 @@ class Ends(NamedTuple):
     eta: Floats
 
 
-class Equations(NamedTuple):
-    """Linearised steps, one a row; n equations, of motion and of constraints.
+class Weights(NamedTuple):
+    """What the adjoint says of the equations of N steps.
 
     Attributes
     ----------
-    S : ndarray, shape (N, n, n)
-        Residuals by the unknowns; overwritten by the adjoint.
-    W : ndarray, shape (N, n, 3 nv)
-        Residuals by (q_n, v_k, vdot_k).
-    T, G : ndarray, shape (N, nv, nv), or None
-        Of the retraction; None for unity.
-    P : ndarray, shape (N, nv, nv)
-        h times the residuals of the equations of motion by w.
-    closed : _Closed or None
-        Rows of constraints, where there are some.
+    efforts, rates, g, forces : ndarray, shape (N, nv), (N, m), (N, m), (N, nv)
+        Weights of changes of the equations of motion, of A v + g_t, of g, and of A_n^T eta.
     """
 
-    S: Floats
-    W: Floats
-    T: Floats | None
-    G: Floats | None
-    P: Floats
-    closed: _Closed | None
+    efforts: Floats
+    rates: Floats
+    g: Floats
+    forces: Floats
+
+
+@final
+@attrs.frozen(eq=False, slots=False)
+class Equations:
+    """Steps that are linear about their ends, N.
+
+    Attributes
+    ----------
+    system : System
+        What moves.
+    x : ndarray, shape (N, nv)
+        Increments of the configuration.
+    given : NamedTuple
+        What kernels assemble the equations of:
+        `mbkit.kernels.sensitivities.generalized_alpha_equations`.
+    """
+
+    system: System
+    x: Floats
+    given: Any
 
     @classmethod
-    def of(cls, system: System, gains: Gains, ends: Ends, stabilised: bool) -> Equations:
-        """Return the linearised steps that end there."""
-        K, C, M = _of_motion(system, ends)
-        T, G = blocks_of(system, ends.x)
-        h, kappa, chi = (x[:, None, None] for x in (gains.h, gains.w[:, 1], gains.w[:, 3]))
-        P = h * (kappa * C + chi * M)
-        S = P + h * h * times(K, T)
-        W = h * np.concatenate([times(K, G), C, M], axis=-1)
-        closed = None
-        if system.num_velocity_constraints:
-            size = np.diagonal(M, 0, 1, 2).max(axis=-1)
-            closed = _Closed.of(system, ends, size, (T, G), stabilised)
-            S, W = closed.bordered(gains, P, S, W)
-        fixed = np.flatnonzero(prescribed_velocities(system))
-        if fixed.size:
-            S[:, fixed], S[:, :, fixed], W[:, fixed] = 0.0, 0.0, 0.0
-            S[:, fixed, fixed] = 1.0
-        return cls(S, W, T, G, P, closed)
+    def of(cls, system: System, gains: Gains, ends: Ends, *, stabilised: bool) -> Equations:
+        """Return the steps that end there."""
+        from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
+        from mbkit.kernels.sensitivities import generalized_alpha_equations as kernels
+
+        make: Any = kernels.Equations
+        free = ~prescribed_velocities(system) * 1.0
+        parts = (
+            gains.h, gains.w[:, 1::2], ends.x, ends.q, ends.v, ends.vdot,
+            *_of_forces(system, ends), *_of_constraints(system, ends, stabilised),
+            free, Charts.of(system).memory,
+        )  # fmt: skip
+        given = map(np.ascontiguousarray, parts)
+        return cls(system, ends.x, make(*given, inverse_dynamics_derivatives.address))
+
+    @property
+    def memory(self) -> Any:
+        """What kernels need for one step."""
+        from mbkit.kernels.implicit_integrators.layout import MOST_STEPS
+        from mbkit.kernels.sensitivities.generalized_alpha_equations import Matrices
+
+        nv, n, count = self.system.nv, self.size, Charts.of(self.system).numbers(rates=False)
+        block = nv, MOST_STEPS
+        shapes: Any = (3, nv, nv), (n, nv), (n, nv), (n, n), block, block, count
+        return Matrices(*map(np.zeros, shapes))
+
+    @property
+    def size(self) -> int:
+        """How many equations there are, of motion and of constraints."""
+        return int(self.system.nv + self.given.A.shape[1] + self.given.A_n.shape[1])
+
+    @functools.cached_property
+    def matrices(self) -> tuple[Floats, ...]:
+        """S (N, n, n), W (N, n, 3 nv) and V (N, n, nv).
+
+        Of the residuals, by the unknowns, by (q_n, v_k, vdot_k), and by w.
+        """
+        from mbkit.kernels.sensitivities.generalized_alpha_equations import assemble
+
+        n, nv, evaluator = self.size, self.system.nv, self.system.evaluator
+        found = tuple(np.empty((len(self.x), n, width)) for width in (n, 3 * nv, nv))
+        workspace = evaluator.take()
+        status = assemble(workspace.address, self.given, self.memory, *found)
+        if status != 0:
+            raise failure(evaluator, status, workspace, {"x": self.x[0]})
+        evaluator.give_back(workspace)
+        return found
+
+    @functools.cached_property
+    def retraction(self) -> tuple[Floats | None, Floats | None]:
+        """T and G (N, nv, nv); None for unity."""
+        return blocks_of(self.system, self.x)
 
     @property
     def A_n(self) -> Floats | None:
         """Rows of constraints where steps begin, (N, m, nv), or None without eta."""
-        return None if self.closed is None else self.closed.A_n
+        return self.given.A_n if len(self.given.E) else None
 
     @property
     def E(self) -> Floats | None:
         """The derivative of A_n^T eta by q_n, (N, nv, nv), or None without eta."""
-        return None if self.closed is None else self.closed.E
+        return self.given.E if len(self.given.E) else None
 
     def solved(self, residuals: Floats) -> tuple[Floats, Floats]:
         """Return what changes of residuals (N, n, k) do to D and w, (N, nv, k)."""
-        nv = self.P.shape[1]
-        unknowns = -np.asarray(np.linalg.solve(self.S, residuals), dtype=np.float64)
+        nv = self.system.nv
+        unknowns = -np.asarray(np.linalg.solve(self.matrices[0], residuals), dtype=np.float64)
         D = unknowns[:, :nv]
         if self.A_n is None:
             return D, D
         return D, D + np.swapaxes(self.A_n, -1, -2) @ unknowns[:, -self.A_n.shape[1] :]
 
-    def residuals(self, gains: Gains, efforts: Floats, rows: RowChange | None) -> Floats:
+    def residuals(self, efforts: Floats, rows: RowChange | None) -> Floats:
         """Return changes of residuals (N, n, k) from those of efforts (N, nv, k) and of rows."""
-        h = gains.h[:, None, None]
-        efforts = h * efforts
-        if self.closed is None:
-            return efforts
-        found = np.zeros((*self.W.shape[:2], efforts.shape[-1]))
-        nv, m = efforts.shape[1], self.closed.A.shape[1]
-        found[:, :nv] = efforts
+        given, h = self.given, self.given.h[:, None, None]
+        found = np.zeros((len(self.x), self.size, efforts.shape[-1]))
+        nv, m = efforts.shape[1], given.A.shape[1]
+        found[:, :nv] = h * efforts
         if rows is not None:
-            c, rate = self.closed, rows.rate
-            if c.A_n is not None:
-                found[:, :nv] += self.P @ rows.eta_forces
-                rate = rate + gains.w[:, 1, None, None] * c.A @ rows.eta_forces
-                found[:, nv + m :] = c.of_g * rate
-            found[:, nv : nv + m] = c.of_g / h * rows.g + c.of_rate * rate
+            of_g, of_rate = given.of_g[..., None], given.of_rate[..., None]
+            found[:, nv : nv + m] = of_g / h * rows.g + of_rate * rows.rate
+            if self.A_n is not None:
+                found[:, nv + m :] = of_g * rows.rate
+                found += self.matrices[2] @ rows.eta_forces
         return found
 
-
-def _of_motion(system: System, ends: Ends) -> tuple[Floats, Floats, Floats]:
-    """Return K, C and M of the equations of motion."""
-    K, C = system.inverse_dynamics_derivatives(ends.q, ends.v, ends.vdot, t=ends.t)
-    if system.num_velocity_constraints:
-        K = K - system.constraint_force_derivative(ends.q, ends.multipliers, ends.t)
-    return K, C, system.mass_matrix(ends.q)
-
-
-class _Closed(NamedTuple):
-    """Rows of constraints at the ends of steps, by the size of the mass matrix.
-
-    Attributes
-    ----------
-    A, Z : ndarray, shape (N, m, nv)
-        Of A v + g_t by v and by q.
-    of_g, of_rate : ndarray, shape (N, m, 1)
-        The size where the row of g is solved for, and where a row without one is; else 0.
-    A_n, E : ndarray, shape (N, m, nv), (N, nv, nv), or None
-        Of the stabilised form.
-    T, G : ndarray, shape (N, nv, nv), or None
-        Of the retraction.
-    """
-
-    A: Floats
-    Z: Floats
-    of_g: Floats
-    of_rate: Floats
-    A_n: Floats | None
-    E: Floats | None
-    T: Floats | None
-    G: Floats | None
-
-    @classmethod
-    def of(
-        cls,
-        system: System,
-        ends: Ends,
-        size: Floats,
-        retraction: tuple[Floats | None, Floats | None],
-        stabilised: bool,
-    ) -> _Closed:
-        """Return the rows of constraints; T and G are those of the retraction."""
-        free = ~prescribed_velocities(system)
-        rows = ConstraintRows.of(system, ends.t, ends.q, ends.v)
-        with_g = by_row(system, np.ones(system.num_position_constraints)) > 0.0
-        kept = kept_rows(system, ends.q, ends.v, ends.t) != 0.0
-        scaled = (kept * size[:, None])[..., None]
-        of_g, of_rate = scaled * with_g[:, None], scaled * ~with_g[:, None]
-        A_n = E = None
-        if stabilised and with_g.any():
-            A_n = system.constraint_jacobian(ends.q_n, ends.t_n) * free * (of_g != 0.0)
-            E = system.constraint_force_derivative(ends.q_n, ends.eta, ends.t_n) * free[:, None]
-        return cls(*rows, of_g, of_rate, A_n, E, *retraction)
-
-    def bordered(self, gains: Gains, P: Floats, S: Floats, W: Floats) -> tuple[Floats, Floats]:
-        """Return S and W with the rows of constraints, and with the columns of multipliers."""
-        h, kappa = gains.h[:, None, None], gains.w[:, 1, None, None]
-        count, m, nv = self.A.shape
-        n = nv + m * (1 if self.A_n is None else 2)
-        whole, by_state = np.zeros((count, n, n)), np.zeros((count, n, 3 * nv))
-        whole[:, :nv, :nv], by_state[:, :nv] = S, W
-        more = slice(nv + m, n)
-        rate = kappa * self.A + h * times(self.Z, self.T)
-        rate_by_q = times(self.Z, self.G)
-        solved = self.of_g + self.of_rate  # 0 for rows that depend on others
-        whole[:, :nv, nv : nv + m] = -np.swapaxes(solved * self.A, -1, -2)
-        lines = slice(nv, nv + m)
-        whole[:, lines, :nv] = self.of_g * times(self.A, self.T) + self.of_rate * rate
-        if self.E is not None:
-            by_state[:, :nv, :nv] += P @ self.E
-            rate_by_q = rate_by_q + kappa * self.A @ self.E
-        by_state[:, lines, :nv] = self.of_g / h * times(self.A, self.G) + self.of_rate * rate_by_q
-        by_state[:, lines, nv : 2 * nv] = self.of_rate * self.A
+    def weights(self, residuals: Floats, w: Floats) -> Weights:
+        """Return weights of changes of the equations, from adjoints of residuals (N, n) and w."""
+        given, h = self.given, self.given.h[:, None]
+        nv, m = self.system.nv, given.A.shape[1]
+        rows = residuals[:, nv : nv + m]
+        rates = given.of_rate * rows
         if self.A_n is not None:
-            back = np.swapaxes(self.A_n, -1, -2)
-            whole[:, :nv, more] = P @ back
-            whole[:, more, :nv] = self.of_g * rate
-            whole[:, more, more] = self.of_g * (kappa * self.A @ back)
-            whole[:, lines, more] = self.of_rate * (kappa * self.A @ back)
-            by_state[:, more, :nv] = self.of_g * rate_by_q
-            by_state[:, more, nv : 2 * nv] = self.of_g * self.A
-        unsolved = np.zeros((count, n), dtype=bool)
-        unsolved[:, lines] = solved[..., 0] == 0.0
-        unsolved[:, more] = self.of_g[..., 0] == 0.0 if n > nv + m else False
-        sample, entry = np.nonzero(unsolved)
-        whole[sample, entry, entry] = 1.0
-        return whole, by_state
+            rates = rates + given.of_g * residuals[:, nv + m :]
+        efforts = h * residuals[:, :nv] * given.free
+        return Weights(efforts, rates, given.of_g * rows / h, w * given.free)
+
+
+def _of_forces(system: System, ends: Ends) -> tuple[Floats, Floats]:
+    """Return derivatives (N, nv, nv) by q, of those of constraints too, and by v, or none."""
+    by_q = by_v = np.zeros((0, system.nv, system.nv))
+    if system.forces:
+        by_q, by_v = system.force_derivatives(ends.q, ends.v, ends.t)
+    if system.num_velocity_constraints:
+        of_rows = system.constraint_force_derivative(ends.q, ends.multipliers, ends.t)
+        by_q = by_q + of_rows if len(by_q) else of_rows
+    return by_q, by_v
+
+
+def _of_constraints(system: System, ends: Ends, stabilised: bool) -> tuple[Floats, ...]:
+    """Return A, Z, of_g, of_rate, A_n and E: rows by the size of the mass matrix."""
+    count, nv, m = len(ends.x), system.nv, system.num_velocity_constraints
+    none = np.zeros((count, 0, nv)), np.zeros((0, nv, nv))
+    if not m:
+        return none[0], none[0], np.zeros((count, 0)), np.zeros((count, 0)), *none
+    free = ~prescribed_velocities(system)
+    rows = ConstraintRows.of(system, ends.t, ends.q, ends.v)
+    with_g = by_row(system, np.ones(system.num_position_constraints)) > 0.0
+    largest = system.mass_matrix(ends.q[0]).max()
+    size = np.exp2(np.round(np.log2(largest)))  # by which nothing is rounded
+    scaled = size * (kept_rows(system, ends.q, ends.v, ends.t) != 0.0)
+    of_g, of_rate = scaled * with_g, scaled * ~with_g
+    if not (stabilised and with_g.any()):
+        return *rows, of_g, of_rate, *none
+    A_n = system.constraint_jacobian(ends.q_n, ends.t_n) * free * (of_g != 0.0)[..., None]
+    E = system.constraint_force_derivative(ends.q_n, ends.eta, ends.t_n) * free[:, None]
+    return *rows, of_g, of_rate, A_n, E
 
 
 def times(matrices: Floats, blocks: Floats | None) -> Floats:

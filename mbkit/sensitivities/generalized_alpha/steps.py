@@ -6,6 +6,7 @@ from q and v, which is a part of the first step.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,12 +16,8 @@ from mbkit.errors import ConvergenceError
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha
 from mbkit.sensitivities.accepted_steps import AcceptedSteps, recorded
 from mbkit.sensitivities.corrections import Corrections, back_to_start
-from mbkit.sensitivities.generalized_alpha.equations import Ends, Equations, Gains
-from mbkit.sensitivities.generalized_alpha.parameters import (
-    ResidualChange,
-    changes_by_inputs,
-    contracted,
-)
+from mbkit.sensitivities.generalized_alpha.equations import Ends, Equations, Gains, Weights
+from mbkit.sensitivities.generalized_alpha.parameters import changes_by_inputs, contracted
 from mbkit.sensitivities.generalized_alpha.start import Start
 from mbkit.sensitivities.generalized_alpha.step_sizes import Resized
 from mbkit.sensitivities.linear_steps import (
@@ -32,6 +29,7 @@ from mbkit.sensitivities.linear_steps import (
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
+from mbkit.systems.calls.failures import failure
 
 __all__ = ["AlphaSteps", "Steps"]
 
@@ -64,10 +62,16 @@ class Steps(Linearisation):
         return 4 * self.system.nv
 
     def numbers(self, *, matrices: bool, evaluations: float) -> int:
-        """Numbers of a step: its matrices, and as many again while they are made."""
+        """Numbers of a step: its matrices, and as many again while they are made.
+
+        Without them derivatives of forces and of constraints, where there are some.
+        """
         nv, m = self.system.nv, self.system.num_velocity_constraints
         steps = max(1.0, evaluations) if self.method.adaptive else 1.0
-        return int(steps * (2 * (nv + 2 * m) * (nv + 2 * m) + 10 * nv * (nv + 2 * m)))
+        if matrices:
+            return int(steps * (2 * (nv + 2 * m) * (nv + 2 * m) + 10 * nv * (nv + 2 * m)))
+        of_forces = 8 * nv * (nv + m) if m or self.system.forces else 0
+        return int(steps * (20 * (nv + m) + of_forces))
 
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return S (size, k) by the name of the input."""
@@ -221,11 +225,16 @@ class AlphaSteps(LinearSteps):
         x = run.system.difference(q[:-1], q[1:])
         end = t[1:], q[1:], v[1:], taken.vdot, taken.multipliers
         self.ends = Ends(*end, x, t[:-1], q[:-1], taken.eta)
-        self.equations = Equations.of(run.system, self.gains, self.ends, run.stabilised)
         self.resized: Resized | None = None
         if run.method.adaptive and not run.stabilised and run.system.num_velocity_constraints:
             before = np.append(taken.before or taken.h[0], taken.h[:-1])
             self.resized = Resized.of(run.system, t[:-1], q[:-1], v[:-1], taken.h / before)
+
+    @functools.cached_property
+    def equations(self) -> Equations:
+        """The steps, linear about their ends."""
+        run = self.run
+        return Equations.of(run.system, self.gains, self.ends, stabilised=run.stabilised)
 
     def matrices(self) -> Floats:
         """Return A (N, 4 nv, 4 nv)."""
@@ -242,13 +251,13 @@ class AlphaSteps(LinearSteps):
 
     def _from_starts(self) -> Floats:
         """Return the same, but that steps begin with the velocity and a of their size."""
-        nv, e = self.run.system.nv, self.equations
+        nv, e, (_, G) = self.run.system.nv, self.equations, self.equations.retraction
         known, gain = self.gains.known[..., None, None], self.gains.w[..., None, None]
-        W = np.split(e.W, 3, axis=-1)
+        W = np.split(e.matrices[1], 3, axis=-1)
         by_state = [W[0], *(known[:, 1, b] * W[1] + known[:, 3, b] * W[2] for b in (1, 2, 3))]
-        found = self._ends(ResidualChange(np.concatenate(by_state, axis=-1)))
+        found = self._ends(np.concatenate(by_state, axis=-1))
         A = found.reshape((len(found), 4, nv, 4, nv))
-        A[:, 0, :, 0] += np.eye(nv) if e.G is None else e.G
+        A[:, 0, :, 0] += np.eye(nv) if G is None else G
         for row in (1, 2, 3):
             if e.E is not None:
                 A[:, row, :, 0] += gain[:, row] * e.E
@@ -262,20 +271,22 @@ class AlphaSteps(LinearSteps):
         make = Start.of_open if run.begins_open else Start.of
         return make(run.system, run.method, float(self.gains.h[0]), t, state)
 
-    def _changes(self, names: Sequence[str]) -> Mapping[str, ResidualChange]:
-        return changes_by_inputs(self.run.system, self.gains, self.ends, self.equations, names)
-
-    def _ends(self, change: ResidualChange) -> Floats:
-        """Return what changes of residuals and of w do to the ends, (N, 4 nv, k)."""
-        e, h, gain = self.equations, *(x[..., None, None] for x in (self.gains.h, self.gains.w))
-        D, w = e.solved(change.residuals)
-        w = w + change.w
-        parts = [h * (D if e.T is None else e.T @ D), *(gain[:, row] * w for row in (1, 2, 3))]
+    def _ends(self, residuals: Floats, eta_forces: Any = 0.0) -> Floats:
+        """Return what changes of residuals and of A_n^T eta do to the ends, (N, 4 nv, k)."""
+        h, gain = (x[..., None, None] for x in (self.gains.h, self.gains.w))
+        T, _ = self.equations.retraction
+        D, w = self.equations.solved(residuals)
+        w = w + eta_forces
+        parts = [h * (D if T is None else T @ D), *(gain[:, row] * w for row in (1, 2, 3))]
         return np.concatenate(parts, axis=1)
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return B (N, 4 nv, k) by the name of the input."""
-        found = {name: self._ends(change) for name, change in self._changes(names).items()}
+        e, found = self.equations, {}
+        changes = changes_by_inputs(self.run.system, self.ends, names, eta=e.E is not None)
+        for name, (efforts, rows) in changes.items():
+            eta_forces = 0.0 if rows is None else rows.eta_forces
+            found[name] = self._ends(e.residuals(efforts, rows), eta_forces)
         if self.started and self.resized is None:
             return found
         A, nv = self._from_starts(), self.run.system.nv
@@ -291,48 +302,50 @@ class AlphaSteps(LinearSteps):
         self, adjoint: Floats, seeds: Floats, names: Sequence[str]
     ) -> tuple[Floats, Mapping[str, Floats]]:
         """See `LinearSteps.reverse`: by products with the factors, without the matrices A and B."""
-        nv = self.run.system.nv
-        X, by_v, *adjoints = self._back(adjoint.reshape((4, nv)), seeds.reshape((-1, 4, nv)))
-        run = self.run
-        found = dict(contracted(run.system, self.gains, self.ends, self.equations, names, adjoints))
+        run, nv = self.run, self.run.system.nv
+        X, by_v, weights = self._back(adjoint.reshape((4, nv)), seeds.reshape((-1, 4, nv)))
+        eta = self.equations.E is not None
+        found = dict(contracted(run.system, self.ends, names, weights, eta=eta))
         if self.resized is not None:
             for name, part in self.resized.contracted(by_v, names).items():
-                found[name] += part
+                found[name] = found.get(name, 0.0) + part
         if not self.started:
             start = self._start()
             for name, part in start.contracted(X.reshape(-1), names).items():
                 if name == "tau":
                     found[name][0] += part.sum(axis=0)
                 else:
-                    found[name] += part
+                    found[name] = found.get(name, 0.0) + part
             X = np.concatenate([start.by_state.T @ X.reshape(-1), np.zeros(2 * nv)])
         return X.reshape(-1) + seeds[0], found
 
-    def _back(self, end: Floats, seeds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the adjoint (4, nv) where steps begin, less its seed, of v, residuals and w."""
+    def _back(self, end: Floats, seeds: Floats) -> tuple[Floats, Floats, Weights]:
+        """Return the adjoint (4, nv) where steps begin, less its seed, of v, and of equations."""
         from mbkit.kernels.sensitivities.generalized_alpha_adjoint import (
             Adjoint,
-            Linear,
-            Weights,
+            GainsOfSteps,
             reverse,
         )
+        from mbkit.kernels.status import SINGULAR_STEP, unpack
 
-        e = self.equations
-        count, n, nv = *e.S.shape[:2], end.shape[1]
-        none = np.zeros((0, 0, 0))
-        V = None if self.resized is None else self.resized.matrices
-        optional = [none if each is None else each for each in (e.T, e.G, e.E, e.A_n, V)]
-        linear = Linear(*map(np.ascontiguousarray, (e.S, e.W, *optional)))
+        e, system = self.equations, self.run.system
+        count, n, nv = len(e.x), e.size, system.nv
+        V = np.zeros((0, 0, 0)) if self.resized is None else self.resized.matrices
+        gains = map(np.ascontiguousarray, (self.gains.known, self.gains.w, V))
         later = np.array(seeds)
         later[0] = 0.0
         found = Adjoint(
             np.array(end), later, np.empty((count, n)), np.empty((count, nv)),
-            np.empty((count, nv)), np.empty(n, dtype=np.int64), np.empty((2, max(n, 4 * nv))),
+            np.empty((count, nv)), np.empty(n, dtype=np.int64), np.empty((5, max(n, 2 * nv))),
         )  # fmt: skip
-        status = reverse(Weights(*map(np.ascontiguousarray, self.gains)), linear, found)
-        if status != 0:
+        workspace = system.evaluator.take()
+        status = reverse(workspace.address, GainsOfSteps(*gains), e.given, e.memory, found)
+        if unpack(status)[0] == SINGULAR_STEP:
             raise ConvergenceError(
-                f"System '{self.run.system.name}': a step of the run has a singular matrix, and "
-                f"no derivatives."
+                f"System '{system.name}': a step of the run has a singular matrix, and no "
+                f"derivatives."
             )
-        return found.end, found.v, found.residuals, found.w
+        if status != 0:
+            raise failure(system.evaluator, status, workspace, {"q": self.q[0], "v": self.v[0]})
+        system.evaluator.give_back(workspace)
+        return found.end, found.v, e.weights(found.residuals, found.w)
