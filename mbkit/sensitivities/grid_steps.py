@@ -64,8 +64,9 @@ class GridSteps:
         """See `Piece`."""
         count = len(self.rows) - 1
         added = np.zeros((count, adjoint.size))
-        for k, rows in enumerate(self.rows[:-1]):
-            added[k, : self.width] = seeds.rows[list(rows)].sum(axis=0)
+        saved = [(k, row) for k, rows in enumerate(self.rows[:-1]) for row in rows]
+        steps, numbers = np.array(saved, dtype=np.intp).reshape((-1, 2)).T
+        np.add.at(added[:, : self.width], steps, seeds.rows[numbers])
         for k, branches in self.branches.items():
             for branch in branches:
                 added[k] += branch.reverse(seeds, inputs, total)[0]
