@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, ClassVar
+from typing import Any
 
 from mbkit.errors import UsageError
 
@@ -11,13 +11,11 @@ from mbkit.errors import UsageError
 class FinalBuiltIns:
     """What contracts derive from, so that no method of a class of mbkit is overridden unheard.
 
-    Classes of mbkit are final: their compiled forms, closed forms and descriptions in files belong
-    to all of their methods together, so that a method in a subclass would be asked in one place and
-    not in another. Subclasses with other arguments, or with methods of other names, are welcome.
+    Forces, constraints, integrators, solvers and representations of mbkit are final: their compiled
+    forms, closed forms and descriptions in files belong to all of their methods together, so that a
+    method in a subclass would be asked in one place and not in another. Subclasses with other
+    arguments, or with methods of other names, are welcome.
     """
-
-    #: What subclasses may say otherwise: names, or several together, that nothing else must fit.
-    _heard: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Raise UsageError where the class overrides what a final class of mbkit says."""
@@ -28,8 +26,6 @@ class FinalBuiltIns:
             fields = {field.name for field in getattr(base, "__attrs_attrs__", ())}
             own = {name for name in dir(base) if name[0] != "_" and name not in fields}
             own = {name for name in own if _static(cls, name) is not _static(base, name)}
-            for group in map(str.split, cls._heard):
-                own -= set(group) if own.issuperset(group) else set()
             for name in sorted(own):
                 contract = next(each for each in base.__mro__ if FinalBuiltIns in each.__bases__)
                 own_name, name_of_base = cls.__qualname__, base.__name__

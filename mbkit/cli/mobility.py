@@ -7,6 +7,7 @@ import numpy as np
 from mbkit.constraints import GearRatio
 from mbkit.joints import FixedJoint, Joint
 from mbkit.joints.bases.screw_motion import ScrewMotion
+from mbkit.joints.overriding import moves_as
 from mbkit.parts.parts import Parts
 from mbkit.spatial.arrays import FloatArray
 from mbkit.topology import Topology
@@ -48,9 +49,9 @@ def _is_planar(joints: list[Joint], axes: list[FloatArray]) -> bool:
     hinges: list[FloatArray] = []
     slides: list[FloatArray] = []
     for joint, R in zip(joints, axes, strict=True):
-        if isinstance(joint, FixedJoint):
+        if moves_as(joint, FixedJoint):
             continue
-        if not isinstance(joint, ScrewMotion) or (joint.rate > 0.0 and joint.lead != 0.0):
+        if not moves_as(joint, ScrewMotion) or (joint.rate > 0.0 and joint.lead != 0.0):
             return False
         (hinges if joint.rate > 0.0 else slides).append(R @ joint.direction)
     if not hinges:

@@ -17,6 +17,7 @@ from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.joint import Joint
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motions.screw_product import ScrewProduct
+from mbkit.joints.overriding import moves_as
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
@@ -93,9 +94,9 @@ class CompositeJoint(Joint):
         _check_members(name, joints)
         vars(self).update(name=name, members=joints)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle by name and members: addresses mean nothing in another process."""
-        return CompositeJoint, (self.name, *self.members)
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle what was given alone: addresses mean nothing in another process."""
+        return {name: value for name, value in vars(self).items() if not _is_cached(self, name)}
 
     @functools.cached_property
     def _places(self) -> tuple[tuple[slice, slice, slice], ...]:
@@ -244,11 +245,11 @@ class CompositeJoint(Joint):
         """The members as one product of exponentials, if they are."""
         screws: list[Any] = []
         for joint in self.members:
-            if isinstance(joint, ScrewMotion):
+            if moves_as(joint, ScrewMotion):
                 screws.append(joint.screw)
-            elif isinstance(joint, MotionJoint) and isinstance(joint.motion, ScrewProduct):
+            elif moves_as(joint, MotionJoint) and isinstance(joint.motion, ScrewProduct):
                 screws += list(joint.motion.screws @ SE3.Ad(joint.canonical_frame).T)
-            elif isinstance(joint, CompositeJoint) and joint.screw_product is not None:
+            elif moves_as(joint, CompositeJoint) and joint.screw_product is not None:
                 screws += list(joint.screw_product.screws)
             elif not _is_nothing(joint):
                 return None
@@ -308,6 +309,10 @@ class CompositeJoint(Joint):
         return np.concatenate([start, rows.ravel(), *numbers, [0.0]]), functions
 
 
+def _is_cached(joint: CompositeJoint, name: str) -> bool:
+    return isinstance(getattr(type(joint), name, None), functools.cached_property)
+
+
 def _joined(vectors: Iterable[FloatArray]) -> FloatArray:
     return np.concatenate([np.zeros(0), *vectors])
 
@@ -319,7 +324,7 @@ def _is_nothing(joint: Joint) -> bool:
 
 def _forms(joint: Joint) -> tuple[JointKernels | None, FloatArray, FloatArray]:
     """Return the compiled forms, their parameters and the canonical frame of a member."""
-    if isinstance(joint, ScrewMotion):
+    if moves_as(joint, ScrewMotion):
         product = ScrewProduct(joint.screw.reshape(1, 6), joint.position_units)
         return product.kernels(), product.parameters(), np.eye(4)
     return joint.kernels(), np.asarray(joint.parameters(), np.float64), joint.canonical_frame

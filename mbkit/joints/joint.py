@@ -10,24 +10,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.errors import JointError
-from mbkit.final import FinalBuiltIns
 from mbkit.joints.defaults.complement import complement
 from mbkit.joints.defaults.configuration_from_pose import nearest
 from mbkit.joints.defaults.derivatives import derivatives_of
 from mbkit.joints.kernels import JointKernels
+from mbkit.joints.overriding import derive_anew
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
     from mbkit.joints.prescribed.prescribed_joint import PrescribedJoint
 
 
-class Joint(FinalBuiltIns, abc.ABC):
+class Joint(abc.ABC):
     """How a successor body can move relative to a predecessor body.
 
     Either body carries a joint frame; the pose of the successor's in the predecessor's is T(q). The
     mechanism says where the joint frames sit on the bodies; a joint knows nothing of bodies.
 
-    Subclass it to make a joint of your own, as a plain class or under ``attrs.frozen``. With nq for
+    Subclass it to make a joint of your own, as a plain class or under ``attrs.frozen``, or subclass
+    a joint of mbkit: what follows from methods that you override has its default then. With nq for
     `num_positions`, nv for `num_velocities`:
 
     What must be given
@@ -83,7 +84,7 @@ class Joint(FinalBuiltIns, abc.ABC):
     15. ``kernels()``: compiled forms of 4 to 8, 10, 11 and 13, a `JointKernels`. Default None: the
         methods above are called.
     16. ``parameters()``: numbers that the compiled forms get. Default none.
-    17. ``canonical_frame``: the pose K in the joint frame of a frame in which the compiled forms
+    17. ``canonical_frame``: the pose K in the joint frame of the frame in which the compiled forms
         work: they give K^-1 T K and Ad_K^-1 S. Default the identity.
     18. ``position_units``: a unit for each position, to label plots. Default "".
     19. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
@@ -97,9 +98,8 @@ class Joint(FinalBuiltIns, abc.ABC):
         ``singularity_remedy``: what avoids that. Default infinite: there is no such place.
         ``singularities(q)``: the same for the rows of q. Default one by one.
     22. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
-    23. ``constant_subspace``: whether S is declared to be the same at every q, the bias zero, and
-        `constraint_wrenches` the same everywhere too: derivatives of the dynamics are then exact
-        and cheaper. Default False.
+    23. ``constant_subspace``: whether S and `constraint_wrenches` are declared to be the same at
+        every q: derivatives of the dynamics are then exact and cheaper. Default False.
 
     What must hold
 
@@ -146,12 +146,14 @@ class Joint(FinalBuiltIns, abc.ABC):
     name: str
     num_positions: int
     num_velocities: int
-    _heard = "random", "position_units", "singularity_remedy", "singularity singularities"
 
-    #: Whether the neutral configuration is declared to give the identity.
     zero_reference: bool = False
-    #: Whether S is declared to be the same at every configuration, and the bias zero.
     constant_subspace: bool = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Restore the defaults of what follows from what a subclass overrides."""
+        super().__init_subclass__(**options)
+        derive_anew(cls, Joint)
 
     def __init__(self, name: str) -> None:
         self.name = name

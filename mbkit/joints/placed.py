@@ -14,6 +14,7 @@ from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.composite import CompositeJoint
 from mbkit.joints.joint import Joint
 from mbkit.joints.motions.screw_product import ScrewProduct
+from mbkit.joints.overriding import moves_as
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
@@ -61,9 +62,9 @@ def placed_beside(joint: Joint, point: FloatArray) -> tuple[Joint, FloatArray]:
     """
     if joint.num_velocities == 0:
         return joint, _at(point)
-    if isinstance(joint, ScrewMotion):
+    if moves_as(joint, ScrewMotion):
         return _screw_beside(joint, point)
-    if isinstance(joint, CompositeJoint):
+    if moves_as(joint, CompositeJoint):
         product = joint.screw_product
         if product is not None and math.hypot(*point) > _FAR:
             K = _at(point)
@@ -71,7 +72,7 @@ def placed_beside(joint: Joint, point: FloatArray) -> tuple[Joint, FloatArray]:
             units = joint.position_units
             return PlacedScrews(joint.name, joint, K, ScrewProduct(screws, units)), K
     K = np.array(joint.canonical_frame)
-    if isinstance(joint, MotionJoint):
+    if moves_as(joint, MotionJoint):
         for axis in joint.same_along:
             e = K[:3, axis]
             K[:3, 3] += e * (e @ (point - K[:3, 3]))

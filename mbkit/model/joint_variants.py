@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from mbkit.joints.bases.subgroup_joint import SubgroupJoint
+from mbkit.joints.overriding import moves_as
 from mbkit.model.graph import graph_of
 from mbkit.model.mechanism import Mechanism
 from mbkit.parts.connection import Connection
@@ -53,7 +54,7 @@ def with_joint_coordinates(mechanism: Mechanism, kind: str) -> Mechanism | None:
 
 def _has(connection: Connection, kind: str) -> bool:
     joint = connection.joint
-    return isinstance(joint, SubgroupJoint) and joint.coordinates == kind
+    return moves_as(joint, SubgroupJoint) and joint.coordinates == kind
 
 
 def _changed(connection: Connection, kind: str) -> Connection:
@@ -62,7 +63,7 @@ def _changed(connection: Connection, kind: str) -> Connection:
     A prescribed one keeps those that its motion is in.
     """
     joint: Any = connection.joint
-    is_open = isinstance(joint, SubgroupJoint) and connection.motion is None
+    is_open = moves_as(joint, SubgroupJoint) and connection.motion is None
     if not is_open or joint.coordinates == kind or kind not in joint.kinds:
         return connection
     order = {"order": None} if "order" in attrs.fields_dict(type(joint)) else {}

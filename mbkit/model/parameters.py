@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -212,7 +213,9 @@ def _evolved(joint: Any, fields: dict[str, Any]) -> Any:
             if name.startswith(start)
         }
         members.append(_evolved(member, own) if own else member)
-    return CompositeJoint(joint.name, *members)
+    made = copy.copy(joint)
+    object.__setattr__(made, "members", tuple(members))
+    return made
 
 
 def _changed_joint(edge: Any, fields: dict[str, Any]) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import MbkitError, UsageError, check_choice
 from mbkit.joints import AbsoluteJoint, FreeJoint, Joint
 from mbkit.joints.defaults.poses import pose_of
+from mbkit.joints.overriding import moves_as
 from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.parts.body import Body
 from mbkit.parts.joint_data import JointFriction, JointLimits
@@ -128,10 +129,12 @@ def joint_frames(
     one = np.eye(4)
     if frames is not None:
         S_pred, S_succ, T = _given(frames, what)
-        _check_reached(joint, T, what)
+        _check_reached(joint, T, f"{what}: frames[2]")
         return S_pred, S_succ, T
     if reference is None and isinstance(joint, FreeJoint | AbsoluteJoint):
-        return one, one, inverse(predecessor.pose) @ successor.pose
+        T = inverse(predecessor.pose) @ successor.pose
+        _check_reached(joint, T, f"{what}: the pose of its successor in its predecessor")
+        return one, one, T
     if reference is None:
         return inverse(predecessor.pose), inverse(successor.pose), one
     B = _pose(reference, f"{what}: reference")
@@ -151,13 +154,13 @@ def _given(frames: Any, what: str) -> Any:
 
 def _check_reached(joint: Joint, T: FloatArray, what: str) -> None:
     """Raise UsageError unless a joint reaches its pose at the reference configuration."""
-    if np.array_equal(T, np.eye(4)):
+    if np.array_equal(T, np.eye(4)) or moves_as(joint, FreeJoint) or moves_as(joint, AbsoluteJoint):
         return
     reached = pose_of(joint, joint.configuration_from_pose(T))
     if not np.abs(reached - T).max() <= _REACHED * (1.0 + np.abs(T).max()):
         raise UsageError(
-            f"{what}: frames[2] must be a pose that a {type(joint).__name__} reaches, the nearest "
-            f"one misses it by {np.abs(reached - T).max():.2g}; give its frames such that it does."
+            f"{what} must be a pose that a {type(joint).__name__} reaches, the nearest one misses "
+            f"it by {np.abs(reached - T).max():.2g}; give its frames such that it does."
         )
 
 

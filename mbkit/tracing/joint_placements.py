@@ -21,6 +21,7 @@ from mbkit.joints.built_in import (
     TranslationalJoint,
     UniversalJoint,
 )
+from mbkit.joints.overriding import moves_as
 from mbkit.kernels import layout
 from mbkit.tracing.parameters import Free
 
@@ -60,7 +61,7 @@ def is_of_places(system: System, each: Free) -> bool:
     joint = _joints(system).get(name)
     if field in _IN_MEMORY.get(type(joint), ()):
         return True
-    if field == "pitch" and isinstance(joint, HelicalPlanarJoint):
+    if field == "pitch" and moves_as(joint, HelicalPlanarJoint):
         return True
     return (field == "axis" and type(joint) in JOINT_TYPES.values()) or _is_screw(joint, field)
 
@@ -80,7 +81,7 @@ def _joints(system: System) -> dict[str, Joint]:
 
 def _is_screw(joint: Joint | None, field: str) -> bool:
     """Return whether a field is the screw of a joint whose axis is nearby, if it has one."""
-    return isinstance(joint, ScrewJoint) and field == "screw" and not joint.is_far
+    return moves_as(joint, ScrewJoint) and field == "screw" and not joint.is_far
 
 
 def enter_places(trace: Trace) -> None:

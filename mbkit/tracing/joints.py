@@ -15,8 +15,10 @@ from mbkit.differentiation.tape import Number, Traced, value_of
 from mbkit.errors import UsageError
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.bases.screw_motion import ScrewMotion
+from mbkit.joints.defaults.canonical_frame import CanonicalFrame
 from mbkit.joints.defaults.derivatives import traced_motion
 from mbkit.joints.defaults.own_methods import defines
+from mbkit.joints.overriding import moves_as
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import DONE, SLOT_STATUS
 from mbkit.systems.memory.callbacks import callback_address
@@ -54,7 +56,7 @@ class TracedJoints:
                 continue
             for each in _members(joint):
                 # within others a screw has the form of a product of one
-                form = each.in_joint_frame if isinstance(each, ScrewMotion) else each
+                form = each.in_joint_frame if moves_as(each, ScrewMotion) else each
                 kernels: Any = form.kernels()
                 for operation in ("motion", "retract", "rates", "dexp_inv"):
                     kernel = getattr(kernels, operation, None)
@@ -79,11 +81,13 @@ class TracedJoints:
         self, slot: int, _parameters: Any, q: Any, v: Any, R: Any, p: Any, S: Any, bias: Any
     ) -> int:
         joint = self._joints[slot]
-        nv = joint.num_velocities
+        nv, frame = joint.num_velocities, CanonicalFrame.of(joint)
         own_q, own_v = q[: joint.num_positions].copy(), v[:nv].copy()
 
         def run() -> list[Number]:
             T, columns, rate = self._motion_of(joint, own_q, own_v)
+            if frame is not None:
+                T, columns, rate = frame.pose(T), frame.to_twist @ columns, frame.to_twist @ rate
             return [*T[:3, :3].ravel(), *T[:3, 3], *columns.T.ravel(), *rate]
 
         found = self.trace.refusing(f"Joint {joint.name!r}", lambda: self.trace.tape.every_way(run))
@@ -128,6 +132,8 @@ class TracedJoints:
         joint = self._joints[slot]
         pose = np.eye(4).astype(object)
         pose[:3, :3], pose[:3, 3] = T[:9].reshape(3, 3), T[9:12]
+        frame = CanonicalFrame.of(joint)
+        pose = pose if frame is None else frame.in_joint_frame(pose)
         return self._by_method(joint, "configuration_from_pose", (pose,), out, joint.num_positions)
 
     def _wrenches_of_python_joint(self, slot: int, _parameters: Any, q: Any, out: Any) -> int:
@@ -136,15 +142,19 @@ class TracedJoints:
 
         joint, trace = self._joints[slot], self.trace
         nv, own = joint.num_velocities, q[: joint.num_positions].copy()
+        frame = CanonicalFrame.of(joint)
+
+        def to_wrench(W: Any) -> Any:
+            return W if frame is None else frame.to_wrench @ W
 
         def run() -> list[Number]:
             if defines(joint, "constraint_wrenches"):
                 found = trace.copies.convert(joint).constraint_wrenches(own)
-                return [*checked_numbers(found, (6, 6 - nv)).T.ravel()]
+                return [*to_wrench(checked_numbers(found, (6, 6 - nv))).T.ravel()]
             columns = self._motion_of(joint, own, np.zeros(nv, dtype=object))[1].T.flatten()
             W = np.zeros(6 * (6 - nv), dtype=object)
             trace.copies.convert(complement)(columns, nv, W)
-            return [*W]
+            return [*to_wrench(W.reshape(6 - nv, 6).T).T.ravel()]
 
         found = trace.refusing(f"Joint {joint.name!r}", lambda: trace.tape.every_way(run))
         out[: len(found)] = found
@@ -207,7 +217,7 @@ def _refusing_searches(trace: Trace) -> dict[int, Callable[..., int]]:
 
     def refuse(joint: Joint) -> Callable[..., int]:
         def call(*_arguments: Any) -> int:
-            if isinstance(joint, CompositeJoint):
+            if moves_as(joint, CompositeJoint):
                 raise _searched(trace, joint)
             raise _searched(trace, joint, "give it a compiled 'configuration_from_pose', or ")
 
@@ -338,7 +348,7 @@ def _define(joint: Joint, method: str) -> bool:
 def _members(joint: Joint) -> list[Joint]:
     """Return a joint and the joints that it is made of."""
     found = [joint]
-    if isinstance(joint, CompositeJoint):
+    if moves_as(joint, CompositeJoint):
         for member in joint.members:
             found += _members(member)
     return found

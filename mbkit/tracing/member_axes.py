@@ -25,6 +25,7 @@ from mbkit.joints.built_in import (
     UniversalJoint,
 )
 from mbkit.joints.motions.screw_product import ScrewProduct
+from mbkit.joints.overriding import moves_as
 from mbkit.tracing.joint_placements import screw_of, turned, unit, write_pitch
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _found(system: System, path: str) -> tuple[int, list[Any]] | None:
     of_loops = [(-1, each) for each in system.arrays.closure.joints]
     for row, each in [*enumerate(system.arrays.joints), *of_loops]:
         joint: Any = getattr(each, "joint", each)
-        if kind == "joints" and isinstance(joint, CompositeJoint):
+        if kind == "joints" and moves_as(joint, CompositeJoint):
             chain = _members(joint, rest.rpartition(".")[0])
             if chain is not None:
                 return row, chain
@@ -81,7 +82,7 @@ def _members(joint: Any, path: str) -> list[Any] | None:
     """Return the joints that the names of a path lead through, from a composite joint on."""
     if path == joint.name:
         return [joint]
-    if not isinstance(joint, CompositeJoint) or not path.startswith(f"{joint.name}."):
+    if not moves_as(joint, CompositeJoint) or not path.startswith(f"{joint.name}."):
         return None
     for member in joint.members:
         chain = _members(member, path[len(joint.name) + 1 :])
@@ -105,6 +106,11 @@ def _enter(trace: Trace, path: str) -> None:
         raise UsageError(
             f"{trace.what}: {path!r} cannot stay free, since joint {joint.name!r} has a member in "
             f"Python; put a body between the members, or leave it out."
+        )
+    if not moves_as(member, MotionJoint):
+        raise UsageError(
+            f"{trace.what}: {path!r} cannot stay free, since {type(member).__name__} has a motion "
+            f"of its own; leave it out."
         )
     owner, _, field = path.rpartition(".")
     if field != "axis":
@@ -235,8 +241,8 @@ def _count_screws(joint: Any) -> int:
 
 def _count_pieces(joint: Any) -> int:
     """Return how many pieces a joint has in `mbkit.systems.memory.joint_pieces`."""
-    if isinstance(joint, CompositeJoint):
+    if moves_as(joint, CompositeJoint):
         return sum(map(_count_pieces, joint.members))
-    if isinstance(joint, MotionJoint) and not isinstance(joint, ScrewMotion):
+    if moves_as(joint, MotionJoint) and not isinstance(joint, ScrewMotion):
         return len(joint.motion.screws) if isinstance(joint.motion, ScrewProduct) else 1
     return 1

@@ -234,13 +234,13 @@ def _made(
     kind = known_class(type_name, types, Joint, "joint", path, faults)
     if kind is None:
         return None
-    if kind is CompositeJoint:
+    if issubclass(kind, CompositeJoint):
         fields["members"] = read_members(fields.get("members"), types, path, faults)
     made: Joint | None = None
     with faults.of_plugin(registry().owner("joint", kind)), faults.at(*path):
         drop_unknown(kind, "joint", fields, others, path, faults)
-        if kind is CompositeJoint:
-            made = CompositeJoint(name, *fields["members"])
+        if issubclass(kind, CompositeJoint):
+            made = kind(name=name, **fields)
         elif attrs.has(kind):
             made = cast("Joint", converter().structure({"name": name, **fields}, kind))
         else:

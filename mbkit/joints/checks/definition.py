@@ -17,7 +17,7 @@ from mbkit.joints.defaults.derivatives import (
     TraceFailedError,
     WrongTraceError,
 )
-from mbkit.joints.defaults.own_methods import defines
+from mbkit.joints.defaults.own_methods import defines, is_of_user
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.spatial.frames import check_pose
@@ -111,7 +111,7 @@ def _check_steps(joint: Joint, what: str, nv: int) -> None:
         )
     if nv == 0 and ndx > 0:
         raise JointError(f"{what}: ndx must be 0 where num_velocities is 0, got {ndx}.")
-    if (ndx > nv) != defines(joint, "rates"):
+    if (ndx > nv) != is_of_user(joint, "rates"):
         raise JointError(
             f"{what}: {kind} has {ndx} steps and {nv} velocities; "
             + (

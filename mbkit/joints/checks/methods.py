@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import GeometryError, JointError, ShapeError
-from mbkit.joints.defaults.own_methods import defines
+from mbkit.joints.defaults.own_methods import is_of_user
 from mbkit.joints.joint import Joint
 from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import check_array, frozen_array
@@ -130,7 +130,8 @@ def check_compiled(joint: Joint, what: str) -> None:
     if kernels is not None:
         _check_compiled_rates(joint, kernels, what)
     missing = [name for name in _GROUP if kernels is not None and getattr(kernels, name) is None]
-    if missing and any(defines(joint, name) for name in _GROUP):
+    adds = joint.positions_add or type(joint).retract is Joint.retract
+    if missing and (not adds or any(is_of_user(joint, name) for name in _GROUP)):
         raise JointError(
             f"{what}: {type(joint).__name__} has a retract of its own and compiled forms, but none "
             f"of {' and '.join(missing)}; compiled, coordinates would simply be added. Give them "

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.composite import CompositeJoint
 from mbkit.joints.joint import Joint
+from mbkit.joints.overriding import moves_as
 
-__all__ = ["defines", "is_searched"]
+__all__ = ["defines", "is_of_user", "is_searched"]
 
 
 def defines(joint: Joint, method: str) -> bool:
@@ -15,12 +17,18 @@ def defines(joint: Joint, method: str) -> bool:
     return getattr(type(joint), method) is not getattr(Joint, method)
 
 
+def is_of_user(joint: Joint, method: str) -> bool:
+    """Whether a joint's class has a method that is neither the default nor one of mbkit's."""
+    known = (getattr(kind, method) for kind in (Joint, MotionJoint, CompositeJoint))
+    return getattr(type(joint), method) not in known
+
+
 def is_searched(joint: Joint) -> bool:
     """Whether a user's joint gives its pose alone, of which its configuration has to be found.
 
     That takes long, and where several configurations have one pose it may find another one.
     """
-    if isinstance(joint, CompositeJoint):
+    if moves_as(joint, CompositeJoint):
         return any(map(is_searched, joint.members))
     if vars(type(joint)).get("__final__") or joint.num_velocities == 0:
         return False

@@ -15,6 +15,7 @@ import numpy as np
 
 from mbkit.joints import CompositeJoint
 from mbkit.joints.kernels import CompiledFunction
+from mbkit.joints.overriding import moves_as
 from mbkit.kernels.layout import OWN_FRAME_SIZE
 from mbkit.systems import System
 
@@ -147,7 +148,7 @@ def _of_user(thing: Any, depth: int = _DEPTH) -> bool:
 def _joints(joints: Iterable[Any]) -> Iterator[Any]:
     """Give all joints, in place of composite ones their members: these point to functions."""
     for joint in joints:
-        if isinstance(joint, CompositeJoint):
+        if moves_as(joint, CompositeJoint):
             yield from _joints(joint.members)
         elif joint is not None:
             yield joint
@@ -275,13 +276,14 @@ class _Walk:
             for name, member in sorted(vars(each).items()) if not _foreign(each) else ():
                 inner = getattr(member, "__func__", getattr(member, "fget", member))
                 # the hash of attrs has another constant in each process
-                if isinstance(inner, types.FunctionType) and name != "__hash__":
+                own = isinstance(inner, types.FunctionType) and not _foreign(inner)
+                if own and name != "__hash__":
                     yield f"{name} {self._code(inner.__code__)} {self._held(inner)}"
 
 
-def _foreign(kind: type) -> bool:
-    """Return whether a class comes with Python or a library that has a version."""
-    return kind.__module__.partition(".")[0] in _LIBRARIES
+def _foreign(kind: type | types.FunctionType) -> bool:
+    """Return whether a class or function comes with Python or a library that has a version."""
+    return (kind.__module__ or "").partition(".")[0] in _LIBRARIES
 
 
 def _names(code: types.CodeType) -> set[str]:

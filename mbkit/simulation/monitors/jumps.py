@@ -10,6 +10,7 @@ import numpy as np
 
 from mbkit.errors import JumpWarning
 from mbkit.joints import RevoluteJoint
+from mbkit.joints.overriding import moves_as
 from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.simulation.monitors.monitor import Monitor
 
@@ -117,7 +118,7 @@ def _steps(interval: _Interval) -> _Difference:
     joint = motion.joint
     if len(v0) == 1 and len(before[0]) == 1:
         x = [float(now[0][0] - before[0][0])]
-        if isinstance(joint, RevoluteJoint) and abs(x[0]) > math.pi:
+        if moves_as(joint, RevoluteJoint) and abs(x[0]) > math.pi:
             x[0] = math.remainder(x[0], 2.0 * math.pi)  # the same angle
     else:
         x = np.asarray(joint.difference(before[0], now[0])).tolist()

@@ -9,6 +9,7 @@ import numpy as np
 
 from mbkit.errors import LargeStepWarning
 from mbkit.joints import AbsoluteJoint
+from mbkit.joints.overriding import moves_as
 from mbkit.systems import System
 
 __all__ = ["LargeSteps"]
@@ -30,7 +31,7 @@ class LargeSteps:
 
     def __init__(self, system: System, h: float) -> None:
         self._h = h
-        self._joints = [each for each in system.arrays.joints if isinstance(each, AbsoluteJoint)]
+        self._joints = [each for each in system.arrays.joints if moves_as(each, AbsoluteJoint)]
         first = [system.velocity_slice(joint.name).start for joint in self._joints]
         self._angular = np.array(first, dtype=np.intp)[:, None] + np.arange(3)
         self._ranges = np.array([joint.local.rotation.range for joint in self._joints])

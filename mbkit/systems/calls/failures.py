@@ -16,6 +16,7 @@ from mbkit.errors import (
     SingularMassMatrixError,
 )
 from mbkit.joints import FreeJoint, SphericalJoint
+from mbkit.joints.overriding import moves_as
 from mbkit.kernels.layout import DONE, QUATERNION_TOLERANCE, SCREW, SLOT_STATUS
 from mbkit.systems.memory.callbacks import taken_error
 
@@ -117,7 +118,7 @@ def _joint_failure(
     if bad is not None:
         return NotFiniteError(bad)
     joint = evaluator.arrays.joints[row]
-    if not isinstance(joint, SphericalJoint | FreeJoint | None):
+    if not (joint is None or moves_as(joint, SphericalJoint) or moves_as(joint, FreeJoint)):
         for q in evaluator.positions_of_row(row, arguments):
             try:
                 joint.pose(q)

@@ -16,6 +16,7 @@ from mbkit.joints.motions.absolute_motion import AbsoluteMotion
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.joints.motions.screw_sum import ScrewSum
+from mbkit.joints.overriding import moves_as
 from mbkit.kernels.higher_orders import layout
 from mbkit.kernels.layout import SCREW, SCREW_IN_OWN_FRAME
 from mbkit.spatial.arrays import FloatArray
@@ -112,23 +113,22 @@ class JointPieces:
 
 def _of_row(joint: Joint) -> Iterator[_Piece]:
     """Give the pieces of a joint in the canonical frame that its row has."""
-    if isinstance(joint, MotionJoint):
+    if moves_as(joint, MotionJoint):
         yield from _of_motion(joint.motion, np.eye(4))
-    elif isinstance(joint, CompositeJoint):
+    elif moves_as(joint, CompositeJoint):
         yield from _of_joint(joint)
     else:
-        # compiled forms work in the canonical frame, methods in the joint's
-        K = np.eye(4) if joint.kernels() is None else inverse(np.asarray(joint.canonical_frame))
-        yield _given(joint, K)
+        # rows are in the canonical frame, methods in the joint's
+        yield _given(joint, inverse(np.asarray(joint.canonical_frame)))
 
 
 def _of_joint(joint: Joint) -> Iterator[_Piece]:
     """Give the pieces of a joint in its own frame."""
-    if isinstance(joint, ScrewMotion):
+    if moves_as(joint, ScrewMotion):
         yield from _of_motion(joint.in_joint_frame, np.eye(4))
-    elif isinstance(joint, MotionJoint):
+    elif moves_as(joint, MotionJoint):
         yield from _of_motion(joint.motion, np.asarray(joint.canonical_frame))
-    elif isinstance(joint, CompositeJoint):
+    elif moves_as(joint, CompositeJoint):
         for member in joint.members:
             yield from _of_joint(member)
     else:

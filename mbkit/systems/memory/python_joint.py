@@ -8,6 +8,7 @@ import numpy as np
 
 from mbkit.errors import JointError
 from mbkit.joints import Joint
+from mbkit.joints.defaults.canonical_frame import CanonicalFrame
 from mbkit.joints.defaults.derivatives import derivatives_of
 from mbkit.joints.defaults.own_methods import defines
 from mbkit.joints.defaults.poses import pose_of
@@ -54,6 +55,7 @@ class PythonJointSlot:
         # None where both methods are there and the pose need not be differentiated
         complete = defines(joint, "motion_subspace") and defines(joint, "bias")
         self._derivatives = None if complete else derivatives_of(joint)
+        self._frame = CanonicalFrame.of(joint)
         self.error: BaseException | None = None
         self.memory = np.zeros(layout.SLOT_FIRST + 2 * width + max(layout.SLOT_SIZE, width))
         first = self.memory[layout.SLOT_FIRST :]
@@ -89,6 +91,15 @@ class PythonJointSlot:
         self._p[:] = pose[:3, 3]
         _assign(self._S, S, joint, "motion_subspace")
         _assign(self._bias, bias, joint, "bias")
+        if self._frame is not None:
+            self._to_canonical_frame(self._frame)
+
+    def _to_canonical_frame(self, frame: CanonicalFrame) -> None:
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = self._R, self._p
+        T = frame.pose(T)
+        self._R[:], self._p[:] = T[:3, :3], T[:3, 3]
+        self._S[:], self._bias[:] = frame.to_twist @ self._S, frame.to_twist @ self._bias
 
     def pose_fault(self) -> str:
         """Return what is wrong with the pose that `motion` left."""
@@ -120,12 +131,16 @@ class PythonJointSlot:
         """Write the wrenches that the joint bears."""
         wrenches = self.joint.constraint_wrenches(self.q)
         _assign(self._wrenches, wrenches, self.joint, "constraint_wrenches")
+        if self._frame is not None:
+            self._wrenches[:] = self._frame.to_wrench @ self._wrenches
 
     def configuration_from_pose(self) -> None:
         """Write the configuration nearest to a pose."""
         T = np.eye(4)
         T[:3, :3] = self._target[:9].reshape(3, 3)
         T[:3, 3] = self._target[9:]
+        if self._frame is not None:
+            T = self._frame.in_joint_frame(T)
         _assign(
             self._positions,
             self.joint.configuration_from_pose(T),

@@ -68,3 +68,33 @@ def test_a_flat_disc_and_a_quaternion_that_is_none_are_refused():
         system.mass_matrix([1.0, 1.0, 0, 0, 0, 0])
     (near,) = mb.near_singularity(system, [np.cos(0.02), np.sin(0.02), 0, 0, 0, 0])
     assert near.joint == "rolls"
+
+
+def test_a_subclass_is_obeyed():
+    """With another pose, or another place of the centre, the compiled form is not asked."""
+
+    class Lifted(RollingSphere):
+        def pose(self, q):
+            T = super().pose(q)
+            T[2, 3] += 0.5
+            return T
+
+    class Sliding(RollingSphere):
+        def centre(self, n, w):
+            u, rate = super().centre(n, w)
+            return 3.0 * u, 3.0 * rate
+
+    systems = []
+    for kind in (RollingSphere, Lifted, Sliding):
+        mech = mb.Mechanism("marble")
+        body = mech.add_body(mb.Body("marble", mb.SpatialInertia.sphere(2.0, radius=0.25)))
+        mech.add_joint(kind("rolls", radius=0.25), mech.world, body)
+        systems.append(mech.assemble())
+        check_joint(kind("rolls", radius=0.25)).raise_if_failed()
+    plain, lifted, sliding = systems
+    q = plain.retract(plain.reference_configuration(), np.linspace(0.1, 0.5, plain.ndx))
+    np.testing.assert_allclose(lifted.poses(q)[1, 2, 3], 0.75, atol=1e-12)
+    np.testing.assert_allclose(sliding.poses(q)[1, 2, 3], 0.75, atol=1e-12)
+    v = np.array([1.0, -2.0, 0.5])
+    np.testing.assert_allclose(lifted.twists(q, v), plain.twists(q, v), atol=1e-12)
+    np.testing.assert_allclose(sliding.twists(q, v)[1, 3:], 3.0 * plain.twists(q, v)[1, 3:])
