@@ -162,7 +162,7 @@ def _in_lanes(problem: Problem, products: Any) -> StepInLanes:
     """Return how several runs take these steps side by side."""
     from mbkit.integrators.compiled import StepInLanes
     from mbkit.kernels.time_loops.exponentials import METHOD, step_in_lanes
-    from mbkit.kernels.time_loops.fixed_steps_in_lanes import size_of_stages
+    from mbkit.kernels.time_loops.memory_in_lanes import size_of_stages
 
     count = products.c.size
     method = Record(

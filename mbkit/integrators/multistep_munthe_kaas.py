@@ -142,7 +142,7 @@ class MultistepMuntheKaas(Integrator):
 def _in_lanes(problem: Problem, beta: Any, scheme: Any) -> StepInLanes:
     """Return how several runs take these steps side by side."""
     from mbkit.integrators.compiled import StepInLanes
-    from mbkit.kernels.time_loops.fixed_steps_in_lanes import size_of_stages
+    from mbkit.kernels.time_loops.memory_in_lanes import size_of_stages
     from mbkit.kernels.time_loops.multistep_munthe_kaas import METHOD, step_in_lanes
 
     known, rows, nv = np.zeros(1), max(beta.size, scheme.b.size), problem.nv

@@ -184,7 +184,7 @@ def _equal_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
 def _in_lanes(problem: Problem, scheme: Any) -> StepInLanes:
     """Return how several runs take these steps side by side."""
     from mbkit.integrators.compiled import StepInLanes
-    from mbkit.kernels.time_loops.fixed_steps_in_lanes import size_of_stages
+    from mbkit.kernels.time_loops.memory_in_lanes import size_of_stages
     from mbkit.kernels.time_loops.munthe_kaas import step_in_lanes
 
     count = scheme.b.size
@@ -207,7 +207,7 @@ def _adaptive_in_lanes(problem: Problem, scheme: Any, control: Any) -> StepInLan
     """Return how several runs take steps side by side that each of them chooses."""
     from mbkit.integrators.compiled import StepInLanes
     from mbkit.kernels.time_loops.adaptive_in_lanes import METHOD, attempt_in_lanes, size_of_rest
-    from mbkit.kernels.time_loops.fixed_steps_in_lanes import size_of_stages
+    from mbkit.kernels.time_loops.memory_in_lanes import size_of_stages
 
     count = scheme.b.size
     numbers = size_of_stages(problem.nq, problem.nv, count) + size_of_rest(problem.nq, problem.nv)

@@ -601,7 +601,6 @@ def test_what_a_run_loads_is_compiled_beforehand(tmp_path):
         needed = {*done.stdout.splitlines()[-1].split()}
         listed = kernels_of_runs(chosen_steps=chosen_steps)
         modules = tuple(each.partition(":")[0].removeprefix("mbkit.kernels.") for each in listed)
-        modules += ("time_loops.fixed_steps_in_lanes",)  # which the loop of fixed steps imports
         assert {each for each in needed if not each.startswith(modules)} == set()
 
 

@@ -33,15 +33,13 @@ from mbkit.kernels.explicit_integrators.stages import (
 )
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import INACCURATE, OK, STEP_TOO_SMALL, TOO_MANY, failure
-from mbkit.kernels.time_loops.fixed_steps_in_lanes import (
-    Kept,
-    Together,
+from mbkit.kernels.time_loops.fixed_steps_in_lanes import Kept, Together, write_state
+from mbkit.kernels.time_loops.memory_in_lanes import (
     behind_stages,
     part_of,
     stages_in,
     state_in,
     table_of,
-    write_state,
 )
 from mbkit.kernels.time_loops.munthe_kaas import METHOD as SCHEME
 from mbkit.kernels.time_loops.munthe_kaas import scheme_in_lanes

@@ -35,7 +35,7 @@ from mbkit.kernels.explicit_integrators.uncounted_records import (
 )
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.event_watch import look
-from mbkit.kernels.time_loops.fixed_steps_in_lanes import (
+from mbkit.kernels.time_loops.memory_in_lanes import (
     behind_stages,
     part_of,
     stages_in,

@@ -1,14 +1,12 @@
 """Several runs that take the steps of one method side by side, each in a lane of the registers.
 
 The step itself is the one of a single run, compiled for lanes: a function of the form `STEP`, which
-its module has besides its loop. What it works on lies in one piece of memory: the state, then the
-stages, then what the method has of its own.
+its module has besides its loop. What it works on is as in `memory_in_lanes`.
 """
 
 from typing import NamedTuple
 
 from mbkit.kernels.compile import (
-    as_array,
     call_address,
     floats,
     floats_at,
@@ -16,17 +14,14 @@ from mbkit.kernels.compile import (
     int64,
     integers,
     kernel,
-    pointer_after,
     pointer_at,
     stack,
     typed,
 )
-from mbkit.kernels.explicit_integrators.stages import Stages
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import OK
-from mbkit.kernels.time_loops.records import Grid, State
+from mbkit.kernels.time_loops.records import Grid
 from mbkit.kernels.time_loops.step_times import instant, step_of
-from mbkit.kernels.workspace import bodies
 
 #: ``step(space, method, t, h, end, memory)`` with the address of a record of the method: it leaves
 #: the end of the step in the place of the state, and returns a status of all runs together.
@@ -66,58 +61,6 @@ class Kept(NamedTuple):
     v: stack
     work: stack
     multipliers: stack  # of no columns where they are not kept
-
-
-@helper
-def part_of(memory, first, count):
-    """Some of the numbers, as an array."""
-    return as_array(pointer_after(memory, first), count)
-
-
-@helper
-def table_of(memory, first, count, width):
-    """The same in rows."""
-    return as_array(pointer_after(memory, first), count * width).reshape((count, width))
-
-
-@helper
-def state_in(space, memory):
-    """The state, at the begin of the memory."""
-    nq = bodies(space)[0].num_positions
-    nv = bodies(space)[0].num_velocities
-    return State(
-        part_of(memory, 0, nq), part_of(memory, nq, nv), part_of(memory, nq + nv, NUM_POWERS)
-    )
-
-
-@helper
-def stages_in(space, memory, count):
-    """The stages, behind the state; velocities are the rates of steps."""
-    nq = bodies(space)[0].num_positions
-    nv = bodies(space)[0].num_velocities
-    first = nq + nv + NUM_POWERS
-    v = part_of(memory, first + nv, nv)
-    tables = first + 2 * (nv + nq)
-    powers = tables + 2 * count * nv
-    return Stages(
-        table_of(memory, tables, count, nv), table_of(memory, tables + count * nv, count, nv),
-        table_of(memory, powers, count, NUM_POWERS), part_of(memory, first, nv), v,
-        part_of(memory, first + 2 * nv, nq), v, part_of(memory, first + 2 * nv + nq, nq),
-    )  # fmt: skip
-
-
-def size_of_stages(nq: int, nv: int, count: int) -> int:
-    """Return how many numbers the state and the stages are."""
-    return (nq + nv + NUM_POWERS) + 2 * (nv + nq) + count * (2 * nv + NUM_POWERS)
-
-
-@helper
-def behind_stages(space, memory, count):
-    """What the method has of its own."""
-    nq = bodies(space)[0].num_positions
-    nv = bodies(space)[0].num_velocities
-    first = nq + nv + NUM_POWERS
-    return pointer_after(memory, first + 2 * (nv + nq) + count * (2 * nv + NUM_POWERS))
 
 
 @helper

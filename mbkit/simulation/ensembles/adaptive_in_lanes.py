@@ -40,7 +40,7 @@ class AdaptiveGroup:
         starts: Callable[[int, int], Start],
     ) -> None:
         from mbkit.kernels.time_loops.adaptive_in_lanes import NOBODY, NUM_OWN, Occupied
-        from mbkit.kernels.time_loops.fixed_steps_in_lanes import size_of_stages
+        from mbkit.kernels.time_loops.memory_in_lanes import size_of_stages
         from mbkit.kernels.time_loops.munthe_kaas_adaptive import NUM_PROGRESS
 
         self.lanes, self.gathered, self.starts = lanes, gathered, starts
