@@ -25,7 +25,7 @@ OF_SCRIPTS = (
 
 #: What runs call besides whose method chooses its steps.
 OF_CHOSEN_STEPS = (
-    "integration_problem",
+    "calls.integration_problem",
     "explicit_integrators.step_entries",
 )
 

@@ -70,7 +70,7 @@ class BodyWrench(BodyForce):
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""
-        from mbkit.kernels.forces import body_wrench
+        from mbkit.kernels.forces.kinds import body_wrench
 
         return ForceKernels(body_wrench.evaluate, reads_time=self.times.size > 0)
 

@@ -71,7 +71,7 @@ class Bushing(PairForce):
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""
-        from mbkit.kernels.forces import bushing
+        from mbkit.kernels.forces.kinds import bushing
 
         return ForceKernels(bushing.evaluate, bushing.potential, reads_time=False)
 

@@ -69,7 +69,7 @@ class Drag(BodyForce):
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""
-        from mbkit.kernels.forces import drag
+        from mbkit.kernels.forces.kinds import drag
 
         return ForceKernels(drag.evaluate, reads_time=False)
 

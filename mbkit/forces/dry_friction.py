@@ -58,7 +58,7 @@ class DryFriction(JointForce):
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""
-        from mbkit.kernels.forces import dry_friction
+        from mbkit.kernels.forces.kinds import dry_friction
 
         return ForceKernels(dry_friction.evaluate, reads_time=False)
 

@@ -53,7 +53,7 @@ class JointDamper(JointForce):
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""
-        from mbkit.kernels.forces import joint_damper
+        from mbkit.kernels.forces.kinds import joint_damper
 
         return ForceKernels(
             joint_damper.evaluate, linear=(0.0, 0.0, self.damping), reads_time=False

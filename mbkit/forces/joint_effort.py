@@ -79,7 +79,7 @@ class JointEffort(JointForce):
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""
-        from mbkit.kernels.forces import joint_effort
+        from mbkit.kernels.forces.kinds import joint_effort
 
         return ForceKernels(joint_effort.evaluate, reads_time=self.times.size > 0)
 

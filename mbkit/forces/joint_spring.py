@@ -52,7 +52,7 @@ class JointSpring(PositionForce):
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""
-        from mbkit.kernels.forces import joint_spring
+        from mbkit.kernels.forces.kinds import joint_spring
 
         return ForceKernels(
             joint_spring.evaluate,

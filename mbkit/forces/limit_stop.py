@@ -75,7 +75,7 @@ class LimitStop(PositionForce):
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""
-        from mbkit.kernels.forces import limit_stop
+        from mbkit.kernels.forces.kinds import limit_stop
 
         return ForceKernels(limit_stop.evaluate, limit_stop.potential, reads_time=False)
 

@@ -63,7 +63,7 @@ class SpringDamper(PairForce):
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""
-        from mbkit.kernels.forces import spring_damper
+        from mbkit.kernels.forces.kinds import spring_damper
 
         return ForceKernels(
             spring_damper.evaluate, spring_damper.potential, spring=True, reads_time=False

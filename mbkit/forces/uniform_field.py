@@ -57,7 +57,7 @@ class UniformField(Force):
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""
-        from mbkit.kernels.forces import uniform_field
+        from mbkit.kernels.forces.kinds import uniform_field
 
         if self.bodies:
             return ForceKernels(uniform_field.evaluate, uniform_field.potential, reads_time=False)

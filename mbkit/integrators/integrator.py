@@ -166,7 +166,7 @@ class Problem:
         a step loops are a little open, and accelerations that satisfy one set of rows here and
         another there cost the method its order where rows depend on others. None: on its own.
         """
-        from mbkit.kernels.integration_problem import accelerate, accelerate_stage
+        from mbkit.kernels.calls.integration_problem import accelerate, accelerate_stage
 
         self.counts[EVALUATIONS] += 1.0
         arrays = {"q": q, "v": v, "vdot": vdot, "powers": powers}
@@ -176,7 +176,7 @@ class Problem:
 
     def retract(self, q: Any, x: Any, out: Any) -> int:
         """Write the configuration (nq,) that the step x (ndx,) leads to; return a status."""
-        from mbkit.kernels.integration_problem import move
+        from mbkit.kernels.calls.integration_problem import move
 
         return self._ask("retract", move, {"q": q, "x": x, "out": out})
 
@@ -185,7 +185,7 @@ class Problem:
 
         They are v but for nonholonomic joints, which have fewer velocities than steps.
         """
-        from mbkit.kernels.integration_problem import rates
+        from mbkit.kernels.calls.integration_problem import rates
 
         return self._ask("rates", rates, {"q": q, "v": v, "out": out})
 
@@ -195,7 +195,7 @@ class Problem:
         w is what `rates` says there. The result is w where the joints' coordinates are a vector
         space. Returns a status.
         """
-        from mbkit.kernels.integration_problem import rate
+        from mbkit.kernels.calls.integration_problem import rate
 
         return self._ask("dexp_inv", rate, {"x": x, "w": w, "out": out})
 
@@ -204,7 +204,7 @@ class Problem:
 
         Nothing is done for a tree.
         """
-        from mbkit.kernels.integration_problem import close_at
+        from mbkit.kernels.calls.integration_problem import close_at
 
         return self._ask("close", close_at, {"t": t, "q": q, "v": v})
 
@@ -214,12 +214,12 @@ class Problem:
         Writes q and v of prescribed joints, those of t. To be asked before a step is taken over;
         what it returns is returned by ``advance``.
         """
-        from mbkit.kernels.integration_problem import look_at
+        from mbkit.kernels.calls.integration_problem import look_at
 
         return self._ask("look", look_at, {"t": t, "q": q, "v": v})
 
     def _ask(self, door: str, kernel: Callable[..., int], given: dict[str, Any]) -> int:
-        """Call a kernel of `mbkit.kernels.integration_problem`; ShapeError for wrong arrays."""
+        """Call a kernel of `kernels.calls.integration_problem`; ShapeError for wrong arrays."""
         from mbkit.kernels.compiling.refusals import REFUSALS
 
         try:

@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from mbkit.kernels.arrays import assign, pivot_row
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import address_kernel, at, call_address, helper, pointer_at
+from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.evaluation_form import EVALUATION, positions, tangent, velocities
 from mbkit.kernels.layout import SCREW
+from mbkit.kernels.pivot_orders import exchange
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.workspace import bodies, scratch_of
 
@@ -123,10 +125,12 @@ def solve_rows(A, b):
     """A^-1 b into b, by elimination with the largest pivot of each column; destroys A."""
     n = b.shape[0]
     for k in range(n):
-        pivot = pivot_row(A, k)
-        for j in range(k, n):
-            A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
-        b[k], b[pivot] = b[pivot], b[k]
+        for i in range(k + 1, n):
+            is_larger = abs(A[i, k]) > abs(A[k, k])
+            if any_lane(is_larger):
+                for j in range(k, n):
+                    exchange(A[:, j], i, k, is_larger)
+                exchange(b, i, k, is_larger)
         for i in range(k + 1, n):
             factor = A[i, k] / A[k, k]
             for j in range(k, n):

@@ -29,6 +29,7 @@ from numba.extending import (
 
 from mbkit.kernels.elementary import function_of, value_of
 from mbkit.kernels.lanes import ADDRESSES
+from mbkit.kernels.simd.spread import spread
 
 #: Directions of a dual number: with the value they fill a line of the cache.
 DIRECTIONS = 7
@@ -95,11 +96,8 @@ def _with_value(builder, x, value):
     return builder.insert_element(x, value, _FIRST)
 
 
-def _spread(builder, number):
-    undefined = ir.Constant(_VECTOR, ir.Undefined)
-    first = builder.insert_element(undefined, number, _FIRST)
-    lanes = ir.Constant(ir.VectorType(ir.IntType(32), Dual.width), [_FIRST] * Dual.width)
-    return builder.shuffle_vector(first, undefined, lanes)
+def _everywhere(builder, number):
+    return spread(builder, number, Dual.width)
 
 
 def _constant(builder, number):
@@ -187,7 +185,7 @@ def _of_one(compute: Any, function: Any) -> None:
 def _times(builder, x, y):
     """(x y, x y' + x' y)."""
     a, b = _value(builder, x), _value(builder, y)
-    rates = builder.fmul(_spread(builder, a), y), builder.fmul(_spread(builder, b), x)
+    rates = builder.fmul(_everywhere(builder, a), y), builder.fmul(_everywhere(builder, b), x)
     return _with_value(builder, builder.fadd(*rates), builder.fmul(a, b))
 
 
@@ -195,8 +193,8 @@ def _over(builder, x, y):
     """(x / y, (x' - (x / y) y') / y)."""
     b = _value(builder, y)
     quotient = builder.fdiv(_value(builder, x), b)
-    rest = builder.fsub(x, builder.fmul(_spread(builder, quotient), y))
-    return _with_value(builder, builder.fdiv(rest, _spread(builder, b)), quotient)
+    rest = builder.fsub(x, builder.fmul(_everywhere(builder, quotient), y))
+    return _with_value(builder, builder.fdiv(rest, _everywhere(builder, b)), quotient)
 
 
 def _absolute(builder, x):
@@ -214,7 +212,7 @@ def _root(builder, x):
     sqrt = cgutils.get_or_insert_function(builder.module, form, "llvm.sqrt.f64")
     root = builder.call(sqrt, [_value(builder, x)])
     zero = ir.Constant(ir.DoubleType(), 0.0)
-    rates = builder.fdiv(x, _spread(builder, builder.fadd(root, root)))
+    rates = builder.fdiv(x, _everywhere(builder, builder.fadd(root, root)))
     none = ir.Constant(_VECTOR, [0.0] * Dual.width)
     rates = builder.select(builder.fcmp_ordered("==", root, zero), none, rates)
     return _with_value(builder, rates, root)

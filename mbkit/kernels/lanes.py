@@ -45,6 +45,7 @@ from mbkit.kernels.implicit_integrators.layout import (
     STARTING,
 )
 from mbkit.kernels.layout import FORCE, SPACE
+from mbkit.kernels.simd.spread import spread
 
 #: Bytes of a line of the cache, and of the widest register.
 LINE = 64
@@ -207,34 +208,22 @@ def _as_integer(context, builder, source, target, value):
     return value
 
 
-def _spread(builder, number, count):
-    """A vector with the same number in all lanes."""
-    vector = ir.VectorType(number.type, count)
-    if isinstance(number, ir.Constant):
-        return ir.Constant(vector, [number] * count)
-    int32 = ir.IntType(32)
-    undefined = ir.Constant(vector, ir.Undefined)
-    first = builder.insert_element(undefined, number, int32(0))
-    lanes = ir.Constant(ir.VectorType(int32, count), [int32(0)] * count)
-    return builder.shuffle_vector(first, undefined, lanes)
-
-
 @lower_cast(types.Float, Lanes)
 @lower_cast(types.Integer, Lanes)
 @lower_cast(types.Boolean, Lanes)
 def _number_as_lanes(context, builder, source, target, value):
-    return _spread(builder, context.cast(builder, value, source, types.float64), target.width)
+    return spread(builder, context.cast(builder, value, source, types.float64), target.width)
 
 
 @lower_cast(types.IntegerLiteral, Lanes)
 def _literal_as_lanes(context, builder, source, target, value):
     number = context.get_constant(types.float64, float(source.literal_value))
-    return _spread(builder, number, target.width)
+    return spread(builder, number, target.width)
 
 
 @lower_cast(types.Boolean, Mask)
 def _boolean_as_mask(context, builder, source, target, value):
-    return _spread(builder, value, target.lanes.width)
+    return spread(builder, value, target.lanes.width)
 
 
 # ------------------------------------------------------------------------------- operations

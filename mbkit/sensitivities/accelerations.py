@@ -150,7 +150,7 @@ def contracted_inertia(point: Point, efforts: Floats, names: Sequence[str]) -> d
 
 def _weighted_regressor(point: Point, efforts: Floats) -> Floats:
     """Return sums of efforts (N, nv) times the regressor of inertial parameters, (bodies, 10)."""
-    from mbkit.kernels.sensitivities.weighted_regressor import Motions, add_weighted_regressors
+    from mbkit.kernels.vector_jacobian_products.regressor import Motions, add_weighted_regressors
 
     system = point.system
     total = np.zeros((len(system.body_names), 10))

@@ -6,7 +6,7 @@ import abc
 from typing import Any, NamedTuple
 
 from mbkit.integrators.integrator import Advance, Problem, Rows
-from mbkit.systems.momentum_form import MomentaInLoops
+from mbkit.systems.forms.momentum_form import MomentaInLoops
 
 __all__ = ["EffortsInSteps", "Held", "Stretch"]
 

@@ -9,7 +9,7 @@ from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.simulation.python_force import PythonForce
 from mbkit.systems import MomentumForm, System
-from mbkit.systems.momentum_form import MomentaInLoops
+from mbkit.systems.forms.momentum_form import MomentaInLoops
 
 if TYPE_CHECKING:
     from mbkit.systems.memory.workspace import Workspace

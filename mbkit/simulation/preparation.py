@@ -52,9 +52,9 @@ from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS, MASS_MATRIX
 from mbkit.systems.calls.failures import failure
+from mbkit.systems.forms.momentum_form import MomentaInLoops
 from mbkit.systems.memory.prescribed_motions import Drive
 from mbkit.systems.memory.workspace import Workspace
-from mbkit.systems.momentum_form import MomentaInLoops
 
 if TYPE_CHECKING:
     from mbkit.simulation.outputs.by_name import Output

@@ -20,7 +20,7 @@ from mbkit.simulation.held_efforts import EffortsInSteps, Held, Stretch
 from mbkit.simulation.python_force import check_takes_states
 from mbkit.simulation.step_sizes import INTERVALS
 from mbkit.spatial.arrays import EQUAL, frozen_array, shown
-from mbkit.systems.momentum_form import MomentaInLoops
+from mbkit.systems.forms.momentum_form import MomentaInLoops
 
 __all__ = ["HeldSamples", "Sampled"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.simulation.momenta import with_velocities
 from mbkit.simulation.outputs.energies import energies
-from mbkit.systems.momentum_form import MomentaInLoops
+from mbkit.systems.forms.momentum_form import MomentaInLoops
 
 if TYPE_CHECKING:
     from mbkit.kernels.time_loops.records import KeptSamples

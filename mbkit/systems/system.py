@@ -77,11 +77,11 @@ from mbkit.systems.derivatives.evaluation_derivatives import Derivatives
 from mbkit.systems.derivatives.exact_constraints import ExactConstraints
 from mbkit.systems.derivatives.exact_forces import ExactForces
 from mbkit.systems.forces import ActuatorEfforts
+from mbkit.systems.forms.newton_euler import NewtonEulerEquations, newton_euler
 from mbkit.systems.jacobians.system_jacobian import SystemJacobian, system_jacobian
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
-from mbkit.systems.newton_euler import NewtonEulerEquations, newton_euler
 from mbkit.systems.notebook_table import system_facts
 from mbkit.systems.parameters import geometric_parameters, inertial_parameters
 from mbkit.systems.parameters.base_parameters import BaseParameters

@@ -35,10 +35,11 @@ class KernelCopies(Retargeting):
     def __init__(self, mirror: Mirror, maps: ClosedForms) -> None:
         super().__init__()
         from mbkit.kernels import compile as door
-        from mbkit.kernels import integers_in_floats, matrix_product, weighted_sums
+        from mbkit.kernels import integers_in_floats
         from mbkit.kernels.constraints.kinds import loop_joint
         from mbkit.kernels.joints import revolute_prismatic_screw, unit_quaternion
         from mbkit.kernels.lie import quaternion, series
+        from mbkit.kernels.simd import matrix_product, weighted_sums
 
         self._curves = Curves(maps.tape)
         pairs: list[tuple[Any, Callable[..., Any]]] = [

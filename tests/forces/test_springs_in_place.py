@@ -84,7 +84,7 @@ def memory(system):
 
 def accelerations(workspace, s):
     """Return vdot under the forces, and their powers, as time loops ask for them."""
-    from mbkit.kernels.integration_problem import accelerate
+    from mbkit.kernels.calls.integration_problem import accelerate
 
     vdot, powers = np.zeros_like(s.v), np.zeros(2)
     assert accelerate(workspace.address, 0.0, s.q, s.v, vdot, powers) == 0
@@ -219,7 +219,7 @@ class AnotherSpring(mb.Force):
     bodies = ("body2", "body9")
 
     def kernels(self):
-        from mbkit.kernels.forces import spring_damper
+        from mbkit.kernels.forces.kinds import spring_damper
 
         return ForceKernels(spring_damper.evaluate, spring_damper.potential, spring=True)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mbkit.kernels.compile import int64, kernel, stack
-from mbkit.kernels.matrix_product import multiply
+from mbkit.kernels.simd.matrix_product import multiply
 
 
 @kernel(int64(stack))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mbkit.kernels.compile import floats, int64, kernel
-from mbkit.kernels.weighted_sums import SIDE_BY_SIDE, solve_and_spread, weigh
+from mbkit.kernels.simd.weighted_sums import SIDE_BY_SIDE, solve_and_spread, weigh
 
 
 @kernel(int64(floats, floats))

@@ -7,7 +7,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.joints.defaults.differences import derivative
-from mbkit.systems.momentum_form import momenta_in_world, velocities_in_world
+from mbkit.systems.forms.momentum_form import momenta_in_world, velocities_in_world
 from tests.every_representation import REPRESENTATIONS
 from tests.reference.test_nonholonomic_joints import Skate
 from tests.reference.user_joints import BallJoint, CardanJoint

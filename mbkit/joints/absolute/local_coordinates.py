@@ -15,7 +15,7 @@ import attrs
 
 from mbkit.errors import UsageError
 from mbkit.final import FinalBuiltIns
-from mbkit.kernels.joints import absolute_kinds
+from mbkit.kernels.joints.absolute import kinds as absolute_kinds
 from mbkit.lie import SE3, Group, SO3xR3
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Spatial
 
@@ -41,9 +41,9 @@ SIDES = ("left", "right")
 
 @attrs.frozen
 class RotationMap:
-    """What turns x into a rotation; `mbkit.kernels.joints.rotation_maps` has it.
+    """What turns x into a rotation; `mbkit.kernels.joints.absolute.rotation_maps` has it.
 
-    `kind` is its number in `mbkit.kernels.joints.absolute_kinds`, `range` the angle of the turn at
+    `kind` is its number in `mbkit.kernels.joints.absolute.kinds`, `range` the angle of the turn at
     which x, or its differential, ends. [rad]
     """
 
@@ -60,7 +60,7 @@ class LocalCoordinates(FinalBuiltIns, abc.ABC):
     """A map psi from six numbers X to a group of poses, with psi(-X) = psi(X)^-1.
 
     X is scaled: psi(X) is exp(X) to first order, so that a step is the velocity times h. The first
-    three turn. The maps stand in `mbkit.kernels.joints.local_coordinates`.
+    three turn. The maps stand in `mbkit.kernels.joints.absolute.local_coordinates`.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class LocalCoordinates(FinalBuiltIns, abc.ABC):
     rotation : RotationMap
         What the first three numbers do.
     lift : int
-        How they all become poses, by its number in `mbkit.kernels.joints.absolute_kinds`.
+        How they all become poses, by its number in `mbkit.kernels.joints.absolute.kinds`.
     """
 
     name: ClassVar[str]

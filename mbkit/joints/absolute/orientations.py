@@ -13,7 +13,7 @@ import numpy as np
 from mbkit.errors import ModelError
 from mbkit.final import FinalBuiltIns
 from mbkit.joints.motions.quaternion_rates import quaternion_rate
-from mbkit.kernels.joints import absolute_kinds
+from mbkit.kernels.joints.absolute import kinds as absolute_kinds
 from mbkit.lie import SO3
 from mbkit.spatial.arrays import FloatArray, with_key
 
@@ -27,7 +27,7 @@ _STRAIGHT = 1e-9
 class Orientation(FinalBuiltIns, abc.ABC):
     """The positions that an orientation has.
 
-    The way from them to a quaternion and back is in `mbkit.kernels.joints.orientations`.
+    The way from them to a quaternion and back is in `mbkit.kernels.joints.absolute.orientations`.
 
     Velocities have nothing to do with it: they are twists, and regular wherever these positions
     are not.
@@ -41,7 +41,7 @@ class Orientation(FinalBuiltIns, abc.ABC):
     unit : str
         Of each of them.
     kind : int
-        Its number in `mbkit.kernels.joints.absolute_kinds`.
+        Its number in `mbkit.kernels.joints.absolute.kinds`.
     """
 
     name: ClassVar[str]

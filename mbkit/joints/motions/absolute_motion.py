@@ -12,7 +12,7 @@ from mbkit.joints.absolute.orientations import Orientation
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.quaternion_rates import rotated
-from mbkit.kernels.joints import absolute_kinds
+from mbkit.kernels.joints.absolute import kinds as absolute_kinds
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 
@@ -68,12 +68,12 @@ class AbsoluteMotion(Motion):
 
     def kernels(self) -> JointKernels:
         """Return the compiled forms."""
-        from mbkit.kernels.joints import absolute
+        from mbkit.kernels.joints.absolute import absolute_joint
 
-        return JointKernels.of(absolute)
+        return JointKernels.of(absolute_joint)
 
     def parameters(self) -> FloatArray:
-        """Return the numbers that `mbkit.kernels.joints.absolute_kinds` lists."""
+        """Return the numbers that `mbkit.kernels.joints.absolute.kinds` lists."""
         local = self.local
         side = absolute_kinds.LEFT if self.left else absolute_kinds.RIGHT
         numbers = (self.orientation.kind, local.rotation.kind, local.lift, side)

@@ -21,6 +21,7 @@ from mbkit.kernels.recursions.inertias import (
     subtract_outer,
     trace,
 )
+from mbkit.kernels.simd.weighted_sums import SIDE_BY_SIDE, solve_and_spread
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, failure
 from mbkit.kernels.vectors import (
     add,
@@ -34,7 +35,6 @@ from mbkit.kernels.vectors import (
     scale,
     store,
 )
-from mbkit.kernels.weighted_sums import SIDE_BY_SIDE, solve_and_spread
 
 _ZERO = (0.0, 0.0, 0.0)
 

@@ -14,16 +14,16 @@ through from the last to the first: what is beyond a joint is then done before i
 comes to the stack once and stays as long as it is needed. Each joint has `ndx` directions in both.
 One that is nonholonomic has fewer velocities: the last is there several times, for which
 `velocity_of_direction` is. Both are cut to blocks of eight directions: the numbers of a block lie
-one behind the other, and those of its directions side by side, as `mbkit.kernels.weighted_sums`
-wants them.
+one behind the other, and those of its directions side by side, as
+`mbkit.kernels.simd.weighted_sums` wants them.
 """
 
 from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.integers_in_floats import index, whole
+from mbkit.kernels.simd.weighted_sums import SIDE_BY_SIDE, weigh
 from mbkit.kernels.vectors import angular, linear
-from mbkit.kernels.weighted_sums import SIDE_BY_SIDE, weigh
 
 #: k = 8 (k >> 3) + (k & 7).
 _SHIFT = 3

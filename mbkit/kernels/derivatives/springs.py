@@ -25,7 +25,7 @@ from mbkit.kernels.derivatives.directions import (
     weighted_change,
 )
 from mbkit.kernels.elementary import any_lane, select
-from mbkit.kernels.forces.spring_damper import direction
+from mbkit.kernels.forces.kinds.spring_damper import direction
 from mbkit.kernels.layout import SPACE, SPRING
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (

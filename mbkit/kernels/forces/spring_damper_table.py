@@ -1,7 +1,7 @@
 """Springs and dampers between points of bodies, as time loops evaluate them: in place, by a table.
 
 Called by its address, as where its power is asked for alone, one is computed by
-`mbkit.kernels.forces.spring_damper`.
+`mbkit.kernels.forces.kinds.spring_damper`.
 
 The length l of a spring changes by ldot = V_b . W_b - V_a . W_a, with W the wrench of the unit
 force e = (x_b - x_a) / l at a point: power is twist times wrench in every representation. So a
@@ -10,7 +10,7 @@ point to its wrench.
 """
 
 from mbkit.kernels.compile import helper, records_at
-from mbkit.kernels.forces.spring_damper import direction
+from mbkit.kernels.forces.kinds.spring_damper import direction
 from mbkit.kernels.layout import DISSIPATED, SPACE, SPRING
 from mbkit.kernels.vectors import accumulate, add, load, pairing, rotate, scale
 from mbkit.kernels.workspace import powers_of, scratch_of

@@ -36,7 +36,7 @@ from mbkit.kernels.higher_orders.series import (
     to_parent,
     weighted_sum,
 )
-from mbkit.kernels.joints.absolute_kinds import LEFT, LIFT, PRODUCT, SIDE
+from mbkit.kernels.joints.absolute.kinds import LEFT, LIFT, PRODUCT, SIDE
 from mbkit.kernels.joints.parameter_header import rest_of, write_pose
 from mbkit.kernels.joints.screw_product import screw_at, screw_exp
 from mbkit.kernels.layout import OWN_FRAME_P, OWN_FRAME_SIZE, STAGE_P, STAGE_R, STAGE_SIZE

@@ -1,40 +1,13 @@
 """T, the differential of the retraction at a step: one block a joint."""
 
 from mbkit.kernels.compile import floats_at, helper
-from mbkit.kernels.configuration import BLOCK_SIZE, dexp_inv_block
-from mbkit.kernels.elementary import any_lane
+from mbkit.kernels.configuration import BLOCK_SIZE, dexp_inv_block, solve_rows
 from mbkit.kernels.implicit_integrators.layout import MOST_STEPS
 from mbkit.kernels.implicit_integrators.step_memory import matrix_at, memory_of
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.lie.matrices import transposed_times
-from mbkit.kernels.pivot_orders import exchange
 from mbkit.kernels.status import OK
 from mbkit.kernels.workspace import bodies
-
-
-@helper
-def solve_rows(A, b):
-    """A^-1 b into b, by elimination with the largest pivot of each column; destroys A.
-
-    That of `kernels.configuration`, where samples side by side exchange rows of their own.
-    """
-    n = b.shape[0]
-    for k in range(n):
-        for i in range(k + 1, n):
-            is_larger = abs(A[i, k]) > abs(A[k, k])
-            if any_lane(is_larger):
-                for j in range(k, n):
-                    exchange(A[:, j], i, k, is_larger)
-                exchange(b, i, k, is_larger)
-        for i in range(k + 1, n):
-            factor = A[i, k] / A[k, k]
-            for j in range(k, n):
-                A[i, j] -= factor * A[k, j]
-            b[i] -= factor * b[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            b[k] -= A[k, j] * b[j]
-        b[k] /= A[k, k]
 
 
 @helper

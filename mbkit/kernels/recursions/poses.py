@@ -2,8 +2,8 @@
 
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions
-from mbkit.kernels.matrix_product import multiply
 from mbkit.kernels.recursions.joint_pass import joint_pass
+from mbkit.kernels.simd.matrix_product import multiply
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, load, rotate, scale
 from mbkit.kernels.workspace import at_rest, bodies, frames, scratch_of

@@ -14,12 +14,13 @@ from mbkit.kernels.evaluation_form import positions, tangent, velocities
 from mbkit.kernels.implicit_integrators.step_memory import matrix_at
 from mbkit.kernels.layout import KINEMATICS
 from mbkit.kernels.recursions.columns import joint_sum
-from mbkit.kernels.sensitivities.weighted_bushings import SIZE as BUSHING_SIZE
-from mbkit.kernels.sensitivities.weighted_bushings import add_bushings
-from mbkit.kernels.sensitivities.weighted_constraints import add_constraints
-from mbkit.kernels.sensitivities.weighted_drags import SIZE as DRAG_SIZE
-from mbkit.kernels.sensitivities.weighted_drags import add_drags
-from mbkit.kernels.sensitivities.weighted_dynamics import (
+from mbkit.kernels.status import OK
+from mbkit.kernels.vector_jacobian_products.bushings import SIZE as BUSHING_SIZE
+from mbkit.kernels.vector_jacobian_products.bushings import add_bushings
+from mbkit.kernels.vector_jacobian_products.constraints import add_constraints
+from mbkit.kernels.vector_jacobian_products.drags import SIZE as DRAG_SIZE
+from mbkit.kernels.vector_jacobian_products.drags import add_drags
+from mbkit.kernels.vector_jacobian_products.dynamics import (
     State,
     Sums,
     add_inertias,
@@ -27,10 +28,9 @@ from mbkit.kernels.sensitivities.weighted_dynamics import (
     place_bodies,
     set_own,
 )
-from mbkit.kernels.sensitivities.weighted_forces import add_called_forces
-from mbkit.kernels.sensitivities.weighted_loops import Factors, add_loops, place_sites
-from mbkit.kernels.sensitivities.weighted_springs import add_springs
-from mbkit.kernels.status import OK
+from mbkit.kernels.vector_jacobian_products.forces import add_called_forces
+from mbkit.kernels.vector_jacobian_products.loops import Factors, add_loops, place_sites
+from mbkit.kernels.vector_jacobian_products.springs import add_springs
 from mbkit.kernels.vectors import add, angular, linear, store
 from mbkit.kernels.workspace import at_rest, bodies, scratch_of
 
@@ -54,7 +54,7 @@ PASSES = np.dtype(
         ("closes", _i8),  # whether it is the end of a step that is closed
         ("moves", _i8),  # whether constraints depend on time
         ("time", _f8),
-        ("constraints", _i8),  # ROWS of `mbkit.kernels.sensitivities.weighted_constraints`, or 0
+        ("constraints", _i8),  # ROWS of `mbkit.kernels.vector_jacobian_products.constraints`, or 0
         ("twists", _i8),
         ("momenta", _i8),
         ("turns", _i8),
@@ -69,7 +69,7 @@ PASSES = np.dtype(
         ("by_places", _i8),
         ("by_sites", _i8),
         ("called", _i8),  # forces, or 0
-        ("factors", _i8),  # (5, m): L, Y, Z, G as in `weighted_loops.Factors`, and memory
+        ("factors", _i8),  # (5, m): L, Y, Z, G as in `loops.Factors`, and memory
         ("solve_adjoint", _i8),  # functions by address
         ("multipliers_of", _i8),
         ("back_through_equations", _i8),

@@ -10,8 +10,8 @@ without gravity and forces:
     x = -(M^-1 - M^-1 A^T (A M^-1 A^T)^-1 A M^-1) a,    y = -(A M^-1 A^T)^-1 A M^-1 a.
 
 These are accelerations under efforts -a, and multipliers of another sign. What x . de + y . dr is
-by q and v comes from one pass over the bodies (`mbkit.kernels.sensitivities.weighted_dynamics`)
-that takes the loop joints along (`mbkit.kernels.sensitivities.weighted_loops`).
+by q and v comes from one pass over the bodies (`mbkit.kernels.vector_jacobian_products.dynamics`)
+that takes the loop joints along (`mbkit.kernels.vector_jacobian_products.loops`).
 
 The end of a step is corrected as `mbkit.kernels.constraints.solve.projection` does, by D and by w:
 
@@ -39,8 +39,8 @@ from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
 from mbkit.kernels.sensitivities.back_through_charts import back_through_map
 from mbkit.kernels.sensitivities.charts import Step, set_differentials
 from mbkit.kernels.sensitivities.closed_passes import CLOSED, OPEN, factors_at, passes_at
-from mbkit.kernels.sensitivities.weighted_dynamics import State
 from mbkit.kernels.status import OK
+from mbkit.kernels.vector_jacobian_products.dynamics import State
 from mbkit.kernels.workspace import bodies, scratch_of
 
 

@@ -3,16 +3,7 @@
 from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import (
-    floats,
-    helper,
-    int64,
-    kernel,
-    matrix,
-    records_at,
-    stack,
-    typed,
-)
+from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, records_at, stack, typed
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of, stack_of, vector_of
 from mbkit.kernels.sensitivities.back_through_charts import back_through_map, back_through_rates
 from mbkit.kernels.sensitivities.charts import Step, set_differentials
@@ -26,14 +17,14 @@ from mbkit.kernels.sensitivities.closed_steps import (
 )
 from mbkit.kernels.sensitivities.products import add_transposed
 from mbkit.kernels.sensitivities.recorded_steps import History, history_of
-from mbkit.kernels.sensitivities.weighted_dynamics import (
+from mbkit.kernels.status import OK
+from mbkit.kernels.vector_jacobian_products.dynamics import (
     State,
     Sums,
     back_through_dynamics,
     sums_of,
 )
-from mbkit.kernels.sensitivities.weighted_forces import CALLED
-from mbkit.kernels.status import OK
+from mbkit.kernels.vector_jacobian_products.forces import CALLED
 from mbkit.kernels.workspace import bodies
 
 
@@ -209,8 +200,8 @@ def reverse(space, method, history, linear, adjoint):
         v_i = G_i^T l_i + V_i^T k_i,    q_i = F_i^T l_i + Q_i^T k_i,
         x_i = K_i^T k_i + E_i^T q_i,    q += C_i^T q_i,    v += v_i,
         k_j += h a_ij x_i,    l_j += h a_ij v_i   for j < i.
-    Of a tree F^T l and G^T l come from `mbkit.kernels.sensitivities.weighted_dynamics`, of a closed
-    mechanism from `mbkit.kernels.sensitivities.closed_steps`.
+    Of a tree F^T l and G^T l come from `mbkit.kernels.vector_jacobian_products.dynamics`, of a
+    closed mechanism from `mbkit.kernels.sensitivities.closed_steps`.
     Source: Hager 2000; see `mbkit.sensitivities.munthe_kaas` for the steps.
     """
     method = method_of(method)

@@ -18,8 +18,8 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.sensitivities.closed_passes import factors_at, passes_at
-from mbkit.kernels.sensitivities.weighted_forces import CALLED
 from mbkit.kernels.status import OK
+from mbkit.kernels.vector_jacobian_products.forces import CALLED
 
 
 class Weighted(NamedTuple):
@@ -32,7 +32,7 @@ class Weighted(NamedTuple):
     x: matrix  # (N, nv), of efforts
     residuals: int64  # OPEN or CLOSED, or 0: G counts for nothing
     closes: int64  # whether rows of accelerations are A vdot alone
-    factors: stack  # (N, 4, m): L, Y, Z, G of `mbkit.kernels.sensitivities.weighted_loops`
+    factors: stack  # (N, 4, m): L, Y, Z, G of `mbkit.kernels.vector_jacobian_products.loops`
 
 
 @kernel(int64(int64, int64, typed(Weighted), floats, floats), nogil=True)

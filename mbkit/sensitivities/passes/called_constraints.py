@@ -49,7 +49,7 @@ def numbers_moved(system: System, names: Iterable[str]) -> dict[str, dict[str, F
 class CalledConstraints:
     """What the adjoint knows of constraints that are no joints.
 
-    See `mbkit.kernels.sensitivities.weighted_constraints`.
+    See `mbkit.kernels.vector_jacobian_products.constraints`.
 
     Attributes
     ----------
@@ -77,8 +77,8 @@ class CalledConstraints:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.duals import DIRECTIONS, DUAL
         from mbkit.kernels.lanes import address_in_lanes
-        from mbkit.kernels.sensitivities import slopes_of_constraints as slopes
-        from mbkit.kernels.sensitivities import weighted_constraints as records
+        from mbkit.kernels.vector_jacobian_products import constraints as records
+        from mbkit.kernels.vector_jacobian_products import slopes_of_constraints as slopes
 
         self.over_time = any(isinstance(each, _OVER_TIME) for each in system.arrays.closure.objects)
         exact, closure = system._exact_constraints, system.arrays.closure

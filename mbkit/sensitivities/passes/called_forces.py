@@ -21,7 +21,7 @@ __all__ = ["CalledForces", "rows_of_joints"]
 
 @final
 class CalledForces:
-    """What the adjoint knows of some forces: see `mbkit.kernels.sensitivities.weighted_forces`.
+    """What the adjoint knows of some forces: see `mbkit.kernels.vector_jacobian_products.forces`.
 
     Attributes
     ----------
@@ -52,8 +52,8 @@ class CalledForces:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.duals import DUAL
         from mbkit.kernels.lanes import address_in_lanes
-        from mbkit.kernels.sensitivities import slopes_of_forces as slopes
-        from mbkit.kernels.sensitivities import weighted_forces as records
+        from mbkit.kernels.vector_jacobian_products import forces as records
+        from mbkit.kernels.vector_jacobian_products import slopes_of_forces as slopes
 
         forces = system.arrays.forces
         table = np.zeros(len(taken), records.CALLED_FORCE)
@@ -81,7 +81,7 @@ class CalledForces:
 
     def _install_numbers(self, row: Any, system: System, force: str, own: Sequence[str]) -> None:
         """Let the numbers of a force move along some of its parameters."""
-        from mbkit.kernels.sensitivities.weighted_forces import MOVED
+        from mbkit.kernels.vector_jacobian_products.forces import MOVED
 
         moving = {name: numbers_by_parameter(system, name) for name in own}
         known = {name: rates for name, rates in moving.items() if rates is not None}

@@ -23,7 +23,8 @@ __all__ = [
     "table_of_drags",
 ]
 
-#: Where derivatives by parameters are in the rows of kernels: `weighted_springs` and so on.
+#: Where derivatives by parameters are in the rows of kernels: `springs` and others in
+#: `mbkit.kernels.vector_jacobian_products`.
 _OF_SPRING = {
     "stiffness": slice(0, 1), "rest_length": slice(1, 2), "damping": slice(2, 3),
     "point_a": slice(3, 6), "point_b": slice(6, 9),
@@ -90,7 +91,7 @@ def _in_closed_form(system: System) -> list[int]:
 
 def table_of_bushings(system: System) -> Floats:
     """Return the bushings as kernels read them, (bushings, 50), frames on rows of the tree."""
-    from mbkit.kernels.sensitivities import weighted_bushings as layout
+    from mbkit.kernels.vector_jacobian_products import bushings as layout
 
     forces, frames = system.arrays.forces, system.arrays.frames
     which = _rows_of(system, Bushing)
@@ -111,7 +112,7 @@ def table_of_bushings(system: System) -> Floats:
 
 def table_of_drags(system: System) -> Floats:
     """Return the drags as kernels read them, (drags, 21), points on rows of the tree."""
-    from mbkit.kernels.sensitivities import weighted_drags as layout
+    from mbkit.kernels.vector_jacobian_products import drags as layout
 
     forces, frames = system.arrays.forces, system.arrays.frames
     which = _rows_of(system, Drag)

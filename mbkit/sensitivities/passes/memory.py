@@ -33,7 +33,7 @@ class PassSums:
     Attributes
     ----------
     sums : Sums
-        Of `mbkit.kernels.sensitivities.weighted_dynamics`.
+        Of `mbkit.kernels.vector_jacobian_products.dynamics`.
     memory : Record
         By which kernels find them: PASSES of `mbkit.kernels.sensitivities.closed_passes`.
 
@@ -101,7 +101,7 @@ class PassSums:
 
 def _sums(system: System, called: int, *, inertial: bool, springs: bool, places: bool) -> Any:
     """Return the sums of a pass, of what is wanted."""
-    from mbkit.kernels.sensitivities.weighted_dynamics import Sums
+    from mbkit.kernels.vector_jacobian_products.dynamics import Sums
 
     rows, arrays = len(system.arrays.bodies), system.arrays
     sites = len(arrays.closure.sites) if places and arrays.closure else 0
@@ -123,7 +123,7 @@ def _sums(system: System, called: int, *, inertial: bool, springs: bool, places:
 
 def no_sums() -> Any:
     """Return the sums where there is no pass."""
-    from mbkit.kernels.sensitivities.weighted_dynamics import Sums
+    from mbkit.kernels.vector_jacobian_products.dynamics import Sums
 
     widths = {"twists": 6, "momenta": 6, "turns": 6, "pushes": 6, "origins": 3, "regressor": 10}
     widths |= {"springs": 9, "bushings": 0, "drags": 0, "places": 12, "sites": 6}

@@ -24,7 +24,7 @@ class MovedPlace(NamedTuple):
     Attributes
     ----------
     kind, row, entries : str, int, slice
-        Where its wrench is among the sums: `mbkit.kernels.sensitivities.weighted_places`.
+        Where its wrench is among the sums: `mbkit.kernels.vector_jacobian_products.places`.
     twists : ndarray, shape (6, k)
         By the entries of the parameter, in the axes of the row of the tree that carries it.
     """

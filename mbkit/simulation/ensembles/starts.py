@@ -138,7 +138,7 @@ def _close(system: System, t: float, q: Any, v: Any) -> Any:
 
     Return how many rows of the constraints count at each; None where one cannot be closed.
     """
-    from mbkit.kernels.integration_problem import close_at
+    from mbkit.kernels.calls.integration_problem import close_at
 
     workspace = Workspace(system.arrays, system.evaluator)
     workspace.stabilise(project=True)

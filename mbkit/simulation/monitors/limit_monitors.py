@@ -11,7 +11,7 @@ from mbkit.simulation.monitors.passed_sizes import PassedEfforts, PassedVelociti
 from mbkit.systems import System
 
 if TYPE_CHECKING:
-    from mbkit.systems.momentum_form import MomentaInLoops
+    from mbkit.systems.forms.momentum_form import MomentaInLoops
 
 __all__ = ["OfLimits"]
 

@@ -14,7 +14,7 @@ from mbkit.simulation.monitors.monitor import Monitor
 from mbkit.systems import System
 
 if TYPE_CHECKING:
-    from mbkit.systems.momentum_form import MomentaInLoops
+    from mbkit.systems.forms.momentum_form import MomentaInLoops
 
 __all__ = ["Stiffness"]
 

@@ -14,9 +14,9 @@ from mbkit.events import Event
 from mbkit.events.event import DIRECTIONS
 from mbkit.kernels import layout
 from mbkit.systems import System
+from mbkit.systems.forms.momentum_form import MomentaInLoops
 from mbkit.systems.memory.callbacks import callback_address, register
 from mbkit.systems.memory.workspace import Workspace
-from mbkit.systems.momentum_form import MomentaInLoops
 
 __all__ = ["Watch", "checked_events"]
 

@@ -157,7 +157,7 @@ class LanesModel:
 
 
 #: Modules of joints that compile for dual numbers as they are, but branch, which lanes cannot.
-_DUAL_ALONE = frozenset({"mbkit.kernels.joints.absolute"})
+_DUAL_ALONE = frozenset({"mbkit.kernels.joints.absolute.absolute_joint"})
 
 
 def motions_are_dual(arrays: SystemArrays) -> bool:

@@ -1,4 +1,4 @@
-"""Slopes of one constraint in the adjoint, on dual numbers: see `weighted_constraints` beside this.
+"""Slopes of one constraint in the adjoint, on dual numbers: see `constraints` beside this.
 
 Compiled for dual numbers alone (`mbkit.kernels.duals`).
 """
@@ -18,14 +18,14 @@ from mbkit.kernels.constraints.workspace import (
 )
 from mbkit.kernels.duals import DIRECTIONS, along, moving
 from mbkit.kernels.elementary import value_of
-from mbkit.kernels.sensitivities.slopes_of_forces import (
+from mbkit.kernels.status import OK
+from mbkit.kernels.vector_jacobian_products.constraints import BODY_OF_ROW, CALLED_CONSTRAINT, ROWS
+from mbkit.kernels.vector_jacobian_products.slopes_of_forces import (
     add_along_joints,
     put_body,
     put_joints,
     six_directions,
 )
-from mbkit.kernels.sensitivities.weighted_constraints import BODY_OF_ROW, CALLED_CONSTRAINT, ROWS
-from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import angular, linear, store
 from mbkit.kernels.workspace import bodies, trials
 

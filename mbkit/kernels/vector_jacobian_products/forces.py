@@ -15,8 +15,8 @@ wrenches of the body are E by F, G by n, and by D
     moment  H_w + w x G_w + u x G_u + z x E_w + y x E_u,        Y = (z, y).
 
 G, H and the slopes by joints and by numbers of the force come from its own function on dual
-numbers, `mbkit.kernels.sensitivities.slopes_of_forces`: two calls a body, whatever the tree.
-Source: derived here; `mbkit.kernels.sensitivities.weighted_dynamics` has the recursion.
+numbers, `slopes_of_forces` beside this: two calls a body, whatever the tree.
+Source: derived here; `mbkit.kernels.vector_jacobian_products.dynamics` has the recursion.
 """
 
 import numpy as np

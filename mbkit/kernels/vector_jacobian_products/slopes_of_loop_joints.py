@@ -1,6 +1,6 @@
 """Derivatives of what an adjoint has of a loop joint, by the joint's pose and by its twist.
 
-As `mbkit.kernels.sensitivities.weighted_loops` has it: kappa, the derivative of psi by the pose T,
+As `loops` beside this has it: kappa, the derivative of psi by the pose T,
 and beta, that of Y . b_J by V. With q_J the coordinates nearest to T, x = log(T(q_J)^-1 T), and
 f + G . x = psi, where f and G depend on T through q_J alone,
 

@@ -11,7 +11,7 @@ which has the slopes E = ((a1 + a2 |w|) w, (c1 + c2 |u|) u) by (z, y), and by (w
 
 It depends on the place of the body by its velocities alone, which turn with it, and with the place
 of the point in the body by u and y.
-Source: derived here; `mbkit.kernels.sensitivities.weighted_dynamics` has the recursion.
+Source: derived here; `mbkit.kernels.vector_jacobian_products.dynamics` has the recursion.
 """
 
 import math

@@ -10,9 +10,9 @@ r' = r + dr for the printed (80) and (84) of 2b and 2c.
 """
 
 from mbkit.kernels.compile import address_kernel, helper
-from mbkit.kernels.joints.absolute_kinds import LEFT, LIFT, PRODUCT, SIDE
-from mbkit.kernels.joints.local_coordinates import coordinates, increment, rate
-from mbkit.kernels.joints.orientations import (
+from mbkit.kernels.joints.absolute.kinds import LEFT, LIFT, PRODUCT, SIDE
+from mbkit.kernels.joints.absolute.local_coordinates import coordinates, increment, rate
+from mbkit.kernels.joints.absolute.orientations import (
     load_orientation,
     place_of_position,
     store_orientation,

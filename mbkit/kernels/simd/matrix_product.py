@@ -16,6 +16,7 @@ from mbkit.kernels.compile import (  # type: ignore[attr-defined]
     types,
 )
 from mbkit.kernels.compiling.fusing import multiplied_and_added
+from mbkit.kernels.simd.spread import spread
 
 if UNCOMPILED:
 
@@ -36,11 +37,6 @@ else:
     def _shuffled(builder, a, b, order):
         lanes = _ir.Constant(_ir.VectorType(_ir.IntType(32), 4), order)
         return builder.shuffle_vector(a, b, lanes)
-
-    def _everywhere(builder, number):
-        undefined = _ir.Constant(_ROW, _ir.Undefined)
-        first = builder.insert_element(undefined, number, _ir.Constant(_ir.IntType(32), 0))
-        return _shuffled(builder, first, undefined, [0, 0, 0, 0])
 
     def _sum_of_products(builder, a, b):
         """a_0 b_0 + a_1 b_1 + a_2 b_2."""
@@ -71,7 +67,7 @@ else:
                 factors = []
                 for k in range(3):
                     number = builder.load(_at(builder, a, 3 * i + k, _ir.DoubleType()))
-                    factors.append(_everywhere(builder, number))
+                    factors.append(spread(builder, number, 4))
                 found.append(_sum_of_products(builder, factors, rows))
             found[2] = _shuffled(builder, found[1], found[2], [2, 4, 5, 6])
             for start, row in zip(_STARTS, found, strict=True):

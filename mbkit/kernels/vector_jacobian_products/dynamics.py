@@ -18,12 +18,11 @@ r = Q + ad_Vp^T P,
     y . dtau = S . (Q + ad_(V + Vp)^T P) + d(S-dot v) . P         along a velocity.
 
 Forces add to F, to Q, and wrenches G that a step alone knows of: springs, bushings and drags by
-closed forms, `mbkit.kernels.sensitivities.weighted_springs`, `weighted_bushings` and
-`weighted_drags`, all others that are called by dual numbers, `weighted_forces`; fields on all
-bodies are part of gravity. The first line is then D . (... + G).
+closed forms, `springs`, `bushings` and `drags` beside this, all others that are called by dual
+numbers, `forces`; fields on all bodies are part of gravity. The first line is then D . (... + G).
 
 By inertial parameters it is the regressor contracted with W, by places of joints it is in
-`mbkit.kernels.sensitivities.weighted_places`. All is in the axes of the world, at
+`mbkit.kernels.vector_jacobian_products.places`. All is in the axes of the world, at
 the origin of the body that the tree hangs on the world by.
 Source: derived here, from the sums of `inverse_dynamics` in another order.
 """
@@ -52,13 +51,13 @@ from mbkit.kernels.recursions.inertias import (
 )
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.sensitivities.weighted_bushings import add_bushings
-from mbkit.kernels.sensitivities.weighted_drags import add_drags
-from mbkit.kernels.sensitivities.weighted_forces import add_called_forces
-from mbkit.kernels.sensitivities.weighted_places import add_places_of_joint, bracket, plus
-from mbkit.kernels.sensitivities.weighted_regressor import add_weighted_regressor
-from mbkit.kernels.sensitivities.weighted_springs import add_springs
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
+from mbkit.kernels.vector_jacobian_products.bushings import add_bushings
+from mbkit.kernels.vector_jacobian_products.drags import add_drags
+from mbkit.kernels.vector_jacobian_products.forces import add_called_forces
+from mbkit.kernels.vector_jacobian_products.places import add_places_of_joint, bracket, plus
+from mbkit.kernels.vector_jacobian_products.regressor import add_weighted_regressor
+from mbkit.kernels.vector_jacobian_products.springs import add_springs
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -91,7 +90,7 @@ class Sums(NamedTuple):
     drags: matrix  # (drags, 21), the same
     places: matrix  # (bodies + 1, 12), y . tau by the places of joints; none: it is not wanted
     sites: matrix  # (sites, 6), the same by those of frames of loop joints
-    called: int64  # CALLED of `mbkit.kernels.sensitivities.weighted_forces`, or 0
+    called: int64  # CALLED of `mbkit.kernels.vector_jacobian_products.forces`, or 0
 
 
 @helper

@@ -1,4 +1,4 @@
-"""Slopes of one force in the adjoint, on dual numbers: see `weighted_forces` beside this.
+"""Slopes of one force in the adjoint, on dual numbers: see `forces` beside this.
 
 Compiled for dual numbers alone (`mbkit.kernels.duals`). Along six directions a body is moved, or is
 given a twist; the seventh tells, of a force that names no joints, whether it reads them all the
@@ -19,14 +19,14 @@ from mbkit.kernels.layout import (
     JOINT_VELOCITY,
     SPACE,
 )
-from mbkit.kernels.sensitivities.weighted_forces import (
+from mbkit.kernels.status import JOINT_FAILED, OK, failure
+from mbkit.kernels.vector_jacobian_products.forces import (
     ALL_JOINTS,
     BODY_OF_FORCE,
     CALLED,
     CALLED_FORCE,
     MOVED,
 )
-from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import add, angular, cross, linear, load, store
 from mbkit.kernels.workspace import bodies, powers_of, scratch_of, sites, trials
 

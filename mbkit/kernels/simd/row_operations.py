@@ -16,6 +16,7 @@ from mbkit.kernels.compile import (  # type: ignore[attr-defined]
     types,
 )
 from mbkit.kernels.compiling.fusing import multiplied_and_added
+from mbkit.kernels.simd.spread import spread
 
 #: Rows that are subtracted at once: what is in memory is read and written once for all of them.
 PANEL = 4
@@ -32,12 +33,6 @@ def subtract_panel(A: Any, i: Any, first: Any) -> None:
 if not UNCOMPILED:
     _ir: Any = cgutils.ir  # type: ignore[attr-defined]
     _ROW = _ir.VectorType(_ir.DoubleType(), PANEL)
-
-    def _spread(builder, number):
-        undefined = _ir.Constant(_ROW, _ir.Undefined)
-        first = builder.insert_element(undefined, number, _ir.Constant(_ir.IntType(32), 0))
-        lanes = _ir.Constant(_ir.VectorType(_ir.IntType(32), PANEL), [0] * PANEL)
-        return builder.shuffle_vector(first, undefined, lanes)
 
     @intrinsic
     def _subtract_in_rows(typing_context, A, i, first):
@@ -70,10 +65,10 @@ if not UNCOMPILED:
             def four_at(pointer):
                 return builder.load(builder.bitcast(pointer, _ROW.as_pointer()), align=8)
 
-            spread = [_spread(builder, factor) for factor in factors]
+            in_all = [spread(builder, factor, PANEL) for factor in factors]
             with cgutils.for_range_slice(builder, start, middle, four) as (column, _):
                 pointer = builder.bitcast(place(i, column), _ROW.as_pointer())
-                builder.store(subtract(column, four_at, spread), pointer, align=8)
+                builder.store(subtract(column, four_at, in_all), pointer, align=8)
             with cgutils.for_range_slice(builder, middle, width, first.type(1)) as (column, _):
                 builder.store(subtract(column, builder.load, factors), place(i, column))
             return context.get_dummy_value()

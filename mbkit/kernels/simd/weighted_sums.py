@@ -14,6 +14,7 @@ from mbkit.kernels.compile import (  # type: ignore[attr-defined]
     types,
 )
 from mbkit.kernels.compiling.fusing import multiplied_and_added
+from mbkit.kernels.simd.spread import spread
 
 #: Numbers side by side; those of a block that lie one behind the other are this far apart.
 SIDE_BY_SIDE = 8
@@ -67,10 +68,7 @@ else:
         def _repeated(self, number, kind):
             if not self.is_wide:
                 return self.context.cast(self.builder, number, kind, self.kind)
-            undefined = _ir.Constant(_VECTOR, _ir.Undefined)
-            first = self.builder.insert_element(undefined, number, _ir.Constant(_ir.IntType(32), 0))
-            lanes = _ir.Constant(_ir.VectorType(_ir.IntType(32), SIDE_BY_SIDE), [0] * SIDE_BY_SIDE)
-            return self.builder.shuffle_vector(first, undefined, lanes)
+            return spread(self.builder, number, SIDE_BY_SIDE)
 
         def _place(self, first, offset):
             place = self.builder.add(first, _ir.Constant(_ir.IntType(64), offset))
@@ -131,13 +129,13 @@ else:
             unknowns = _Array(context, builder, kinds[4], values[4])
             start, end = _as_places(context, builder, values[1::4], kinds[1::4])
             by = array.everywhere(values[2], kinds[2])
-            spread = array.everywhere(values[3], kinds[3])
+            changes = array.everywhere(values[3], kinds[3])
             for k in array.offsets():
-                numbers = [array.load(start, SIDE_BY_SIDE * j + k) for j in range(len(spread))]
+                numbers = [array.load(start, SIDE_BY_SIDE * j + k) for j in range(len(changes))]
                 x = _sum_of(builder, by, [*numbers, unknowns.load(end, k)])
                 unknowns.store(x, end, k)
                 for j, number in enumerate(numbers):
-                    changed = multiplied_and_added(builder, spread[j], x, number)
+                    changed = multiplied_and_added(builder, changes[j], x, number)
                     array.store(changed, start, SIDE_BY_SIDE * j + k)
             return context.get_dummy_value()
 

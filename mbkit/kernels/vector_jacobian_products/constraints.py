@@ -5,7 +5,7 @@ wrenches on bodies enter by
 
     psi = -L . (W . X + c x) + Y . g'' + Z . g' + G . g,        g'' = W . A + ...,
 
-as those of loop joints do (`mbkit.kernels.sensitivities.weighted_loops`); c are coefficients of
+as those of loop joints do (`mbkit.kernels.vector_jacobian_products.loops`); c are coefficients of
 velocities. All of a body is taken at the origin of its frame, in the axes of the world: twists
 V = (w, u) and X = (z, y), and the acceleration A = (a, b) of that origin, without gravity. psi has
 the slopes E by X, K by A, G by V and H by a step D of the pose, each beside what else is the same.
@@ -20,7 +20,7 @@ that is E by F, K by a,
 What psi is by the numbers that a constraint reads, its length and so on, is its slope where these
 move and all else is the same.
 
-Source: derived here; slopes: `mbkit.kernels.sensitivities.slopes_of_constraints`.
+Source: derived here; slopes: `mbkit.kernels.vector_jacobian_products.slopes_of_constraints`.
 """
 
 import numpy as np
@@ -30,8 +30,8 @@ from mbkit.kernels.constraints.layout import CONSTRAINT, TABLE
 from mbkit.kernels.constraints.workspace import closure_of, constraints, sites
 from mbkit.kernels.derivatives.springs import velocity_at
 from mbkit.kernels.duals import DIRECTIONS
-from mbkit.kernels.sensitivities.weighted_forces import add_at_origin
 from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
+from mbkit.kernels.vector_jacobian_products.forces import add_at_origin
 from mbkit.kernels.vectors import (
     accumulate,
     add,

@@ -1,7 +1,7 @@
 """The orientation in the positions of an absolute joint, as a quaternion and back."""
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.joints.absolute_kinds import AXES, ORIENTATION, QUATERNION, ROTATION_VECTOR
+from mbkit.kernels.joints.absolute.kinds import AXES, ORIENTATION, QUATERNION, ROTATION_VECTOR
 from mbkit.kernels.joints.unit_quaternion import copy, load4, normalised, store4
 from mbkit.kernels.lie.euler import angles_from_quaternion, quaternion_from_angles
 from mbkit.kernels.lie.quaternion import quaternion_exp, quaternion_log, quaternion_normalised

@@ -6,14 +6,20 @@ are those of `mbkit.kernels.derivatives.springs`, with velocities y for a column
 On the body of b these act as wrenches at the point, on that of a their opposites: g_y by how W
 changes as seen from the body, as F does; g_v by n, as V does; and g_x by the step D, which turns
 the velocities of the point, v and y, as well: x = D_u + D_w x r, d(v) = n(r) + D_w x v.
-Source: derived here; `mbkit.kernels.sensitivities.weighted_dynamics` has the recursion.
+Source: derived here; `mbkit.kernels.vector_jacobian_products.dynamics` has the recursion.
 """
 
 from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import helper, records_at
 from mbkit.kernels.derivatives.springs import slopes_of, spring_of, velocity_at
-from mbkit.kernels.forces.spring_damper import DAMPING, POINT_A, POINT_B, REST_LENGTH, STIFFNESS
+from mbkit.kernels.forces.kinds.spring_damper import (
+    DAMPING,
+    POINT_A,
+    POINT_B,
+    REST_LENGTH,
+    STIFFNESS,
+)
 from mbkit.kernels.layout import SPACE, SPRING
 from mbkit.kernels.vectors import (
     accumulate,

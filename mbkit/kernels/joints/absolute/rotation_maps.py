@@ -11,7 +11,7 @@ with the formulas of the last two for c and w, by the factors 2 and 4.
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.elementary import sqrt
-from mbkit.kernels.joints.absolute_kinds import CAYLEY, EXPONENTIAL
+from mbkit.kernels.joints.absolute.kinds import CAYLEY, EXPONENTIAL
 from mbkit.kernels.lie.matrices import skew_plus_outer, skew_polynomial
 from mbkit.kernels.lie.quaternion import quaternion_exp, quaternion_log
 from mbkit.kernels.lie.se3 import se3_dexp_inv_block

@@ -15,10 +15,10 @@ b do not turn, T moves by delta = D_b - D_a, and V_a by n_a - [delta, V_a]. So t
     gamma = kappa + ad_Xa^T L - ad_Aa^T Y - ad_Va^T (sigma - ad_Vb^T Y),
 
 a_b with the [n_b, V_b] that belongs to it, and kappa the derivative of psi by T alone. These are
-wrenches on b, and their opposites on a: `mbkit.kernels.sensitivities.weighted_dynamics` sums them.
+wrenches on b, and their opposites on a: `dynamics` beside this sums them.
 
 kappa is zero without residuals for joints whose wrenches are constant; else it and beta come from
-`mbkit.kernels.sensitivities.loop_joint_slopes`.
+`mbkit.kernels.vector_jacobian_products.slopes_of_loop_joints`.
 Source: derived here.
 """
 
@@ -28,7 +28,9 @@ from mbkit.kernels.compile import floats, floats_at, helper
 from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.kernels.constraints.workspace import closure_of, constraints, sites
 from mbkit.kernels.derivatives.loop_joint import at_loop_joint, move_sites, set_current_wrenches
-from mbkit.kernels.sensitivities.loop_joint_slopes import (
+from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
+from mbkit.kernels.vector_jacobian_products.places import add_place
+from mbkit.kernels.vector_jacobian_products.slopes_of_loop_joints import (
     Motion,
     add_slopes,
     is_zero,
@@ -36,8 +38,6 @@ from mbkit.kernels.sensitivities.loop_joint_slopes import (
     total,
     totals,
 )
-from mbkit.kernels.sensitivities.weighted_places import add_place
-from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     accumulate,
     add,

@@ -1,6 +1,6 @@
 """Local coordinates of a step of a pose: psi(X) and its inverse, and the rate of X.
 
-What they are is in the parameters (`mbkit.kernels.joints.absolute_kinds`): the map of the
+What they are is in the parameters (`mbkit.kernels.joints.absolute.kinds`): the map of the
 rotation, and how it comes to poses.
 
     PRODUCT  psi(x, y) = (psi(x), y) on SO(3) x R^3
@@ -15,8 +15,8 @@ D dpsi[a] b - D dpsi[b] a = dpsi a x dpsi b, by which it is a map to SE(3) for e
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.joints.absolute_kinds import DUAL, LIFT, MAP, PRODUCT
-from mbkit.kernels.joints.rotation_maps import (
+from mbkit.kernels.joints.absolute.kinds import DUAL, LIFT, MAP, PRODUCT
+from mbkit.kernels.joints.absolute.rotation_maps import (
     map_differential,
     map_differential_inv,
     map_differential_inv_change,

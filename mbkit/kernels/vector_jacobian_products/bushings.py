@@ -32,14 +32,14 @@ and frame a, in whose axes all vectors are seen,
     moment  -(that of the rotation + d x K_t y + z x E_w + y x E_u + w x G_w + u x G_u).
 
 Source: derived here; dexp^-1: Mueller 2018, (39), and its change: `mbkit.kernels.lie.series`;
-`mbkit.kernels.sensitivities.weighted_dynamics` has the recursion.
+`mbkit.kernels.vector_jacobian_products.dynamics` has the recursion.
 """
 
 from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import helper, records_at
 from mbkit.kernels.derivatives.springs import velocity_at
-from mbkit.kernels.forces.bushing import matrix, times, transposed, triple
+from mbkit.kernels.forces.kinds.bushing import matrix, times, transposed, triple
 from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.lie.matrices import matrix_product, matrix_times, skew_polynomial_times

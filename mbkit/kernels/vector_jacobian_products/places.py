@@ -1,7 +1,7 @@
 """Weights times the derivatives of dynamics by places of joints, and of frames, on bodies.
 
 A place moves by a twist D of the body that carries it, and takes all that is beyond along, as a
-free joint at rest there would move it. So psi (`mbkit.kernels.sensitivities.weighted_dynamics`)
+free joint at rest there would move it. So psi (`mbkit.kernels.vector_jacobian_products.dynamics`)
 changes by what it changes along a step of a joint whose S stands still,
 
     D . (ad_V^T (Q + ad_V^T P) + ad_A^T P + ad_W^T F + G),

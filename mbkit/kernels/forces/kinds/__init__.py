@@ -1,0 +1,1 @@
+"""The forces that mbkit brings, each in the form of all forces."""

@@ -1,0 +1,1 @@
+"""The free joint in absolute coordinates: orientations, local coordinates, and their maps."""

@@ -1,0 +1,1 @@
+"""Vector-Jacobian products: weights times the derivatives of dynamics, O(bodies)."""

@@ -1,0 +1,1 @@
+"""Forms of the equations of motion: Newton's and Euler's, Hamilton's, Binet's."""
