@@ -119,6 +119,21 @@ def compilation_listener(listener: Callable[[str], None]) -> Iterator[None]:
         _listeners.remove(listener)
 
 
+class _Files(IndexDataCacheFile):
+    """numba's files of one function; an index that cannot be read holds nothing.
+
+    numba reads all of it before it looks at the stamp: names of an older version of mbkit, which
+    are nowhere now, and damage would be errors.
+    """
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            found: dict[Any, str] = super()._load_index()
+        except Exception:  # pickles raise all kinds
+            return {}
+        return found
+
+
 class _KernelCache(FunctionCache):
     """numba's cache of one function, stamped by the sources that it is compiled from.
 
@@ -134,7 +149,7 @@ class _KernelCache(FunctionCache):
         else:
             stamp = (source_stamp(), self._impl.locator.get_source_stamp())
         suffix = f".{types.rpartition('.')[2]}" if types else ""
-        self._cache_file = IndexDataCacheFile(
+        self._cache_file = _Files(
             cache_path=self._cache_path,
             filename_base=self._impl.filename_base + suffix,
             source_stamp=stamp,
