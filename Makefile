@@ -47,11 +47,11 @@ fuzz: $(STAMPS)/test $(STAMPS)/kernels ## call everything with odd arguments, br
 peers: $(STAMPS)/dev $(STAMPS)/kernels ## compare with Pinocchio and other programs (installs them)
 	$(PYTEST) $(CASES) tests/peers
 
-plugins: $(STAMPS)/test ## install the distributions in plugins/, check them and run their tests
+plugins: $(STAMPS)/test ## install the distributions in plugins/, check them, run their tests and examples
 	@$(PIP) --no-deps --no-build-isolation --force-reinstall $(addprefix ./,$(PLUGINS))
 	$(BIN)/mbkit plugins
 	$(BIN)/mbkit plugins --check
-	$(BIN)/python -m pytest $(addsuffix /tests,$(PLUGINS))
+	$(BIN)/python -m pytest $(addsuffix /tests,$(PLUGINS)) $(addsuffix /src,$(PLUGINS))
 
 bench: $(STAMPS)/dev $(STAMPS)/kernels ## measure against other programs; nothing else should be running
 	$(BIN)/python benchmarks/run.py
