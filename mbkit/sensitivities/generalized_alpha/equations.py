@@ -29,6 +29,7 @@ import attrs
 import numpy as np
 
 from mbkit.integrators.generalized_alpha import AlphaCoefficients
+from mbkit.kernels.implicit_integrators.layout import MOST_STEPS
 from mbkit.sensitivities.charts import Charts
 from mbkit.sensitivities.constraint_rows import ConstraintRows, RowChange, by_row
 from mbkit.systems.calls.arguments import Floats
@@ -156,7 +157,6 @@ class Equations:
     @property
     def memory(self) -> Any:
         """What kernels need for one step."""
-        from mbkit.kernels.implicit_integrators.layout import MOST_STEPS
         from mbkit.kernels.sensitivities.generalized_alpha_equations import Matrices
 
         nv, n, count = self.system.nv, self.size, Charts.of(self.system).numbers(rates=False)
