@@ -36,7 +36,8 @@ class VariationalIntegrator(mb.Integrator):
     --------
     >>> import mbkit as mb
     >>> mech = mb.Mechanism("pendulum")
-    >>> rod = mech.add_body(mb.Body("rod", mb.SpatialInertia.cylinder(1.0, radius=0.02, length=1.0)))
+    >>> inertia = mb.SpatialInertia.cylinder(1.0, radius=0.02, length=1.0)
+    >>> rod = mech.add_body(mb.Body("rod", inertia))
     >>> hinge = mb.RevoluteJoint("hinge", axis=(0, 1, 0), point=(0, 0, 0.5))
     >>> _ = mech.add_joint(hinge, mech.world, rod)
     >>> run = mb.simulate(
