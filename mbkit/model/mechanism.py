@@ -18,6 +18,7 @@ from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_har
 from mbkit.model.graph import add_edge
 from mbkit.model.limit_stops import limit_stops
 from mbkit.model.plain_data import to_toml
+from mbkit.parts.angles import warn_of_degrees
 from mbkit.parts.body import Body, check_body
 from mbkit.parts.connection import Connection, joint_frames
 from mbkit.parts.joint_data import JointFriction, JointLimits
@@ -225,6 +226,7 @@ class Mechanism(Contents):
             own, *bodies, frames=frames, reference=reference, screws_in=screws_in
         )
         connection = Connection(own, *names, S_pred, S_succ, limits, friction, motion, T)
+        warn_of_degrees(own, connection.limits.of_positions(own).flat, "A limit")
         add_edge(self._graph, connection)
         self._joints[own.name] = connection
         return joint

@@ -9,7 +9,6 @@ import numpy as np
 
 from mbkit.errors import ModelError, ShapeError
 from mbkit.joints import Joint
-from mbkit.parts.angles import warn_of_degrees
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 
 
@@ -138,8 +137,7 @@ class JointLimits:
     def check_fits(self, joint: Joint) -> None:
         """Raise ShapeError unless the limits have as many entries as the joint.
 
-        ModelError, if they limit positions that are composed, such as quaternions. Limits that were
-        most likely given in degrees are warned of, as `DegreesWarning`.
+        ModelError, if they limit positions that are composed, such as quaternions.
         """
         for key, limits in zip(("lower", "upper"), self.of_positions(joint).T, strict=True):
             if not joint.positions_add and np.isfinite(limits).any():
@@ -148,7 +146,6 @@ class JointLimits:
                     f"{shown(getattr(self, key))}: positions of a {type(joint).__name__} are "
                     "composed, not added, so that limits of single ones have no meaning."
                 ).about(key)
-        warn_of_degrees(joint, self.of_positions(joint).flat, "A limit")
         self.of_velocities(joint)
         self.of_efforts(joint)
 

@@ -74,9 +74,9 @@ def fill(system: System, vector: Floats, kind: str, name: str, value: Any) -> No
         takes = f"{count} numbers, separated by commas" if count > 1 else "1 number"
         raise UsageError(f"'{name}' takes {takes}; got {len(numbers)}.")
     vector[entries] = numbers
-    joint = name.partition("[")[0]
-    if kind == "q" and joint in system.arrays.tree_joints:
-        warn_of_degrees(system.arrays.tree_joints[joint], numbers, "Position")
+    if kind == "q":
+        joint = system.arrays.tree_joints[name.partition("[")[0]]
+        warn_of_degrees(joint, numbers, "Position")
 
 
 def _is_finite(number: float) -> bool:
