@@ -10,13 +10,9 @@ that
     [M_FF  -A_F^T] [dvdot_F]   [dtau_F - de_F]
     [A_F      0  ] [dlambda] = [    -dr      ],    dtau = de + M_:F dvdot_F - A^T dlambda.
 
-With M_FF = L L^T and B = A_F L^-T = U S V^T, of the rank that the solver found,
-
-    x = L^T dvdot_F = (1 - V V^T) w - V S^-1 U^T dr,    w = L^-1 (dtau_F - de_F),
-    dlambda = U S^-1 V^T (x - w) + (1 - U U^T) d(A mu),
-
-the last term where rows depend on others: multipliers of least norm are lambda = A_F mu, and
-d(A_F mu) has no part but dA_F mu outside the columns of A_F.
+of the rank that the solver found. Where rows depend on others, multipliers of least norm are
+lambda = A_F mu, and d(A_F mu) has no part but dA_F mu outside the columns of A_F, which is added.
+`mbkit.kernels.derivatives.closed_equations` has the factors and the solution.
 """
 
 from __future__ import annotations
@@ -182,79 +178,90 @@ class Point:
 @final
 @attrs.frozen(eq=False)
 class Solution:
-    """The factors that take changes of the equations to those of the results, for each state."""
+    """The factors that take changes of the equations to those of the results, for each state.
+
+    Attributes
+    ----------
+    point : Point
+        The states.
+    equations : Equations
+        Of `mbkit.kernels.derivatives.closed_equations`: M, A, and which velocities are free.
+    factors : Factors
+        Of these.
+    """
 
     point: Point
-    M: Floats
-    L: Floats
-    A: Floats
-    U: Floats
-    V: Floats
-    inverse: Floats  # (N, least of m and F): of singular values, 0 beyond the rank
+    equations: Any
+    factors: Any
 
     @classmethod
     def of(cls, point: Point) -> Self:
         """Factorise."""
-        free = np.flatnonzero(~point.given)
-        L: Any
-        M, A = point.system.mass_matrix(point.q), point.jacobian()
-        try:
-            L = np.linalg.cholesky(M[:, free[:, None], free])
-        except np.linalg.LinAlgError:
+        from mbkit.kernels.derivatives.closed_equations import (
+            Equations,
+            Factors,
+            Memory,
+            factorise_all,
+        )
+
+        free, given = np.flatnonzero(~point.given), np.flatnonzero(point.given)
+        M, A = point.system.mass_matrix(point.q), np.ascontiguousarray(point.jacobian())
+        (n, m, _), f = A.shape, len(free)
+        most = min(m, f)
+        equations: Any = Equations(M, A, free, given)
+        factors: Any = Factors(
+            np.empty((n, f, f)), np.empty((n, most, f)), np.empty((n, most, m)),
+            np.empty((n, most, most)), np.minimum(point.rank, most),
+        )  # fmt: skip
+        memory: Any = Memory(
+            np.empty((f, m)), np.empty((most, m)), np.empty((m, most)), np.empty((1, m))
+        )
+        if factorise_all(equations, factors, memory) < n:
             raise SingularMassMatrixError(
                 f"System '{point.system.name}': derivatives need the inverse of the mass matrix, "
                 f"which is not positive definite but for rounding; System.mass_factor says which "
                 f"joint moves no inertia."
-            ) from None
-        B = np.swapaxes(np.linalg.solve(L, np.swapaxes(A[..., free], -1, -2)), -1, -2)
-        U, sizes, Vt = np.linalg.svd(B, full_matrices=False)
-        counts = np.arange(sizes.shape[-1]) < point.rank[:, None]
-        inverse = np.where(counts, 1.0 / np.where(counts, sizes, 1.0), 0.0)
-        U, V = U * counts[:, None, :], np.swapaxes(Vt, -1, -2) * counts[:, None, :]
-        return cls(point, M, L, A, U, V, inverse)
+            )
+        return cls(point, equations, factors)
 
     @property
     def mu(self) -> Floats:
         """The mu (N, nv) for which the multipliers are A mu, zero where accelerations are given."""
-        found = np.zeros(self.point.v.shape)
-        x = self.inverse[..., None] * (_T(self.U) @ self.point.multipliers[..., None])
-        found[:, ~self.point.given] = np.linalg.solve(_T(self.L), self.V @ x)[..., 0]
-        return found
+        return self.solve(Change(rows=-self.point.multipliers[..., None]))["vdot"][..., 0]
 
     def multipliers(self, missing: Floats) -> Floats:
         """Return the minimum-norm multipliers for efforts (N, nv) of the free velocities."""
-        b = np.linalg.solve(self.L, missing[:, ~self.point.given, None])
-        return (self.U @ (self.inverse[..., None] * (_T(self.V) @ b)))[..., 0]
+        return self.solve(Change(missing[..., None]))["multipliers"][..., 0]
 
     def transposed(self, adjoints: Floats) -> tuple[Floats, Floats]:
-        """Return the adjoints of changes of e (N, nv, k) and r (N, m, k) by k of vdot."""
-        free = ~self.point.given
-        y = np.linalg.solve(self.L, adjoints[:, free])
-        along = _T(self.V) @ y
-        efforts = np.zeros(adjoints.shape)
-        efforts[:, free] = -np.linalg.solve(_T(self.L), y - self.V @ along)
-        return efforts, -self.U @ (self.inverse[..., None] * along)
+        """Return the adjoints of changes of e (N, nv, k) and r (N, m, k) by k of vdot.
+
+        The equations are symmetric but for signs.
+        """
+        found = self.solve(Change(adjoints))
+        return found["vdot"], -found["multipliers"]
 
     def solve(self, change: Change) -> dict[str, Floats]:
         """Return the changes of vdot, tau and multipliers, (N, ..., k)."""
-        free = ~self.point.given
-        efforts = np.asarray(change.efforts - np.asarray(change.tau))
+        from mbkit.kernels.derivatives.closed_equations import Found, Sides, solve_all
+
+        n, m, nv = self.equations.A.shape
         k = max(np.shape(x)[-1] for x in change if np.ndim(x))
-        n, nv, m = len(self.M), len(free), self.A.shape[-2]
-        efforts = np.broadcast_to(efforts, (n, nv, k))
-        rows = np.broadcast_to(change.rows, (n, m, k))
-        turned = np.broadcast_to(change.turned, (n, m, k))
-        w = np.linalg.solve(self.L, -efforts[:, free])
-        scale = self.inverse[..., None]
-        x = w - self.V @ (_T(self.V) @ w + scale * (_T(self.U) @ rows))
-        multipliers = self.U @ (scale * (_T(self.V) @ (x - w)))
-        multipliers += turned - self.U @ (_T(self.U) @ turned)
-        vdot = np.array(np.broadcast_to(change.vdot, (n, nv, k)))
-        vdot[:, free] = np.linalg.solve(_T(self.L), x)
-        tau = efforts + self.M[..., free] @ vdot[:, free] - _T(self.A) @ multipliers
-        tau[:, free] = 0.0
-        return {"vdot": vdot, "tau": tau + change.tau, "multipliers": multipliers}
 
+        def wide(part: Any, size: int) -> Floats:
+            found = np.empty((n, size if np.ndim(part) else 0, k))
+            found[...] = part
+            return found
 
-def _T(matrices: Floats) -> Floats:
-    return np.swapaxes(matrices, -1, -2)
+        def started(part: Any) -> Floats:
+            return wide(part, nv) if np.ndim(part) else np.zeros((n, nv, k))
+
+        efforts = change.efforts - np.asarray(change.tau) if np.ndim(change.tau) else change.efforts
+        sides: Any = Sides(wide(efforts, nv), wide(change.rows, m), wide(change.turned, m))
+        width = self.factors.Q.shape[1:]
+        found: Any = Found(
+            started(change.vdot), started(change.tau), np.empty((n, m, k)),
+            np.empty((width[1], k)), np.empty((width[0], k)),
+        )  # fmt: skip
+        solve_all(self.equations, self.factors, sides, found)
+        return {"vdot": found.vdot, "tau": found.tau, "multipliers": found.multipliers}

@@ -1,0 +1,283 @@
+"""The equations of motion of closed mechanisms, solved for many changes of their right sides.
+
+At each state, with free velocities F and given accelerations P,
+
+    [M_FF  -A_F^T] [a_F]   [-e_F]
+    [A_F      0  ] [ l ] = [ -r ],    tau_P = e_P + M_PF a_F - A_P^T l.
+
+With M_FF = L L^T and B = A_F L^-T of known rank, B^T = Q R by so many of its columns, each the
+largest that is left, and R^T = U C, Q and U with orthonormal columns, C upper triangular. Hence
+B = U C Q^T, whose pseudoinverse is Q C^-1 U^T, and
+
+    y = Q^T w + C^-1 U^T r,  w = -L^-1 e_F,    L^T a_F = w - Q y,    l = -U C^-T y + (1 - U U^T) s,
+
+s what multipliers of rows that depend on others have besides.
+Source: Golub and Van Loan, Matrix Computations, 4th edition, sections 5.2.8 (modified Gram-Schmidt,
+done twice) and 5.5 (complete orthogonal decompositions).
+Cost: dense, O(F m rank) for the factors and O((F + m) rank) a column; zeros of L, Q and U, as of
+branches that do not meet, are passed over.
+"""
+
+from typing import NamedTuple
+
+from mbkit.kernels.compile import helper, int64, integers, kernel, matrix, stack, typed
+from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.status import OK
+
+
+class Equations(NamedTuple):
+    """Of N states."""
+
+    M: stack  # (N, nv, nv)
+    A: stack  # (N, m, nv)
+    free: integers  # (F,), which velocities these are
+    given: integers  # (P,)
+
+
+class Factors(NamedTuple):
+    """Of N states, one after another; beyond the rank of a state nothing is read."""
+
+    L: stack  # (N, F, F)
+    Q: stack  # (N, most, F), its columns one a row
+    U: stack  # (N, most, m), likewise
+    C: stack  # (N, most, most)
+    rank: integers  # (N,)
+
+
+class Memory(NamedTuple):
+    """For the factors of one state."""
+
+    B: matrix  # (F, m)
+    R: matrix  # (most, m)
+    T: matrix  # (m, most)
+    sizes: matrix  # (1, m)
+
+
+class Sides(NamedTuple):
+    """Right sides by k columns; those without any middle axis are zero."""
+
+    efforts: stack  # (N, nv, k), e
+    rows: stack  # (N, m, k), r
+    turned: stack  # (N, m, k), s
+
+
+class Found(NamedTuple):
+    """Solutions, and memory."""
+
+    vdot: stack  # (N, nv, k); those of P are there
+    tau: stack  # (N, nv, k); those of F stay as they are
+    multipliers: stack  # (N, m, k)
+    w: matrix  # (F, k)
+    y: matrix  # (most, k)
+
+
+@helper
+def add_multiple(x, factor, y):
+    """x += factor y."""
+    if factor != 0.0:
+        for c in range(x.shape[0]):
+            x[c] += factor * y[c]
+
+
+@helper
+def divide(x, number):
+    """x /= number."""
+    for c in range(x.shape[0]):
+        x[c] /= number
+
+
+@helper
+def set_cholesky(M, free, L):
+    """L, lower; False if M of the free velocities is not positive definite."""
+    for i in range(free.shape[0]):
+        for j in range(i + 1):
+            x = M[free[i], free[j]]
+            for k in range(j):
+                x -= L[i, k] * L[j, k]
+            if i != j:
+                L[i, j] = x / L[j, j]
+            elif x > 0.0:
+                L[i, i] = sqrt(x)
+            else:
+                return False
+    return True
+
+
+@helper
+def solve_lower(L, X):
+    """X becomes L^-1 X."""
+    for i in range(L.shape[0]):
+        for j in range(i):
+            add_multiple(X[i], -L[i, j], X[j])
+        divide(X[i], L[i, i])
+
+
+@helper
+def solve_lower_transposed(L, X):
+    """X becomes L^-T X."""
+    for i in range(L.shape[0] - 1, -1, -1):
+        for j in range(i + 1, L.shape[0]):
+            add_multiple(X[i], -L[j, i], X[j])
+        divide(X[i], L[i, i])
+
+
+@helper
+def largest_column(W, sizes):
+    """The column of W whose norm is the largest."""
+    sizes[:] = 0.0
+    for i in range(W.shape[0]):
+        for c in range(W.shape[1]):
+            sizes[c] += W[i, c] * W[i, c]
+    largest = 0
+    for c in range(1, W.shape[1]):
+        if sizes[c] > sizes[largest]:
+            largest = c
+    return largest
+
+
+@helper
+def set_unit(Q, j, W, column):
+    """Row j of Q: what a column of W has across the rows before, of length one."""
+    q = Q[j]
+    for i in range(q.shape[0]):
+        q[i] = W[i, column]
+    for k in range(j):
+        along = 0.0
+        for i in range(q.shape[0]):
+            along += Q[k, i] * q[i]
+        add_multiple(q, -along, Q[k])
+    size = 0.0
+    for i in range(q.shape[0]):
+        size += q[i] * q[i]
+    divide(q, sqrt(size))
+
+
+@helper
+def project_out(W, q, along):
+    """along = q^T W, and W -= q along."""
+    along[:] = 0.0
+    for i in range(q.shape[0]):
+        add_multiple(along, q[i], W[i])
+    for i in range(q.shape[0]):
+        add_multiple(W[i], -q[i], along)
+
+
+@helper
+def factorise(equations, n, factors, memory):
+    """The factors of one state; False if M is not positive definite there."""
+    M, A, free = equations.M[n], equations.A[n], equations.free
+    B, R, T, sizes = memory
+    L, Q, U, C = factors.L[n], factors.Q[n], factors.U[n], factors.C[n]
+    rank = factors.rank[n]
+    if not set_cholesky(M, free, L):
+        return False
+    for i in range(free.shape[0]):
+        for c in range(B.shape[1]):
+            B[i, c] = A[c, free[i]]
+    solve_lower(L, B)
+    for j in range(rank):
+        set_unit(Q, j, B, largest_column(B, sizes[0]))
+        project_out(B, Q[j], R[j])
+    for c in range(B.shape[1]):
+        for j in range(rank):
+            T[c, j] = R[j, c]
+    for j in range(rank):
+        set_unit(U, j, T, j)
+        C[j, :] = 0.0
+        for i in range(T.shape[0]):
+            add_multiple(C[j, j:rank], U[j, i], T[i, j:rank])
+        for i in range(T.shape[0]):
+            add_multiple(T[i, j:rank], -U[j, i], C[j, j:rank])
+    return True
+
+
+@kernel(int64(typed(Equations), typed(Factors), typed(Memory)))
+def factorise_all(equations, factors, memory):
+    """The factors of all states.
+
+    Returns the first state in which M is not positive definite, else their number.
+    """
+    count = equations.M.shape[0]
+    for n in range(count):
+        if not factorise(equations, n, factors, memory):
+            return n
+    return count
+
+
+@helper
+def solve_accelerations(factors, n, free, sides, found):
+    """The free accelerations of one state, and y, in memory."""
+    L, Q, U, C = factors.L[n], factors.Q[n], factors.U[n], factors.C[n]
+    rank = factors.rank[n]
+    w, y = found.w, found.y
+    w[:, :] = 0.0
+    y[:, :] = 0.0
+    if sides.rows.shape[1] != 0:
+        for j in range(rank):
+            for r in range(U.shape[1]):
+                add_multiple(y[j], U[j, r], sides.rows[n, r])
+        for j in range(rank - 1, -1, -1):
+            for k in range(j + 1, rank):
+                add_multiple(y[j], -C[j, k], y[k])
+            divide(y[j], C[j, j])
+    if sides.efforts.shape[1] != 0:
+        for i in range(free.shape[0]):
+            add_multiple(w[i], -1.0, sides.efforts[n, free[i]])
+        solve_lower(L, w)
+        for j in range(rank):
+            for i in range(free.shape[0]):
+                add_multiple(y[j], Q[j, i], w[i])
+    for j in range(rank):
+        for i in range(free.shape[0]):
+            add_multiple(w[i], -Q[j, i], y[j])
+    solve_lower_transposed(L, w)
+    for i in range(free.shape[0]):
+        row = found.vdot[n, free[i]]
+        row[:] = 0.0
+        add_multiple(row, 1.0, w[i])
+
+
+@helper
+def solve_multipliers(factors, n, sides, found):
+    """The multipliers of one state, from y, which is overwritten."""
+    U, C = factors.U[n], factors.C[n]
+    rank = factors.rank[n]
+    y, multipliers = found.y, found.multipliers[n]
+    multipliers[:, :] = 0.0
+    for j in range(rank):
+        for k in range(j):
+            add_multiple(y[j], -C[k, j], y[k])
+        divide(y[j], C[j, j])
+    if sides.turned.shape[1] != 0:
+        for r in range(U.shape[1]):
+            add_multiple(multipliers[r], 1.0, sides.turned[n, r])
+        for j in range(rank):
+            for r in range(U.shape[1]):
+                add_multiple(y[j], U[j, r], sides.turned[n, r])
+    for j in range(rank):
+        for r in range(U.shape[1]):
+            add_multiple(multipliers[r], -U[j, r], y[j])
+
+
+@helper
+def add_efforts(equations, n, sides, found):
+    """The efforts of the velocities P of one state."""
+    M, A, free, given = equations.M[n], equations.A[n], equations.free, equations.given
+    for p in range(given.shape[0]):
+        row = found.tau[n, given[p]]
+        if sides.efforts.shape[1] != 0:
+            add_multiple(row, 1.0, sides.efforts[n, given[p]])
+        for i in range(free.shape[0]):
+            add_multiple(row, M[given[p], free[i]], found.vdot[n, free[i]])
+        for r in range(A.shape[0]):
+            add_multiple(row, -A[r, given[p]], found.multipliers[n, r])
+
+
+@kernel(int64(typed(Equations), typed(Factors), typed(Sides), typed(Found)))
+def solve_all(equations, factors, sides, found):
+    """The solutions of all states; those of tau are added to what is there. Returns OK."""
+    for n in range(equations.M.shape[0]):
+        solve_accelerations(factors, n, equations.free, sides, found)
+        solve_multipliers(factors, n, sides, found)
+        add_efforts(equations, n, sides, found)
+    return OK
