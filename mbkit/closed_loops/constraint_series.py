@@ -204,7 +204,7 @@ def _exact_rate(
     given = np.concatenate([vdot, np.zeros((*leading, m))], axis=-1)
     flat_q, flat_v, flat = (np.reshape(x, (-1, x.shape[-1])) for x in (q, v, given))
     states, entries = TimedStates(flat_q, flat_v, np.reshape(t, -1)), system.ndx + system.nv
-    by_state = exact.by_steps(entries, states, flat).acceleration
+    by_state = exact.by_entries(range(entries), states, flat).acceleration
     by_time = exact.by_time(states, flat).acceleration[..., 0]
     moves = np.concatenate([along, vdot], axis=-1).reshape((-1, entries, 1))
     found = (by_state @ moves)[..., 0] + by_time

@@ -16,7 +16,7 @@ from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.inertia_changes import field_of_inertia, inertial_changes
-from mbkit.systems.derivatives.input_changes import change_by_input
+from mbkit.systems.derivatives.input_changes import change_by_input, changes_by_state
 from mbkit.systems.derivatives.parameter_changes import change_by_parameter, changes_by_places
 from mbkit.systems.memory.workspace import Workspace
 
@@ -67,7 +67,7 @@ class Accelerations:
     @functools.cached_property
     def by_state(self) -> tuple[Floats, Floats]:
         """The derivatives by q (N, nv, ndx) and v (N, nv, nv)."""
-        by_q, by_v = (self._solved(change_by_input(self.point, name)) for name in ("q", "v"))
+        by_q, by_v = (self._solved(each) for each in changes_by_state(self.point).values())
         return by_q, by_v
 
     @functools.cached_property

@@ -141,11 +141,11 @@ def solved_by(
         return _solve_driven(system, q, v, tau, wrenches, t=t, pull=pull, on_error=on_error)
     x: Any = applied(system, q, v, tau, t, on_error)
     x = system.evaluator.arguments.timed("tau", x, t, on_error)
-    x = np.concatenate([x, np.broadcast_to(pull, (*x.shape[:-1], 2))], axis=-1)
+    pulled: Any = pull if x.ndim == 1 else np.broadcast_to(pull, (*x.shape[:-1], 2))
+    x = np.concatenate([x, pulled], axis=-1)
     found = computed(system, what, q, v, x, wrenches=wrenches, on_error=on_error)
-    m = system.num_velocity_constraints
-    vdot, multipliers, kept = np.split(found, [system.nv, system.nv + m], axis=-1)
-    return vdot.copy(), multipliers.copy(), kept
+    nv, end = system.nv, system.nv + system.num_velocity_constraints
+    return found[..., :nv].copy(), found[..., nv:end].copy(), found[..., end:]
 
 
 def kept_rows(system: System, q: Floats, v: Floats, t: Floats) -> Floats:

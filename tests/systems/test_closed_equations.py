@@ -73,6 +73,8 @@ def test_batches_have_the_bits_of_single_states(name):
     q, v = closed_states(system, rng, 3)
     tau, by = rng.normal(size=v.shape), ("q", "v", "tau")
     together = system.derivatives("forward_dynamics", q, v, tau, by=by)
+    none = system.derivatives("forward_dynamics", q[:0], v[:0], by=by)
+    assert none.multipliers["q"].shape == (0, *together.multipliers["q"].shape[1:])
     for n in range(3):
         alone = system.derivatives("forward_dynamics", q[n], v[n], tau[n], by=by)
         for what in ("vdot", "multipliers"):

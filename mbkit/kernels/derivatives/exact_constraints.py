@@ -115,24 +115,24 @@ class States(NamedTuple):
 
 
 @kernel(int64(int64, int64, int64, typed(Numbers), typed(States), stack))
-def constraints_along_all(function, space, moves, numbers, states, out):
+def constraints_along_all(function, space, entry, numbers, states, out):
     """The same, by address, of N states, out (N, k, ...).
 
     `numbers` are the time and what constraints read; those of the last seed are left in memory.
-    Unless `moves` is 0 the k derivatives are by (dx, v), and all have the same seed. States at
-    which a constraint fails have derivatives that are not numbers. Returns OK.
+    Derivatives are by k entries of (dx, v) from `entry` on, with one seed for all, or, where that
+    is STILL, by what each seed says. States at which a constraint fails have derivatives that are
+    not numbers. Returns OK.
     """
     q, v, t, given = states
     memory, seeds = numbers
     for first in range(0, out.shape[1], DIRECTIONS):
-        memory[:, :] = seeds[0 if moves != 0 else first // DIRECTIONS]
+        memory[:, :] = seeds[min(first // DIRECTIONS, seeds.shape[0] - 1)]
         count = min(DIRECTIONS, out.shape[1] - first)
-        entry = first if moves != 0 else STILL
         for n in range(out.shape[0]):
             memory[0, 0] = t[n, 0]
             rates = out[n, first : first + count]
             status = call_address(
-                function, (space, entry, count, q[n], v[n], given[n], memory, rates)
+                function, (space, entry + first, count, q[n], v[n], given[n], memory, rates)
             )
             if status != OK:
                 rates[:] = math.nan

@@ -145,6 +145,8 @@ class Arguments:
         array = self.with_leading_axes(name, vector)
         times = times_of(t, on_error)[..., None]
         leading = common_axes({name: array.shape[:-1], "t": times.shape[:-1]})
+        if not leading:
+            return np.concatenate((array, times))
         parts = (np.broadcast_to(part, (*leading, part.shape[-1])) for part in (array, times))
         return np.concatenate(tuple(parts), axis=-1)
 
@@ -220,6 +222,8 @@ class Arguments:
 
 def common_axes(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Return the broadcast of batch axes, by argument; ShapeError if they do not fit."""
+    if not any(shapes.values()):
+        return ()
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
@@ -241,8 +245,10 @@ def times_of(t: Any, on_error: str = "raise") -> Any:
 
     NotFiniteError if one is not finite and `on_error` is "raise".
     """
-    times = _numbers("t", t)
     check_on_error(on_error)
+    if t.__class__ is float and math.isfinite(t):
+        return np.array(t)
+    times = _numbers("t", t)
     if on_error == "raise" and not np.isfinite(times).all():
         bad = times[~np.isfinite(times)][0]
         raise NotFiniteError(f"Argument 't' has the time {bad}; it must be finite.")

@@ -158,6 +158,8 @@ def broadcast(system: System, t: ArrayLike, **given: Any) -> tuple[Any, ...]:
     arrays = {name: checked(name, value) for name, value in given.items()}
     arrays["t"] = times_of(t, "nan")[..., None]
     leading = common_axes({name: array.shape[:-1] for name, array in arrays.items()})
+    if not leading:
+        return (*list(arrays.values())[:-1], arrays["t"][..., 0])
     wide = [np.broadcast_to(array, (*leading, array.shape[-1])) for array in arrays.values()]
     return (*wide[:-1], wide[-1][..., 0])
 

@@ -21,27 +21,29 @@ from mbkit.systems.derivatives.numeric_changes import rates_of_numbers, rates_wi
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Moves", "MovingRows", "rows_by_parameter", "rows_by_steps", "rows_by_time"]
+__all__ = ["Moves", "MovingRows", "rows_by_parameter", "rows_by_state", "rows_by_time"]
 
 #: What takes a number to values of a parameter, one for each of its entries.
 Moves = Sequence[Callable[[float], Any]]
 
 
-def rows_by_steps(point: Point, mu: Floats | None) -> Change | None:
-    """Return what constraints change along steps of the configuration; None where not exact.
+def rows_by_state(point: Point, entries: range) -> RowDerivatives | None:
+    """Return the derivatives of rows and of their forces by entries of (dx, v).
 
-    mu (N, nv) is `Solution.mu` where rows depend on others.
+    dx are steps of the configuration. None where they are not exact, or not finite.
     """
-    exact, ndx = point.system._exact_constraints, point.system.ndx
+    exact = point.system._exact_constraints
     if exact is None:
         return None
-    return _change(point, mu, lambda *here: exact.by_steps(ndx, *here))
+    found = exact.by_entries(entries, point.states, point.fixed)
+    known = np.isfinite(found.acceleration).all() and np.isfinite(found.forces).all()
+    return found if known else None
 
 
 def rows_by_time(point: Point) -> Change | None:
-    """Return the same by the time."""
+    """Return what constraints change by the time; None where that is not exact."""
     exact = point.system._exact_constraints
-    return None if exact is None else _change(point, _mu(point), exact.by_time)
+    return None if exact is None else _change(point, exact.by_time)
 
 
 def rows_by_parameter(point: Point, name: str, start: float, moves: Moves) -> Change | None:
@@ -50,7 +52,7 @@ def rows_by_parameter(point: Point, name: str, start: float, moves: Moves) -> Ch
     What the length does by which rows are scaled is left out. None where `MovingRows` is.
     """
     rows = MovingRows.of(point.system, name, start, moves)
-    return None if rows is None else _change(point, _mu(point), rows.at)
+    return None if rows is None else _change(point, rows.at)
 
 
 class MovingRows(NamedTuple):
@@ -144,17 +146,12 @@ def _twists(frame: Floats, rates: Floats) -> Floats:
     return np.concatenate([spun, shifted], axis=-1).T
 
 
-def _mu(point: Point) -> Floats | None:
-    return point.mu if point.redundant else None
-
-
-def _change(point: Point, mu: Floats | None, rows: Callable[..., RowDerivatives]) -> Change | None:
+def _change(point: Point, rows: Callable[..., RowDerivatives]) -> Change | None:
     """Return a change, of rows by state; None where derivatives are not finite."""
-    states = point.states
-    given = np.concatenate([point.vdot, point.multipliers], axis=-1)
+    states, given = point.states, point.fixed
     here = rows(states, given)
     parts: list[Any] = [-here.forces, here.acceleration, 0.0]
-    if mu is not None:  # A mu is what of A v + g_t is linear in v
-        parts[2] = rows(states._replace(v=mu), given).rate
+    if point.redundant:  # A mu is what of A v + g_t is linear in v
+        parts[2] = rows(states._replace(v=point.mu), given).rate
         parts[2] -= rows(states._replace(v=0.0 * states.v), given).rate
     return Change(*parts) if all(np.isfinite(part).all() for part in parts) else None

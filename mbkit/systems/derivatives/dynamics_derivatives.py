@@ -340,7 +340,8 @@ def constraints_by_steps(
     leading = times.shape
     flat_q, flat_v, *more = (x.reshape((times.size, x.shape[-1])) for x in given)
     motion = np.concatenate(more, axis=-1)
-    found = exact.by_steps(system.ndx, TimedStates(flat_q, flat_v, times.reshape(-1)), motion)
+    states = TimedStates(flat_q, flat_v, times.reshape(-1))
+    found = exact.by_entries(range(system.ndx), states, motion)
     if not all(np.isfinite(part).all() for part in found):
         return None
     return RowDerivatives(*(part.reshape((*leading, *part.shape[1:])) for part in found))

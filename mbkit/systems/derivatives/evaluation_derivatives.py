@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
@@ -18,7 +18,7 @@ from mbkit.systems.calls.entries import broadcast
 from mbkit.systems.constraint_checks import check_certain, check_dependent
 from mbkit.systems.derivatives.dynamics_derivatives import accelerations_of_tree
 from mbkit.systems.derivatives.evaluation_states import Point
-from mbkit.systems.derivatives.input_changes import INPUTS, change_by_input
+from mbkit.systems.derivatives.input_changes import INPUTS, change_by_input, changes_by_state
 from mbkit.systems.derivatives.parameter_changes import change_by_parameter, changes_by_places
 from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
 from mbkit.systems.dynamics import check_unique
@@ -138,24 +138,26 @@ def derivatives(
         f"Derivatives of {system.nv} accelerations, of {count} states,",
         "ask for fewer samples at once",
     )
-    flat = [np.reshape(x, (count, *x.shape[len(leading) :])) for x in given]
-    state = _evaluated(system, of, flat, prescribed, on_error)
+    state = _evaluated(system, of, given, leading, prescribed, on_error)
     values = {what: getattr(state, what) for what in EVALUATIONS[of][0]}
-    good = np.isfinite(np.concatenate([state.vdot, state.tau], axis=-1)).all(axis=-1)
+    good = np.isfinite(state.vdot).all(axis=-1) & np.isfinite(state.tau).all(axis=-1)
     point = state.chosen(good)
     found: dict[str, dict[str, Floats]] = {"vdot": {}, "tau": {}, "multipliers": {}}
-    places = changes_by_places(point, names)
-    for name, shape in shapes.items():
-        by_name = change_by_input if name in INPUTS else change_by_parameter
-        parts = point.solution.solve(places[name] if name in places else by_name(point, name))
+    for name, parts in _solved(point, names):
+        shape = shapes[name]
         for what, value in values.items():
-            whole = np.full((count, value.shape[-1], math.prod(shape)), np.nan)
-            whole[good] = parts[what]
+            whole = parts[what]
+            if not good.all():
+                whole = np.full((count, value.shape[-1], math.prod(shape)), np.nan)
+                whole[good] = parts[what]
             found[what][name] = whole.reshape((*leading, value.shape[-1], *shape))
     return Derivatives(
         of,
         MappingProxyType({n: x.reshape((*leading, x.shape[-1])) for n, x in values.items()}),
-        **{what: MappingProxyType(each) for what, each in found.items()},
+        **{
+            what: MappingProxyType({name: each[name] for name in names if name in each})
+            for what, each in found.items()
+        },
     )
 
 
@@ -212,14 +214,35 @@ def _shape(system: System, name: str) -> tuple[int, ...]:
     return shape_of_parameter(system, name)
 
 
+def _solved(point: Point, names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Floats]]]:
+    """Return the changes of the results by names: together by inputs, by one parameter each."""
+    inputs = [name for name in names if name in INPUTS]
+    if inputs:
+        known = changes_by_state(point) if {"q", "v"}.issubset(inputs) else {}
+        changes = {n: known[n] if n in known else change_by_input(point, n) for n in inputs}
+        yield from point.solution.solve_each(changes).items()
+    places = changes_by_places(point, names)
+    for name in names:
+        if name not in inputs:
+            change = places[name] if name in places else change_by_parameter(point, name)
+            yield name, point.solution.solve(change)
+
+
 def _evaluated(
-    system: System, of: str, flat: Sequence[Floats], prescribed: Sequence[str], on_error: str
+    system: System,
+    of: str,
+    given: Sequence[Any],
+    leading: tuple[int, ...],
+    prescribed: Sequence[str],
+    on_error: str,
 ) -> Point:
-    """Return all samples with what the evaluation finds."""
-    q, v, tau, vdot, t = flat
-    count, nv = len(q), system.nv
+    """Return all samples, one a row, with what the evaluation finds; given: q, v, tau, vdot, t."""
+    q, v, tau, vdot, times = given
+    t = float(times) if not leading and np.isfinite(times) else times  # a float: a direct call
+    count = math.prod(leading)
+    nv = system.nv
     multipliers, rank = np.zeros((count, 0)), np.zeros(count, dtype=np.int64)
-    given = np.ones(nv, dtype=bool)
+    held = np.ones(nv, dtype=bool)
     by_motion = of == "forward_dynamics" and bool(system.motions)
     if by_motion:
         q, v, _ = system.prescribed_rows(t, q, v, on_error)
@@ -228,7 +251,9 @@ def _evaluated(
     else:
         kept = multipliers
         names = system.prescribed_joints if by_motion else prescribed
-        given = system.known(None, None, names)[2 * nv :] != 0.0
+        held = np.zeros(nv, dtype=bool)
+        if names:
+            held = system.known(None, None, names)[2 * nv :] != 0.0
         if of == "forward_dynamics":
             vdot, multipliers, kept = system.solved(q, v, tau, t=t, on_error=on_error)
         else:
@@ -244,10 +269,14 @@ def _evaluated(
                 vdot, found = system.hybrid_dynamics(
                     q, v, tau=tau, vdot=vdot, prescribed=prescribed, t=t, on_error=on_error
                 )
-            tau = np.where(given, found, tau)
+            tau = np.where(held, found, tau)
         if on_error == "raise" and system.arrays.closure:
             check_certain(system, q, vdot, multipliers, t)
             if (kept == 0.0).any() and of == "forward_dynamics":
                 check_dependent(system, q, v, vdot, t)
-        rank = (kept != 0.0).sum(axis=-1)
-    return Point(system, q, v, vdot, tau, t, multipliers, rank, given, by_motion)
+        rank = np.count_nonzero(kept, axis=-1)
+    q, v, vdot, tau, multipliers = (
+        np.reshape(x, (count, x.shape[-1])) for x in (q, v, vdot, tau, multipliers)
+    )
+    times, rank = (np.array(x).reshape(count) for x in (times, rank))
+    return Point(system, q, v, vdot, tau, times, multipliers, rank, held, by_motion)

@@ -18,6 +18,8 @@ lambda = A_F mu, and d(A_F mu) has no part but dA_F mu outside the columns of A_
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import attrs
@@ -48,6 +50,16 @@ class Change(NamedTuple):
     turned: Any = 0.0
     vdot: Any = 0.0
     tau: Any = 0.0
+
+    @property
+    def width(self) -> int:
+        """The length k of the input's axis."""
+        return int(max(part.shape[-1] for part in self if not is_zero(part)))
+
+
+def is_zero(part: Any) -> bool:
+    """Whether a part of a change is left out, a number that is zero."""
+    return part.__class__ is float or not part.ndim
 
 
 class TimedStates(NamedTuple):
@@ -94,6 +106,8 @@ class Point:
 
     def chosen(self, good: Any) -> Self:
         """Return some of the states."""
+        if good.all():
+            return self
         names = ("q", "v", "vdot", "tau", "t", "multipliers", "rank")
         return attrs.evolve(self, **{name: getattr(self, name)[good] for name in names})
 
@@ -102,10 +116,33 @@ class Point:
         """Positions, velocities and times alone."""
         return TimedStates(self.q, self.v, self.t)
 
+    @property
+    def fixed(self) -> Floats:
+        """Accelerations and multipliers, (N, nv + m)."""
+        return np.concatenate([self.vdot, self.multipliers], axis=-1)
+
+    def evaluated(self, function: Callable[..., Any], *given: Any, **times: Any) -> Any:
+        """Return a function of states, or several; of one state by a direct call, a tenth the time.
+
+        `times` are t=, if it depends on them.
+        """
+        if len(self.q) != 1:
+            return function(*given, **times)
+        found = function(*(x[0] for x in given), **{name: float(t[0]) for name, t in times.items()})
+        return tuple(x[None] for x in found) if isinstance(found, tuple) else found[None]
+
     @functools.cached_property
     def by_state(self) -> tuple[Floats, Floats]:
         """The derivatives of inverse dynamics by configuration and velocity."""
-        return self.system.inverse_dynamics_derivatives(self.q, self.v, self.vdot, t=self.t)
+        function = self.system.inverse_dynamics_derivatives
+        found: tuple[Floats, Floats] = self.evaluated(function, self.q, self.v, self.vdot, t=self.t)
+        return found
+
+    @functools.cached_property
+    def mass_matrix(self) -> Floats:
+        """The mass matrix M (N, nv, nv)."""
+        M: Floats = self.evaluated(self.system.mass_matrix, self.q)
+        return M
 
     @functools.cached_property
     def regressor(self) -> Floats:
@@ -137,7 +174,8 @@ class Point:
         """Return A (N, m, nv)."""
         if not self.constrained:
             return np.zeros((len(self.q), 0, self.system.nv))
-        A = (system or self.system).constraint_jacobian(self.q, self.t if t is None else t)
+        function = (system or self.system).constraint_jacobian
+        A: Floats = self.evaluated(function, self.q, t=self.t if t is None else t)
         return A if self.kept is None else A * (self.kept != 0.0)[..., None]
 
     def equations(self, system: System, t: Floats) -> dict[str, Floats]:
@@ -204,8 +242,8 @@ class Solution:
             factorise_all,
         )
 
-        free, given = np.flatnonzero(~point.given), np.flatnonzero(point.given)
-        M, A = point.system.mass_matrix(point.q), np.ascontiguousarray(point.jacobian())
+        free, given = (~point.given).nonzero()[0], point.given.nonzero()[0]
+        M, A = point.mass_matrix, np.ascontiguousarray(point.jacobian())
         (n, m, _), f = A.shape, len(free)
         most = min(m, f)
         equations: Any = Equations(M, A, free, given)
@@ -243,25 +281,41 @@ class Solution:
 
     def solve(self, change: Change) -> dict[str, Floats]:
         """Return the changes of vdot, tau and multipliers, (N, ..., k)."""
+        return self.solve_each({"": change})[""]
+
+    def solve_each(self, changes: Mapping[str, Change]) -> dict[str, dict[str, Floats]]:
+        """Return the same of several changes, which are solved together, by their names."""
         from mbkit.kernels.derivatives.closed_equations import Found, Sides, solve_all
 
         n, m, nv = self.equations.A.shape
-        k = max(np.shape(x)[-1] for x in change if np.ndim(x))
+        most, f = self.factors.Q.shape[1:]
+        ends = [0, *itertools.accumulate(change.width for change in changes.values())]
+        places = dict(zip(changes, map(slice, ends[:-1], ends[1:]), strict=True))
 
-        def wide(part: Any, size: int) -> Floats:
-            found = np.empty((n, size if np.ndim(part) else 0, k))
-            found[...] = part
-            return found
+        def side(size: int, parts: Sequence[Any], *, counts: bool = True) -> Floats:
+            """Return parts one after another; where `counts` is not set, none if all are zero."""
+            known = [not is_zero(part) for part in parts]
+            whole = np.zeros((n, size if counts or any(known) else 0, ends[-1]))
+            for place, part, is_known in zip(places.values(), parts, known, strict=True):
+                if is_known:
+                    whole[..., place] = part
+            return whole
 
-        def started(part: Any) -> Floats:
-            return wide(part, nv) if np.ndim(part) else np.zeros((n, nv, k))
-
-        efforts = change.efforts - np.asarray(change.tau) if np.ndim(change.tau) else change.efforts
-        sides: Any = Sides(wide(efforts, nv), wide(change.rows, m), wide(change.turned, m))
-        width = self.factors.Q.shape[1:]
+        efforts, rows, turned, vdot, tau = zip(*changes.values(), strict=True)
+        given = side(nv, tau)
+        sides: Any = Sides(
+            side(nv, efforts) - given, side(m, rows, counts=False), side(m, turned, counts=False)
+        )
         found: Any = Found(
-            started(change.vdot), started(change.tau), np.empty((n, m, k)),
-            np.empty((width[1], k)), np.empty((width[0], k)),
+            side(nv, vdot), given, np.empty((n, m, ends[-1])),
+            np.empty((f, ends[-1])), np.empty((most, ends[-1])),
         )  # fmt: skip
         solve_all(self.equations, self.factors, sides, found)
-        return {"vdot": found.vdot, "tau": found.tau, "multipliers": found.multipliers}
+        return {
+            name: {
+                "vdot": found.vdot[..., place],
+                "tau": found.tau[..., place],
+                "multipliers": found.multipliers[..., place],
+            }
+            for name, place in places.items()
+        }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -166,6 +167,7 @@ class ExactConstraints:
         Of N states, given: vdot (nv,) and multipliers (num_rows,), (N, nv + num_rows). Not numbers
         where a constraint fails.
         """
+        from mbkit.kernels.derivatives.exact_constraints import STILL
         from mbkit.kernels.duals import DIRECTIONS
 
         count = len(next(iter(moving.values())))
@@ -173,18 +175,18 @@ class ExactConstraints:
         for place, rates in moving.items():
             for k, rate in enumerate(rates):
                 seeds[k // DIRECTIONS, place, 1 + k % DIRECTIONS] = rate
-        return self._along(False, seeds, count, states, given)
+        return self._along(STILL, seeds, count, states, given)
 
     def by_time(self, states: TimedStates, given: Floats) -> RowDerivatives:
         """Return the derivatives by the time, of one entry; see `by_numbers`."""
         return self.by_numbers({0: np.ones(1)}, states, given)
 
-    def by_steps(self, count: int, states: TimedStates, given: Floats) -> RowDerivatives:
-        """Return the derivatives by the first tangent entries of q and by v; see `by_numbers`."""
-        return self._along(True, self._still[None], count, states, given)
+    def by_entries(self, entries: range, states: TimedStates, given: Floats) -> RowDerivatives:
+        """Return the derivatives by entries of (dx, v), tangents of q and v; see `by_numbers`."""
+        return self._along(entries.start, self._still[None], len(entries), states, given)
 
     def _along(
-        self, moves: bool, seeds: Floats, count: int, states: TimedStates, given: Floats
+        self, entry: int, seeds: Floats, count: int, states: TimedStates, given: Floats
     ) -> RowDerivatives:
         from mbkit.kernels.derivatives.exact_constraints import States, constraints_along_all
         from mbkit.kernels.derivatives.exact_forces import Numbers
@@ -199,7 +201,8 @@ class ExactConstraints:
         numbers: Any = Numbers(self._numbers, seeds)
         with self.lock:  # one workspace is enough for all threads
             constraints_along_all(
-                self._function, self._workspace.address, int(moves), numbers, rows, found
+                self._function, self._workspace.address, entry, numbers, rows, found
             )
-        parts = np.split(np.swapaxes(found, 1, 2), np.cumsum([p, m, m]), axis=1)
-        return RowDerivatives(*parts)
+        ends = 0, p, p + m, p + 2 * m, p + 2 * m + self._nv
+        parts = (found[:, :, slice(*pair)] for pair in itertools.pairwise(ends))
+        return RowDerivatives(*(np.swapaxes(part, 1, 2) for part in parts))

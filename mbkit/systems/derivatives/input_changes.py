@@ -11,8 +11,9 @@ import numpy as np
 from mbkit.joints.defaults.differences import central_differences
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_steps
-from mbkit.systems.derivatives.constraint_changes import rows_by_steps, rows_by_time
+from mbkit.systems.derivatives.constraint_changes import rows_by_state, rows_by_time
 from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.exact_constraints import RowDerivatives
 from mbkit.systems.derivatives.force_changes import forces_by_time
 from mbkit.systems.derivatives.numeric_changes import differences
 from mbkit.systems.derivatives.prescribed_jerks import prescribed_jerks
@@ -31,34 +32,50 @@ def change_by_input(point: Point, name: str) -> Change:
     return _CHANGES[name](point)
 
 
-def _by_configuration(point: Point) -> Change:
+def changes_by_state(point: Point) -> dict[str, Change]:
+    """Return the changes by "q" and "v", whose rows are differentiated together."""
+    ndx, nv = point.system.ndx, point.system.nv
+    rows = rows_by_state(point, range(ndx + nv)) if point.constrained else None
+    if rows is None:
+        return {"q": _by_configuration(point), "v": _by_velocity(point)}
+    by_q, by_v = (type(rows)(*(x[..., s] for x in rows)) for s in (slice(ndx), slice(ndx, None)))
+    return {"q": _by_configuration(point, by_q), "v": _by_velocity(point, by_v)}
+
+
+def _by_configuration(point: Point, exact: RowDerivatives | None = None) -> Change:
     moving = np.ones(point.system.ndx, dtype=bool)
     if point.by_motion:
         moving = ~prescribed_steps(point.system)
-    return along_steps(point, moving, point.mu if point.redundant else None)
+    return along_steps(point, moving, point.mu if point.redundant else None, exact)
 
 
-def along_steps(point: Point, moving: Any, mu: Floats | None) -> Change:
+def along_steps(
+    point: Point, moving: Any, mu: Floats | None, exact: RowDerivatives | None = None
+) -> Change:
     """Return the change along steps of the configuration.
 
     Columns are zero but for entries that are `moving`, (ndx,); mu (N, nv) is `Solution.mu`, where
-    rows depend on others.
+    rows depend on others. `exact` are the derivatives of these, where they are known.
     """
     system, q, v, t = point.system, point.q, point.v, point.t
     efforts = point.by_state[0]
     if not point.constrained:
         return Change(efforts * moving)
-    exact = rows_by_steps(point, mu)
+    rows: Any
+    exact = exact or rows_by_state(point, range(system.ndx))
     if exact is not None:
-        return Change((efforts + exact.efforts) * moving, *(part * moving for part in exact[1:3]))
-    efforts = efforts - system.constraint_force_derivative(q, point.multipliers, t)
-    rows = np.zeros((*point.multipliers.shape, system.ndx))
-    accelerations = system.constraint_acceleration
-    rows[..., moving] = rate_along_steps(system, q, accelerations, v, point.vdot, t, moving=moving)
+        forces, rows = exact.forces, exact.acceleration * moving
+    else:
+        forces = system.constraint_force_derivative(q, point.multipliers, t)
+        rows = np.zeros((*point.multipliers.shape, system.ndx))
+        rows[..., moving] = rate_along_steps(
+            system, q, system.constraint_acceleration, v, point.vdot, t, moving=moving
+        )
     turned: Any = 0.0
     if mu is not None:
-        turned = system.constraint_jacobian_velocity_derivative(q, mu, t) * moving
-    return Change(efforts * moving, rows, turned)
+        turned = system.constraint_jacobian_velocity_derivative
+        turned = point.evaluated(turned, q, mu, t=t) * moving
+    return Change((efforts - forces) * moving, rows, turned)
 
 
 def rate_along_steps(
@@ -73,18 +90,21 @@ def rate_along_steps(
     return found
 
 
-def _by_velocity(point: Point) -> Change:
+def _by_velocity(point: Point, exact: RowDerivatives | None = None) -> Change:
     free = ~point.given if point.by_motion else np.ones(point.system.nv, dtype=bool)
-    return along_velocities(point, free)
+    return along_velocities(point, free, exact)
 
 
-def along_velocities(point: Point, moving: Any) -> Change:
-    """Return the change along velocities; columns are zero but for those that move, (nv,)."""
-    system, q, v, t = point.system, point.q, point.v, point.t
+def along_velocities(point: Point, moving: Any, exact: RowDerivatives | None = None) -> Change:
+    """Return the change along velocities; as `along_steps`, with columns that move, (nv,)."""
+    system = point.system
     efforts = point.by_state[1] * moving
     if not point.constrained:
         return Change(efforts)
-    return Change(efforts, bias_by_velocity(system, q, v, t) * moving)
+    exact = exact or rows_by_state(point, range(system.ndx, system.ndx + system.nv))
+    if exact is not None:
+        return Change(efforts, exact.acceleration * moving)
+    return Change(efforts, bias_by_velocity(system, point.q, point.v, point.t) * moving)
 
 
 def bias_by_velocity(system: System, q: Any, v: Any, t: Any) -> Floats:
@@ -102,7 +122,7 @@ def bias_by_velocity(system: System, q: Any, v: Any, t: Any) -> Floats:
 
 def _by_acceleration(point: Point) -> Change:
     given = np.diag(point.given.astype(float))
-    return Change(point.system.mass_matrix(point.q) @ given, point.jacobian() @ given, vdot=given)
+    return Change(point.mass_matrix @ given, point.jacobian() @ given, vdot=given)
 
 
 def _by_effort(point: Point) -> Change:
