@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -61,6 +62,7 @@ def batches() -> list[Table]:
     return [
         Table(f"{title}, against Pinocchio on {CORES} cores", rows, peer="Pinocchio"),
         Table(f"Pinocchio on {CORES} threads: its time by that on one", _threads()),
+        Table(f"{title}, in single precision", _in_single_precision(), peer="double precision"),
     ]
 
 
@@ -187,4 +189,27 @@ def _threads() -> list[Row]:
         functions = {"one": one[what], "all": all_[what]}
         found = interleaved(functions, seconds=SECONDS, pause=PAUSE)
         rows.append(Row(f"{case.title}, {what}", value=found.ratio("all", "one")))
+    return rows
+
+
+def _in_single_precision() -> list[Row]:
+    """Return times of the same calls in single precision, of arguments and results in it."""
+    rows = []
+    for count in sized((7, 30), (7,)):
+        system = benchmark_tree(count, REVOLUTE).assemble()
+        rng = np.random.default_rng(0)
+        states = [random_state(rng, system) for _ in range(SAMPLES)]
+        given = [np.array([getattr(s, name) for s in states]) for name in ("q", "v", "tau")]
+        rounded = [each.astype(np.float32) for each in given]
+        single = system.in_single_precision()
+        for what in ("inverse_dynamics", "forward_dynamics", "mass_matrix"):
+            some = 1 if what == "mass_matrix" else 3
+            own, peer = getattr(single, what), getattr(system, what)
+            functions = {
+                "own": functools.partial(own, *rounded[:some], out=own(*rounded[:some])),
+                "peer": functools.partial(peer, *given[:some], out=peer(*given[:some])),
+            }
+            found = interleaved(functions, seconds=SECONDS, pause=PAUSE)
+            times = found.best("own") / SAMPLES, found.best("peer") / SAMPLES
+            rows.append(Row(f"{count} bodies, {what}", *times, found.ratio("own", "peer")))
     return rows

@@ -261,6 +261,7 @@ if UNCOMPILED:
         return _array_at(address)[:count]
 
     integers_at = floats_at
+    singles_at = floats_at
 
     def pointer_at(address: int) -> Any:
         """Return an address as a pointer argument."""
@@ -361,6 +362,10 @@ else:
     def _integers(typing_context, address):
         return types.CPointer(types.int64)(types.int64), _as_pointer(types.int64)
 
+    @intrinsic
+    def _singles(typing_context, address):
+        return types.CPointer(types.float32)(types.int64), _as_pointer(types.float32)
+
     # What lies at an address says its type: doubles at integers, what `mbkit.kernels.lanes` has at
     # addresses of its own.
 
@@ -412,6 +417,11 @@ else:
         return _array(_integers(address), count)
 
     @helper
+    def singles_at(address, count):
+        """Return `count` numbers of single precision at `address` as an array."""
+        return _array(_singles(address), count)
+
+    @helper
     def as_array(pointer, count):
         """Return the `count` doubles behind a pointer argument as an array."""
         return _array(pointer, count)
@@ -431,6 +441,7 @@ integers = types.int64[::1]
 floats = types.float64[::1]
 matrix = types.float64[:, ::1]
 stack = types.float64[:, :, ::1]
+single_matrix = types.float32[:, ::1]
 
 
 def record_array(dtype: np.dtype[Any]) -> Any:

@@ -15,6 +15,7 @@ from mbkit.kernels.compile import (  # type: ignore[attr-defined]
     overload,
     types,
 )
+from mbkit.kernels.simd.rounding import as_doubles, rounded
 
 
 def each_lane(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -66,7 +67,7 @@ if not UNCOMPILED:
         def codegen(context, builder, signature, values):
             def number(kind, value):
                 if hasattr(kind, "mask"):
-                    return builder.extract_element(value, values[1])
+                    return as_doubles(builder, builder.extract_element(value, values[1]))
                 if is_array_of_lanes(kind):
                     return column(kind, value)
                 if context.enable_nrt:
@@ -76,9 +77,9 @@ if not UNCOMPILED:
             def column(kind, value):
                 lanes = context.make_array(kind)(context, builder, value)
                 found = context.make_array(of_one(kind))(context, builder)
-                numbers = builder.bitcast(lanes.data, _ir.DoubleType().as_pointer())
+                numbers = builder.bitcast(lanes.data, kind.dtype.element.as_pointer())
                 found.data = builder.gep(numbers, [values[1]])
-                found.itemsize = context.get_constant(types.intp, 8)
+                found.itemsize = context.get_constant(types.intp, kind.dtype.bits // 8)
                 for name in ("shape", "strides", "nitems"):
                     setattr(found, name, getattr(lanes, name))
                 return found._getvalue()
@@ -90,7 +91,8 @@ if not UNCOMPILED:
 
         def of_one(kind):
             if is_array_of_lanes(kind):
-                return types.Array(types.float64, kind.ndim, "A")
+                number = types.float64 if kind.dtype.bits == 64 else types.float32
+                return types.Array(number, kind.ndim, "A")
             return types.float64 if hasattr(kind, "mask") else types.unliteral(kind)
 
         one = _changed(arguments, of_one)
@@ -103,6 +105,8 @@ if not UNCOMPILED:
 
         def codegen(context, builder, signature, values):
             def everywhere(kind, value):
+                if kind != types.boolean:
+                    value = rounded(builder, value, lanes.element)
                 vector = _ir.VectorType(value.type, lanes.width)
                 many = _ir.Constant(vector, _ir.Undefined)
                 for k in range(lanes.width):
@@ -120,6 +124,8 @@ if not UNCOMPILED:
 
         def put(builder, kind, value, one, j):
             if not isinstance(kind, _TUPLE):
+                if hasattr(kind, "element"):
+                    one = rounded(builder, one, kind.element)
                 return builder.insert_element(value, one, j)
             for k, each in enumerate(kind.types):
                 old, new = builder.extract_value(value, k), builder.extract_value(one, k)

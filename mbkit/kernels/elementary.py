@@ -22,6 +22,8 @@ from mbkit.kernels.compile import (  # type: ignore[attr-defined]
     intrinsic,
     types,
 )
+from mbkit.kernels.compiling.fusing import fused
+from mbkit.kernels.simd.rounding import as_doubles, rounded
 
 if UNCOMPILED:
     _grains: dict[tuple[type, object], float] = {}
@@ -70,6 +72,10 @@ if UNCOMPILED:
     def function_of(x, value, slope):
         """The value of a function of x."""
         return value
+
+    def limit_of(x, doubles, singles):
+        """A limit for numbers like x: one of these, by their precision."""
+        return doubles
 
     def arctan2(y, x):
         """The angle of (x, y)."""
@@ -127,21 +133,13 @@ else:
         kind = _widest(a, b, c)
 
         def codegen(context, builder, signature, values):
-            vector = values[0].type
-            form = cgutils.ir.FunctionType(vector, [vector] * 3)
-            name = f"llvm.fma.{_suffix(vector)}"
-            function = cgutils.get_or_insert_function(builder.module, form, name)
-            return builder.call(function, values)
+            return fused(builder, *values)
 
         return kind(kind, kind, kind), codegen
 
     def _widest(*kinds):
         """The type of numbers that several can be made of: lanes, where one of them is."""
         return next((kind for kind in kinds if hasattr(kind, "number")), types.float64)
-
-    def _suffix(vector):
-        count = getattr(vector, "count", None)
-        return "f64" if count is None else f"v{count}f64"
 
     # Where `mbkit.kernels.duals` has its numbers, the value stands in the first lane.
 
@@ -172,6 +170,37 @@ else:
             return builder.insert_element(rates, value, cgutils.ir.IntType(32)(0))
 
         return (x if is_dual else value)(x, value, slope), codegen
+
+    # Lanes of single precision have `doubles`, the type of as many in double precision.
+
+    @intrinsic
+    def _in_doubles(typing_context, x):
+        """The number in double precision."""
+
+        def codegen(context, builder, signature, values):
+            return as_doubles(builder, values[0])
+
+        return getattr(x, "doubles", x)(x), codegen
+
+    @intrinsic
+    def _as_precise(typing_context, x, value):
+        """A value in the precision of x."""
+        is_single = hasattr(x, "doubles")
+
+        def codegen(context, builder, signature, values):
+            return rounded(builder, values[1], x.element) if is_single else values[1]
+
+        return (x if is_single else value)(x, value), codegen
+
+    @intrinsic
+    def limit_of(typing_context, x, doubles, singles):
+        """A limit for numbers like x: one of these, by their precision."""
+        which = 2 if hasattr(x, "doubles") else 1
+
+        def codegen(context, builder, signature, values):
+            return values[which]
+
+        return types.float64(x, types.float64, types.float64), codegen
 
     def _bit_test(number):
         @intrinsic
@@ -232,7 +261,8 @@ else:
     @helper
     def sin_cos(x):
         """The sine and the cosine; of dual numbers with their derivatives."""
-        s, c = _sin_cos(value_of(x))
+        s, c = _sin_cos(_in_doubles(value_of(x)))
+        s, c = _as_precise(x, s), _as_precise(x, c)
         return function_of(x, s, c), function_of(x, c, -s)
 
     @helper

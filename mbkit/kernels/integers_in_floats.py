@@ -12,6 +12,7 @@ from mbkit.kernels.compile import (  # type: ignore[attr-defined]
     intrinsic,
     types,
 )
+from mbkit.kernels.simd.rounding import as_doubles
 
 if UNCOMPILED:
 
@@ -29,7 +30,7 @@ else:
         def codegen(context, builder, signature, values):
             if not isinstance(values[0].type, _ir.VectorType):
                 return values[0]
-            return builder.extract_element(values[0], _ir.IntType(32)(0))
+            return as_doubles(builder, builder.extract_element(values[0], _ir.IntType(32)(0)))
 
         return (types.float64 if hasattr(x, "mask") else x)(x), codegen
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.core.datamodel import models
 from numba.core.typeconv import Conversion  # type: ignore[attr-defined]
 from numba.extending import (
@@ -36,6 +36,7 @@ from numba.np.numpy_support import from_dtype
 
 from mbkit.kernels.compile import compiled_address
 from mbkit.kernels.compiling.caching import features
+from mbkit.kernels.compiling.fusing import of_llvm
 from mbkit.kernels.constraints.layout import CLOSURE, CONSTRAINT
 from mbkit.kernels.implicit_integrators.layout import (
     ALPHA,
@@ -45,6 +46,7 @@ from mbkit.kernels.implicit_integrators.layout import (
     STARTING,
 )
 from mbkit.kernels.layout import FORCE, SPACE
+from mbkit.kernels.simd.rounding import as_doubles, rounded
 from mbkit.kernels.simd.spread import spread
 
 #: Bytes of a line of the cache, and of the widest register.
@@ -66,13 +68,15 @@ ADDRESSES = frozenset(
 class Lanes(types.Type):
     """The numbers of as many samples."""
 
+    bits = 64
+    element: Any = ir.DoubleType()  # a number in LLVM's code
     branches = False  # whether comparisons give one truth value
     addresses = ADDRESSES  # what records have of them, by name
 
     def __init__(self, width: int) -> None:
         self.width = width
-        self.bitwidth = 64 * width
-        super().__init__(name=f"Lanes{width}")
+        self.bitwidth = self.bits * width
+        super().__init__(name=f"{type(self).__name__}{width}")
 
     @property
     def mask(self) -> Mask:
@@ -95,12 +99,24 @@ class Lanes(types.Type):
         return None if self.can_convert_from(typingctx, other) is None else self
 
 
+class SingleLanes(Lanes):
+    """The same in single precision: twice as many have room in a register."""
+
+    bits = 32
+    element = ir.FloatType()
+
+    @property
+    def doubles(self) -> Lanes:
+        """The lanes of double precision of as many samples."""
+        return Lanes(self.width)
+
+
 class Mask(types.Type):
     """What a comparison of lanes gives."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
-        super().__init__(name=f"Mask{lanes.width}")
+        super().__init__(name=lanes.name.replace("Lanes", "Mask"))
 
     def can_convert_from(self, typingctx: Any, other: Any) -> Any:
         """Of booleans: the same in all lanes."""
@@ -183,9 +199,10 @@ def with_addresses(
 
 
 @register_model(Lanes)
+@register_model(SingleLanes)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Lanes) -> None:
-        super().__init__(manager, kind, ir.VectorType(ir.DoubleType(), kind.width))
+        super().__init__(manager, kind, ir.VectorType(kind.element, kind.width))
 
 
 @register_model(Mask)
@@ -212,13 +229,14 @@ def _as_integer(context, builder, source, target, value):
 @lower_cast(types.Integer, Lanes)
 @lower_cast(types.Boolean, Lanes)
 def _number_as_lanes(context, builder, source, target, value):
-    return spread(builder, context.cast(builder, value, source, types.float64), target.width)
+    number = context.cast(builder, value, source, types.float64)
+    return spread(builder, rounded(builder, number, target.element), target.width)
 
 
 @lower_cast(types.IntegerLiteral, Lanes)
 def _literal_as_lanes(context, builder, source, target, value):
     number = context.get_constant(types.float64, float(source.literal_value))
-    return spread(builder, number, target.width)
+    return spread(builder, rounded(builder, number, target.element), target.width)
 
 
 @lower_cast(types.Boolean, Mask)
@@ -295,19 +313,6 @@ def _of_one(kind: Any, compute: Any, *functions: Any) -> None:
             return compute(builder, values[0])
 
 
-def _of_llvm(name: str) -> Any:
-    """Return what calls a function of LLVM, such as llvm.sqrt."""
-
-    def compute(builder, value):
-        form = ir.FunctionType(value.type, [value.type])
-        name_of_type = f"llvm.{name}.v{value.type.count}f64"
-        return builder.call(
-            cgutils.get_or_insert_function(builder.module, form, name_of_type), [value]
-        )
-
-    return compute
-
-
 _arithmetic("fadd", operator.add, operator.iadd)
 _arithmetic("fsub", operator.sub, operator.isub)
 _arithmetic("fmul", operator.mul, operator.imul)
@@ -342,8 +347,8 @@ _extreme(">", max)
 _extreme("<", min)
 _of_one(Mask, lambda builder, mask: builder.not_(mask), operator.invert)
 _of_one(Lanes, lambda builder, value: builder.fneg(value), operator.neg)
-_of_one(Lanes, _of_llvm("sqrt"), math.sqrt)
-_of_one(Lanes, _of_llvm("fabs"), abs)
+_of_one(Lanes, lambda builder, value: of_llvm(builder, "sqrt", value), math.sqrt)
+_of_one(Lanes, lambda builder, value: of_llvm(builder, "fabs", value), abs)
 
 # ------------------------------------------------------------------------------- lane by lane
 
@@ -353,7 +358,7 @@ def lane(typing_context, x, j):
     """The number in one of the lanes."""
 
     def codegen(context, builder, signature, values):
-        return builder.extract_element(values[0], values[1])
+        return as_doubles(builder, builder.extract_element(values[0], values[1]))
 
     return types.float64(x, types.int64), codegen
 
@@ -363,7 +368,8 @@ def with_lane(typing_context, x, j, value):
     """The lanes with another number in one of them."""
 
     def codegen(context, builder, signature, values):
-        return builder.insert_element(values[0], values[2], values[1])
+        number = rounded(builder, values[2], x.element)
+        return builder.insert_element(values[0], number, values[1])
 
     return x(x, types.int64, types.float64), codegen
 
@@ -456,7 +462,7 @@ def address_in_lanes(
 
 
 def native_width() -> int:
-    """Return how many numbers the registers of this processor have room for, four at least.
+    """Return how many doubles the registers of this processor have room for, four at least.
 
     Narrower registers take two instructions a number of lanes.
     """

@@ -329,7 +329,7 @@ def centre_of_mass(system: System, q: ArrayLike, *, on_error: str = "raise") -> 
     """See `System.centre_of_mass`."""
     found = system.evaluator.compute(MOMENTUM, q, system.evaluator.zero, on_error=on_error)
     with np.errstate(invalid="ignore"):
-        return found[..., 6:] / np.float64(system.mass)
+        return found[..., 6:] / found.dtype.type(system.mass)
 
 
 def _scalar(array: Floats) -> float | Floats:

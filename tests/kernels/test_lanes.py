@@ -89,6 +89,30 @@ def test_operations_have_the_bits_of_doubles(width):
         assert status == 1 * any(some) + 2 * all(some)
 
 
+@pytest.mark.parametrize("width", [8, 16])
+def test_operations_in_single_precision_are_off_by_roundings(width):
+    """Of the largest of the numbers that an operation adds."""
+    from mbkit.kernels.lanes import SingleLanes, address_in_lanes
+
+    function = address_in_lanes(operations, "ppcp", SingleLanes(width))
+    rng = np.random.default_rng(9)
+    count = 64
+    x, y = (rng.normal(size=(2, count)) * 10.0 ** rng.uniform(-3, 3, count)).astype(np.float32)
+    scale = np.array([0.7])
+    expected, statuses = np.zeros((count, RESULTS)), np.zeros(count, dtype=np.int64)
+    one_by_one(x.astype(float), y.astype(float), scale, expected.reshape(-1), statuses)
+    size = np.maximum(np.abs(expected), ((1 + np.abs(x)) * (1 + np.abs(y)))[:, None])
+    for s in range(0, count, width):
+        lines = aligned(RESULTS * width // 2), aligned(width // 2), aligned(width // 2)
+        out, *given = (each.view(np.float32) for each in lines)
+        given[0][:], given[1][:] = x[s : s + width], y[s : s + width]
+        status = call(function, lines[1], lines[2], scale, lines[0])
+        error = np.abs(out.reshape((RESULTS, width)).T - expected[s : s + width])
+        assert (error / size[s : s + width]).max() < 3 * np.finfo(np.float32).eps
+        some = [bool(k & 1) for k in statuses[s : s + width]]
+        assert status == 1 * any(some) + 2 * all(some)
+
+
 def aligned(size):
     """Return zeros that begin where a line of the cache does."""
     memory = np.zeros(size + 8)

@@ -46,24 +46,26 @@ class LanesCall(NamedTuple):
 
 
 @helper
-def squares_in(transpose, width, source, first, target):
+def squares_in(transpose, side, source, first, width, target):
     """Take whole squares of numbers and samples; the last may begin in the one before."""
     size = source.shape[1]
-    for start in range(0, size, width):
-        k = min(start, size - width)
-        transpose(source, (first * size + k, size), target, (width * k, width))
+    for start in range(0, size, side):
+        k = min(start, size - side)
+        for j in range(0, width, side):
+            rows = (first + j) * size + k, size
+            transpose(source, rows, target, (width * k + j, width))
 
 
 @helper
-def into_lanes(source, first, stride, count, width, address):
+def into_lanes(source, first, stride, count, width, numbers_at, address):
     """Let lane j of number k be that of sample first + j; lanes that are over repeat the last."""
     size = source.shape[1]
-    target = floats_at(address, size * width)
-    squares = count == width and stride == 1 and size >= width
-    if squares and width == 8:
-        squares_in(transpose_eight, 8, source, first, target)
-    elif squares and width == 4:
-        squares_in(transpose_four, 4, source, first, target)
+    target = numbers_at(address, size * width)
+    squares = count == width and stride == 1
+    if squares and width >= 8 and size >= 8:
+        squares_in(transpose_eight, 8, source, first, width, target)
+    elif squares and size >= 4:
+        squares_in(transpose_four, 4, source, first, width, target)
     else:
         for k in range(size):
             for j in range(width):
@@ -71,26 +73,23 @@ def into_lanes(source, first, stride, count, width, address):
 
 
 @helper
-def squares_out(transpose, width, source, offsets, target, first):
+def squares_out(transpose, side, source, offsets, width, target, first):
     """The way back."""
     size = target.shape[1]
-    for start in range(0, size, width):
-        k = min(start, size - width)
-        transpose(source, (offsets, k), target, (first * size + k, size))
+    for start in range(0, size, side):
+        k = min(start, size - side)
+        for j in range(0, width, side):
+            transpose(source, (offsets, k, j), target, ((first + j) * size + k, size))
 
 
 @helper
-def from_lanes(lanes, target, first, count):
+def from_lanes(source, offsets, width, target, first, count):
     """The way back, of `count` samples."""
-    width = lanes.width
     size = target.shape[1]
-    source = floats_at(lanes.out, (size + 1) * width)
-    offsets = integers_at(lanes.offsets, size)
-    squares = count == width and size >= width
-    if squares and width == 8:
-        squares_out(transpose_eight, 8, source, offsets, target, first)
-    elif squares and width == 4:
-        squares_out(transpose_four, 4, source, offsets, target, first)
+    if count == width and width >= 8 and size >= 8:
+        squares_out(transpose_eight, 8, source, offsets, width, target, first)
+    elif count == width and size >= 4:
+        squares_out(transpose_four, 4, source, offsets, width, target, first)
     else:
         for j in range(count):
             for k in range(size):
@@ -98,25 +97,32 @@ def from_lanes(lanes, target, first, count):
 
 
 @helper
-def call_in_lanes(lanes, samples, first, count):
-    """Call a function for `count` samples at once; return the status of them all."""
+def call_in_lanes(numbers_at, lanes, samples, out, first, count):
+    """Call a function for `count` samples at once; return the status of them all.
+
+    `numbers_at` is `floats_at` or `singles_at`, by the precision of the lanes and of `out`.
+    """
     width = lanes.width
-    into_lanes(samples.q, first, samples.strides[0], count, width, lanes.q)
-    into_lanes(samples.v, first, samples.strides[1], count, width, lanes.v)
-    into_lanes(samples.x, first, samples.strides[2], count, width, lanes.x)
+    strides = samples.strides
+    into_lanes(samples.q, first, strides[0], count, width, numbers_at, lanes.q)
+    into_lanes(samples.v, first, strides[1], count, width, numbers_at, lanes.v)
+    into_lanes(samples.x, first, strides[2], count, width, numbers_at, lanes.x)
     q = pointer_at(lanes.q)
     v = pointer_at(lanes.v)
-    out = pointer_at(lanes.out)
+    x = pointer_at(lanes.x)
+    found = pointer_at(lanes.out)
     if lanes.apply != 0:
-        into_lanes(samples.wrenches, first, samples.strides[3], count, width, lanes.wrenches)
-        status = call_address(lanes.apply, (lanes.space, 0, q, v, pointer_at(lanes.wrenches), out))
+        rows = samples.wrenches
+        into_lanes(rows, first, strides[3], count, width, numbers_at, lanes.wrenches)
+        W = pointer_at(lanes.wrenches)
+        status = call_address(lanes.apply, (lanes.space, 0, q, v, W, found))
         if status != OK:
             return status
-    status = call_address(
-        lanes.function, (lanes.space, lanes.option, q, v, pointer_at(lanes.x), out)
-    )
+    status = call_address(lanes.function, (lanes.space, lanes.option, q, v, x, found))
     if status == OK:
-        from_lanes(lanes, samples.out, first, count)
+        size = out.shape[1]
+        source = numbers_at(lanes.out, (size + 1) * width)
+        from_lanes(source, integers_at(lanes.offsets, size), width, out, first, count)
     return status
 
 
@@ -128,7 +134,7 @@ def batch_in_lanes(space, call, lanes, samples, first, last):
         if s > samples.limit[0]:
             return s
         end = min(s + lanes.width, last)
-        if call_in_lanes(lanes, samples, s, end - s) == OK:
+        if call_in_lanes(floats_at, lanes, samples, samples.out, s, end - s) == OK:
             for k in range(s, end):
                 samples.statuses[k] = OK
         else:

@@ -12,6 +12,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from mbkit.kernels.simd.rounding import rounded
+
 
 def _chosen(builder: Any, a: Any, b: Any, places: Any) -> Any:
     """Return the numbers at these places of two vectors, counted through both."""
@@ -51,9 +53,11 @@ def _transposition(count: int) -> Any:
     def transpose(typing_context, source, rows, target, columns):
         """Write the columns of a square of `source` as rows of `target`, both counted flat.
 
-        rows: (first, step), the row j of the square begins at first + j step; or (places, k), it
-        begins at places[k + j]. columns: (first, step), where the columns go.
+        rows: (first, step), the row j of the square begins at first + j step; or
+        (places, k, shift), it begins at places[k + j] + shift. columns: (first, step), where the
+        columns go. Numbers are rounded where those of `target` are of single precision.
         """
+        element = target.dtype
 
         def codegen(context, builder, signature, values):
             def integer(position, k):
@@ -61,9 +65,9 @@ def _transposition(count: int) -> Any:
                 return context.cast(builder, value, signature.args[position][k], types.int64)
 
             def vector(position, place, size):
-                kind = ir.VectorType(ir.DoubleType(), size).as_pointer()
                 array = context.make_array(signature.args[position])
                 data = array(context, builder, values[position]).data
+                kind = ir.VectorType(data.type.pointee, size).as_pointer()
                 return builder.bitcast(builder.gep(data, [place]), kind)
 
             def begin(j):
@@ -71,18 +75,22 @@ def _transposition(count: int) -> Any:
                 if isinstance(rows[0], types.Array):
                     listed = builder.extract_value(values[1], 0)
                     data = context.make_array(rows[0])(context, builder, listed).data
-                    return builder.load(builder.gep(data, [builder.add(last, last.type(j))]))
+                    place = builder.load(builder.gep(data, [builder.add(last, last.type(j))]))
+                    return builder.add(place, integer(1, 2))
                 return builder.add(integer(1, 0), builder.mul(last, last.type(j)))
 
             halves: Any = ([], [])
             for j in range(count):
                 for side in (0, 1):
                     place = builder.add(begin(j), ir.IntType(64)(side * count // 2))
-                    halves[side].append(builder.load(vector(0, place, count // 2), align=8))
+                    half = builder.load(
+                        vector(0, place, count // 2), align=source.dtype.bitwidth // 8
+                    )
+                    halves[side].append(rounded(builder, half, context.get_data_type(element)))
             first, step = integer(3, 0), integer(3, 1)
             for i, column in enumerate(_columns(builder, *halves)):
                 place = builder.add(first, builder.mul(step, step.type(i)))
-                builder.store(column, vector(2, place, count), align=8)
+                builder.store(column, vector(2, place, count), align=element.bitwidth // 8)
             return context.get_dummy_value()
 
         return types.void(source, rows, target, columns), codegen

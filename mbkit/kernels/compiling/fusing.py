@@ -47,17 +47,24 @@ def fuses() -> bool:
 # -------------------------------------------------------------------------------- instructions
 
 
+def of_llvm(builder: Any, name: str, *numbers: Any) -> Any:
+    """Return a function of LLVM, such as "sqrt", of numbers of one type, or vectors of them."""
+    kind = numbers[0].type
+    is_vector = isinstance(kind, llvm.VectorType)
+    bits = 32 if (kind.element if is_vector else kind) == llvm.FloatType() else 64
+    suffix = f"v{kind.count}f{bits}" if is_vector else f"f{bits}"
+    form = llvm.FunctionType(kind, [kind] * len(numbers))
+    function = cgutils.get_or_insert_function(builder.module, form, f"llvm.{name}.{suffix}")
+    return builder.call(function, numbers)
+
+
 def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    """Return a b + c of doubles or vectors of them, rounded once."""
-    kind = a.type
-    suffix = f"v{kind.count}f64" if isinstance(kind, llvm.VectorType) else "f64"
-    form = llvm.FunctionType(kind, [kind] * 3)
-    function = cgutils.get_or_insert_function(builder.module, form, f"llvm.fma.{suffix}")
-    return builder.call(function, [a, b, c])
+    """Return a b + c of numbers or vectors of them, rounded once."""
+    return of_llvm(builder, "fma", a, b, c)
 
 
 def multiplied_and_added(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    """Return a b + c of doubles or vectors of them, as `a * b + c` in a kernel."""
+    """Return a b + c of numbers or vectors of them, as `a * b + c` in a kernel."""
     return fused(builder, a, b, c) if fuses() else builder.fadd(builder.fmul(a, b), c)
 
 
@@ -90,7 +97,7 @@ _OPERATIONS |= {
 
 
 def _is_number(kind: Any) -> bool:
-    """Whether numbers of the type are doubles, one or several (`mbkit.kernels.lanes`)."""
+    """Whether numbers of the type are doubles, or lanes (`mbkit.kernels.lanes`)."""
     return bool(kind == types.float64 or hasattr(kind, "mask"))
 
 

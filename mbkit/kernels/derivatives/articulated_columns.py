@@ -16,8 +16,8 @@ from mbkit.kernels.derivatives.directions import depends_on_q, twist_of_step
 from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.recursions.inertias import (
-    NEGLIGIBLE,
     articulated_times,
+    negligible,
     subtract_outer,
     trace,
 )
@@ -56,7 +56,7 @@ def take_out(body, column, c, k):
     t, f = articulated_times(body, x, y)
     inertia = dot(x, t) + dot(y, f)
     limit = dot(x, x) * trace(body.rotational) + dot(y, y) * trace(body.translational)
-    limit *= NEGLIGIBLE
+    limit *= negligible(inertia)
     if not all_lanes(inertia > limit):
         return failure(SINGULAR_INERTIA if any_lane(inertia <= limit) else NOT_FINITE, k)
     column.D = 1.0 / inertia

@@ -1,7 +1,15 @@
 """Unit quaternions Q = (p0, p), scalar first: product, rotation vector, rotation matrix."""
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.elementary import all_lanes, any_lane, arctan2, cos, select, sqrt
+from mbkit.kernels.elementary import (
+    all_lanes,
+    any_lane,
+    arctan2,
+    cos,
+    limit_of,
+    select,
+    sqrt,
+)
 from mbkit.kernels.lie.matrices import skew_polynomial
 from mbkit.kernels.lie.series import a1_a2
 from mbkit.kernels.vectors import add, cross, dot, scale
@@ -47,7 +55,7 @@ def quaternion_log(q):
     """
     square = q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
     # Here |p| equals its angle to all digits, and its square may underflow.
-    small = square < 1e-200
+    small = square < limit_of(square, 1e-200, 1e-30)
     if all_lanes(small):
         return _scaled(2.0 / q[0], q)
     sign = select(q[0] < 0.0, -1.0, 1.0)

@@ -15,7 +15,7 @@ from mbkit.kernels.recursions.floating_bodies import (
     move_floating,
 )
 from mbkit.kernels.recursions.hinges import eliminate_hinge, pass_hinge_inward
-from mbkit.kernels.recursions.inertias import NEGLIGIBLE, articulated_times, subtract_outer
+from mbkit.kernels.recursions.inertias import articulated_times, negligible, subtract_outer
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, failure
 from mbkit.kernels.validation import all_finite
@@ -93,7 +93,7 @@ def eliminate(row, scratch, body, problem, some, recursion):
             column.D = 0.0  # no force moves it otherwise
             a = problem.vdot[k]
         else:
-            limit = NEGLIGIBLE * size
+            limit = negligible(inertia) * size
             if not all_lanes(inertia > limit):
                 return failure(SINGULAR_INERTIA if any_lane(inertia <= limit) else NOT_FINITE, k)
             column.D = 1.0 / inertia

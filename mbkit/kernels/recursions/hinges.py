@@ -10,9 +10,9 @@ from mbkit.kernels.compile import helper
 from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.inertias import (
-    NEGLIGIBLE,
     add_shifted,
     as_rows,
+    negligible,
     rotate_symmetric,
     subtract_symmetric,
     symmetric_times,
@@ -50,7 +50,7 @@ def eliminate_hinge(row, scratch, body, tau):
     y = scale(rate, (H[6], H[7], H[8]))
     store(column.U, x, y)
     inertia = rate * x[2]
-    limit = NEGLIGIBLE * (rate * rate * trace(X))
+    limit = negligible(inertia) * (rate * rate * trace(X))
     if not all_lanes(inertia > limit):
         return failure(SINGULAR_INERTIA if any_lane(inertia <= limit) else NOT_FINITE, k)
     D = 1.0 / inertia

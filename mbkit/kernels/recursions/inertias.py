@@ -5,6 +5,7 @@ A symmetric 3x3 matrix is six numbers: xx, xy, xz, yy, yz, zz. Any row that has 
 """
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.elementary import limit_of
 from mbkit.kernels.lie.matrices import matrix_times, transposed_times
 from mbkit.kernels.vectors import (
     add,
@@ -21,6 +22,14 @@ from mbkit.kernels.vectors import (
 
 #: An inertia along S below this part of |S|^2 tr(I) is the rounding of one that is zero.
 NEGLIGIBLE = 1e-13
+#: The same in single precision.
+NEGLIGIBLE_IN_SINGLE = 5e-5
+
+
+@helper
+def negligible(x):
+    """The part of |S|^2 tr(I) that is rounding, in the precision of x."""
+    return limit_of(x, NEGLIGIBLE, NEGLIGIBLE_IN_SINGLE)
 
 
 @helper

@@ -50,6 +50,8 @@ class Arguments:
         ``by_name("q", {"hinge": 0.5})``, or "v": the vector of numbers by the names of joints.
     names : tuple of two tuples of str
         Names of positions and of velocities, for messages.
+    dtype : type
+        Of results of batches; those of one sample are doubles.
     """
 
     num_positions: int
@@ -64,6 +66,7 @@ class Arguments:
     num_series: int = 0
     by_name: Callable[[str, Mapping[str, Any]], Any] | None = None
     names: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    dtype: Any = np.float64
 
     @functools.cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -123,10 +126,13 @@ class Arguments:
     def with_leading_axes(self, name: str, argument: Any) -> Any:
         """Return q, v, tau, ... as an array of float64 with any axes before those of one sample.
 
-        ShapeError if its last axes are others, or it is not made of numbers.
+        Where results are of single precision, arrays of float32 are left so. ShapeError if its last
+        axes are others, or it is not made of numbers.
         """
         expected = self.shape(name)
-        array = self._numbers(name, argument)
+        is_single = self.dtype == np.float32 and getattr(argument, "dtype", None) == np.float32
+        is_single = is_single and argument.__class__ is np.ndarray
+        array = argument if is_single else self._numbers(name, argument)
         if array.shape[max(array.ndim - len(expected), 0) :] != expected:
             axes = ", ".join(str(size) for size in expected)
             raise ShapeError(
@@ -195,7 +201,11 @@ class Arguments:
                 remedy = "ask for fewer samples at once"
             axes = " x ".join(map(str, shape))
             memory.check_memory(math.prod(shape), f"The result '{name}' ({axes} numbers)", remedy)
-        return np.empty(shape)
+        return np.empty(shape, self._dtype(leading))
+
+    def _dtype(self, leading: tuple[int, ...]) -> Any:
+        """Return the type of the numbers of a result with these batch axes."""
+        return self.dtype if leading else np.float64
 
     def output(self, name: str, leading: tuple[int, ...], out: Any) -> Any:
         """Return the array to write a result to: `out`, or a new one if it is None.
@@ -203,19 +213,20 @@ class Arguments:
         ShapeError if `out` cannot hold the result with these batch axes, NoMemoryError as of
         `empty`.
         """
-        expected = leading + self.shape(name)
+        expected, dtype = leading + self.shape(name), self._dtype(leading)
         if out is None:
             return self.empty(name, leading)
+        made = expected if dtype is np.float64 else f"{expected}, numpy.{np.dtype(dtype)}"
         if not (
             isinstance(out, np.ndarray)
-            and out.dtype == np.float64
+            and out.dtype == dtype
             and out.shape == expected
             and out.flags.c_contiguous
             and out.flags.writeable
         ):
             raise ShapeError(
-                f"Argument 'out' must be a contiguous, writeable float64 array of shape "
-                f"{expected}; got {_described(out)}. Make one with numpy.empty({expected})."
+                f"Argument 'out' must be a contiguous, writeable {np.dtype(dtype)} array of shape "
+                f"{expected}; got {_described(out)}. Make one with numpy.empty({made})."
             )
         return out
 
@@ -298,3 +309,8 @@ def as_kernels_take(array: Any) -> Any:
     ):
         return array  # np.require looks for a microsecond
     return np.require(array, np.float64, ["C", "W"])
+
+
+def as_single_lanes_take(array: Any) -> Any:
+    """Return numbers as kernels for lanes of single precision take them: see `as_kernels_take`."""
+    return np.require(array, np.float32, ["C", "W", "A"])

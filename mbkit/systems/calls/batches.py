@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbkit.memory import check_memory
-from mbkit.systems.calls.arguments import as_kernels_take, check_on_error, common_axes
+from mbkit.systems.calls.arguments import (
+    as_kernels_take,
+    as_single_lanes_take,
+    check_on_error,
+    common_axes,
+)
 from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.calls.lanes import BatchInLanes, batch_in_lanes
 from mbkit.systems.calls.threads import Run, cores, on_cores
@@ -97,14 +102,20 @@ def compute(
 
     check_on_error(on_error)
     samples = _samples(evaluator, what, given, wrenches)
-    result: NDArray[np.float64] = evaluator.arguments.output(what.result, samples.leading, out)
+    result: NDArray[Any] = evaluator.arguments.output(what.result, samples.leading, out)
     count = samples.count
+    call = Call(function, apply if wrenches is not None else 0, option)
+    lanes = batch_in_lanes(evaluator, samples, function, call.apply, option)
+    if evaluator.doubles is not None and (lanes is None or not samples.leading):
+        result[...] = compute(
+            evaluator.doubles, what, given, function=function, apply=apply, option=option,
+            wrenches=wrenches, on_error=on_error,
+        )  # fmt: skip
+        return result
     flat = result.reshape((count, result.size // count if count else 0))
     statuses = np.zeros(count, dtype=np.int64)
     run = Run(np.array([count]))
-    call = Call(function, apply if wrenches is not None else 0, option)
     arrays = SampleArrays(samples.steps, *samples.vectors, flat, statuses, run.limit)
-    lanes = batch_in_lanes(evaluator, samples, function, call.apply, option)
     width = 1 if lanes is None else lanes.width
 
     chunks = _chunks(evaluator, count, width)
@@ -143,14 +154,18 @@ def _samples(
         "ask for fewer samples at once",
     )  # fmt: skip
 
+    kinds = {each.dtype for each in arrays.values()}
+    are_singles = evaluator.doubles is not None and kinds == {np.dtype(np.float32)}
+    take = as_single_lanes_take if are_singles else as_kernels_take
+
     def rows(name: str) -> Any:
         if name not in arrays:
-            return np.zeros((1, 0))
+            return take(np.zeros((1, 0)))
         array, item = arrays[name], arguments.shape(name)
         samples = 1 if shapes[name] == (1,) * len(shapes[name]) else count  # 1: one for all
         if samples == count and array.shape != leading + item:
             array = np.broadcast_to(array, leading + item)
-        return as_kernels_take(array.reshape((samples, math.prod(item))))
+        return take(array.reshape((samples, math.prod(item))))
 
     vectors = tuple(rows(name) for name in (*what.arguments, "wrenches"))
     return Samples(what, leading, count, vectors)

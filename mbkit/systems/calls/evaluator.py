@@ -58,6 +58,8 @@ class Evaluator:
         The shapes that arguments must have.
     representation : Representation
         Whose functions are called unless another is named.
+    doubles : Evaluator or None
+        Of one that computes batches in single precision: the one of the same system in double.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Evaluator:
         self.arrays = arrays
         self.arguments = arguments
         self.representation = representation
+        self.doubles: Evaluator | None = None
         self.zero: Floats = np.zeros(arguments.num_velocities)
         self._functions: dict[tuple[str, str], int] = {}
         self._made: dict[int, Any] = {}  # the same by address
@@ -110,9 +113,12 @@ class Evaluator:
     @functools.cached_property
     def lanes_model(self) -> LanesModel:
         """The model for batches in lanes, as many as the processor's registers have."""
-        from mbkit.kernels.lanes import Lanes, native_width
+        from mbkit.kernels.lanes import Lanes, SingleLanes, native_width
 
-        return LanesModel(self.arrays, Lanes(native_width()))
+        width = native_width()
+        return LanesModel(
+            self.arrays, Lanes(width) if self.doubles is None else SingleLanes(2 * width)
+        )
 
     @functools.cached_property
     def lanes_closure(self) -> LanesClosureModel:
@@ -153,6 +159,16 @@ class Evaluator:
             known._direct = {}
             self._of_series[num_terms, num_series] = known
         return known
+
+    def in_single_precision(self) -> Evaluator:
+        """Return what computes batches in single precision, and single samples as this one."""
+        single = copy.copy(self)
+        single.__dict__.pop("lanes_model", None)
+        single.__dict__.pop("lanes_closure", None)
+        single.doubles = self
+        single.arguments = attrs.evolve(self.arguments, dtype=np.float32)
+        single.lanes_pool, single._of_series = [], {}
+        return single
 
     # ------------------------------------------------------------------------------- one call
 
@@ -221,7 +237,7 @@ class Evaluator:
 
         None where it is none, has several axes, or fails: the general way says why.
         """
-        if call.out is not None or call.wrenches is not None:
+        if call.out is not None or call.wrenches is not None or self.doubles is not None:
             return None
         rows = []
         for name, vector in zip(call.what.arguments, call.given, strict=True):

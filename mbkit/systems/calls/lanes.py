@@ -18,6 +18,7 @@ from mbkit.systems.calls.evaluations import (
     JACOBIAN,
     MASS_MATRIX,
     MOMENTUM,
+    POSES,
     SOLVED_DYNAMICS,
     Evaluation,
 )
@@ -95,7 +96,12 @@ class BatchInLanes:
         self.width = model.lanes.width
         from mbkit.kernels.calls import batches_in_lanes  # here: threads find it loaded
 
-        self.kernel, self._call = batches_in_lanes.batch_in_lanes, batches_in_lanes.LanesCall
+        self.kernel: Any = batches_in_lanes.batch_in_lanes
+        self._call = batches_in_lanes.LanesCall
+        if evaluator.doubles is not None:
+            from mbkit.systems.calls.single_precision import batch_in_single_lanes
+
+            self.kernel = batch_in_single_lanes
 
     def take(self, samples: Samples, num_results: int) -> tuple[LanesWorkspace, Any]:
         """Return a workspace, and what the kernel is told of lanes."""
@@ -136,11 +142,21 @@ def is_written(function: Any) -> bool:
     return str(function.__module__).startswith("mbkit.kernels.")
 
 
-def _least_samples(what: Evaluation) -> int:
-    """Return the fewest samples for which functions are compiled for lanes."""
+def _least_samples(what: Evaluation, evaluator: Evaluator) -> int:
+    """Return the fewest samples for which functions are compiled for lanes.
+
+    Single precision was asked for, whatever it takes; and samples are the same in every batch.
+    """
+    if evaluator.doubles is not None:
+        return 1
     if what in _OF_STATES:
         return LEAST_STATES
     return LEAST_CLOSED if what in _OF_MULTIPLIERS else LEAST_SAMPLES
+
+
+def _is_in_lanes(what: Evaluation, evaluator: Evaluator) -> bool:
+    """Return whether a function is computed in lanes; poses where they are of single precision."""
+    return what.in_lanes or (what is POSES and evaluator.doubles is not None)
 
 
 def _fits(arrays: SystemArrays, samples: Samples) -> bool:
@@ -178,8 +194,8 @@ def batch_in_lanes(
 
     if (
         UNCOMPILED
-        or not samples.what.in_lanes
-        or samples.count < _least_samples(samples.what)
+        or not _is_in_lanes(samples.what, evaluator)
+        or samples.count < _least_samples(samples.what, evaluator)
         or (option not in _OPTIONS and samples.what is not JACOBIAN)
         or evaluator.calls_python
     ):

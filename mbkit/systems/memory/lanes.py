@@ -117,7 +117,7 @@ class LanesModel:
         return self._in_order[size]
 
     def _listed(self, offsets: Any) -> int:
-        """Return the address of offsets counted in doubles."""
+        """Return the address of offsets counted in numbers."""
         from mbkit.kernels.compile import array_address
 
         offsets = offsets * self.lanes.width
@@ -258,7 +258,7 @@ class LanesWorkspace:
     def __init__(self, arrays: SystemArrays, model: LanesModel) -> None:
         from mbkit.kernels.compile import array_address
 
-        width = model.lanes.width
+        width = model.lanes.bitwidth // 64  # doubles that have as much room
         nv = int(arrays.bodies[0]["num_velocities"])
         kind = record_in_lanes(layout.SCRATCH, model.lanes)
         rows = 1 + max(len(arrays.bodies), nv)
