@@ -16,6 +16,7 @@ where coordinates add.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Self, final
@@ -271,7 +272,7 @@ def _chosen(
 
 
 @final
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class _Rates:
     """How the constraints of a state change along the columns of H, (rows, m).
 
@@ -287,7 +288,7 @@ class _Rates:
 
     def velocity(self) -> FloatArray:
         """Return ``D(A v + c) H``."""
-        s, rows = self.state, self._rows()
+        s, rows = self.state, self._rows
         if rows is not None:
             return np.asarray(rows.rate @ self.H)
         exact = s.system.constraint_jacobian_velocity_derivative(s.q, s.v, s.t) @ self.H
@@ -296,12 +297,13 @@ class _Rates:
 
     def acceleration(self) -> FloatArray:
         """Return ``D(A vdot + gamma) H``."""
-        s, rows = self.state, self._rows()
+        s, rows = self.state, self._rows
         if rows is not None:
             return np.asarray(rows.acceleration @ self.H)
         exact = s.system.constraint_jacobian_velocity_derivative(s.q, s.vdot, s.t) @ self.H
         return exact + self._along(lambda q: s.system.constraint_bias(q, s.v, s.t))
 
+    @functools.cached_property
     def _rows(self) -> RowDerivatives | None:
         s = self.state
         none = np.zeros(s.system.num_velocity_constraints)

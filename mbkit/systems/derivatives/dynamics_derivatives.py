@@ -326,11 +326,13 @@ def constraints_by_steps(
     multipliers: ArrayLike,
     t: ArrayLike,
     vdot: ArrayLike | None = None,
+    entries: range | None = None,
 ) -> RowDerivatives | None:
     """Return the derivatives of constraints by steps, with the axes of samples.
 
-    Those of accelerations are at rest unless `vdot` is given. All are exact; None where constraints
-    are not compiled for dual numbers, or have no derivative.
+    Those of accelerations are at rest unless `vdot` is given. `entries` of (dx, v) may be others
+    than all of dx. All are exact; None where constraints are not compiled for dual numbers, or have
+    no derivative.
     """
     exact = system._exact_constraints
     if exact is None:
@@ -341,7 +343,7 @@ def constraints_by_steps(
     flat_q, flat_v, *more = (x.reshape((times.size, x.shape[-1])) for x in given)
     motion = np.concatenate(more, axis=-1)
     states = TimedStates(flat_q, flat_v, times.reshape(-1))
-    found = exact.by_entries(range(system.ndx), states, motion)
+    found = exact.by_entries(entries or range(system.ndx), states, motion)
     if not all(np.isfinite(part).all() for part in found):
         return None
     return RowDerivatives(*(part.reshape((*leading, *part.shape[1:])) for part in found))

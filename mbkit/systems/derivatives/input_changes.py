@@ -12,6 +12,7 @@ from mbkit.joints.defaults.differences import central_differences
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_steps
 from mbkit.systems.derivatives.constraint_changes import rows_by_state, rows_by_time
+from mbkit.systems.derivatives.dynamics_derivatives import constraints_by_steps
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.exact_constraints import RowDerivatives
 from mbkit.systems.derivatives.force_changes import forces_by_time
@@ -101,7 +102,6 @@ def along_velocities(point: Point, moving: Any, exact: RowDerivatives | None = N
     efforts = point.by_state[1] * moving
     if not point.constrained:
         return Change(efforts)
-    exact = exact or rows_by_state(point, range(system.ndx, system.ndx + system.nv))
     if exact is not None:
         return Change(efforts, exact.acceleration * moving)
     return Change(efforts, bias_by_velocity(system, point.q, point.v, point.t) * moving)
@@ -110,8 +110,14 @@ def along_velocities(point: Point, moving: Any, exact: RowDerivatives | None = N
 def bias_by_velocity(system: System, q: Any, v: Any, t: Any) -> Floats:
     """Return the derivative of `System.constraint_bias` by v, (..., m, nv).
 
-    The bias is quadratic in v: its central differences are exact, and of that size at best.
+    Exact where constraints are compiled for dual numbers. Else by central differences, which are
+    exact, since the bias is quadratic in v, but of the size of its rounding.
     """
+    none = np.zeros(system.num_velocity_constraints)
+    entries = range(system.ndx, system.ndx + system.nv)
+    exact = constraints_by_steps(system, q, v, none, t, entries=entries)
+    if exact is not None:
+        return exact.acceleration
     size = np.maximum(1.0, np.abs(v).max(axis=-1, initial=0.0))[..., None, None]
     h = size * np.eye(system.nv)
     at, there = q[..., None, :], np.asarray(t)[..., None]
