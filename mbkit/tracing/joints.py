@@ -239,9 +239,11 @@ def _refusing_searches(trace: Trace) -> dict[int, Callable[..., int]]:
 
 def enter_constraints(trace: Trace, joints: TracedJoints) -> None:
     """Let loop joints and constraints be called, but those that search for a configuration."""
+    from mbkit.kernels.constraints.evaluate import constraint_rows
     from mbkit.kernels.constraints.kinds import python_constraint
 
     functions, copies, arrays = trace.mirror.functions, trace.copies, trace.system.arrays.closure
+    functions[constraint_rows.address] = copies.convert(constraint_rows.function)
     for joint in arrays.joints:
         kernels: Any = None if joint is None else joint.kernels()
         for operation in ("motion", "configuration_from_pose", "constraint_wrenches"):

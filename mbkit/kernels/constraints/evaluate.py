@@ -27,8 +27,8 @@ from mbkit.kernels.workspace import bodies, scratch_of
 _ZERO = (0.0, 0.0, 0.0)
 
 
-@helper
-def constraint_rows(space, q, v, vdot):
+@address_kernel(EVALUATION)
+def constraint_rows(space, _option, q, v, vdot, _out):
     """g, A v + g_t, A v' + (A' v + ...) into the memory, and the wrenches of the rows.
 
     Needs the sites.
@@ -47,16 +47,16 @@ def constraint_rows(space, q, v, vdot):
 
 
 @helper
+def rows_at_sites(space, q, v, vdot):
+    """The same, by address: it is long, and a dozen kernels ask for it."""
+    return call_address(closure_of(space).constraint_rows, (space, 0, q, v, vdot, vdot))
+
+
+@helper
 def rows_of_motion(space, option, q, v, vdot):
     """The sites and the rows, where a recursion has just left how the bodies move."""
     status = call_address(closure_of(space).move_sites, (space, option, q, v, vdot, vdot))
-    return constraint_rows(space, q, v, vdot) if status == OK else status
-
-
-@address_kernel(EVALUATION)
-def moving_rows(space, option, q, v, vdot, _out):
-    """The same, by address: for recursions that ask for it between their passes."""
-    return rows_of_motion(space, option, q, v, vdot)
+    return rows_at_sites(space, q, v, vdot) if status == OK else status
 
 
 @helper
@@ -82,7 +82,7 @@ def rows_at_state(space, q, v, vdot):
         hybrid.twist(model, scratch, i, v)
         acceleration(model, scratch, i, vdot, hybrid.RECURSION)
     move_sites(space, _ZERO, hybrid.RECURSION)
-    return constraint_rows(space, q, v, vdot)
+    return rows_at_sites(space, q, v, vdot)
 
 
 @address_kernel(EVALUATION)

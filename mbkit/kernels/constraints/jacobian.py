@@ -1,7 +1,7 @@
 """The constraint Jacobian A, A v + g_t = 0: what each row does along each velocity."""
 
 from mbkit.kernels.compile import address_kernel, floats_at, helper, integers_at
-from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
+from mbkit.kernels.constraints.evaluate import rows_at_sites, set_time
 from mbkit.kernels.constraints.layout import PATH_BEGINS, PATH_ON, PATH_OWN, PATH_SIZE
 from mbkit.kernels.constraints.sites import move_sites
 from mbkit.kernels.constraints.solve.response import applied_by, load_wrenches, pass_on
@@ -54,7 +54,7 @@ def rows_at_rest(space, q, t):
     for i in range(1, model.shape[0]):
         hybrid.twist(model, scratch, i, rest)
     move_sites(space, _ZERO, hybrid.RECURSION)
-    return constraint_rows(space, q, rest, rest)
+    return rows_at_sites(space, q, rest, rest)
 
 
 @address_kernel(EVALUATION)

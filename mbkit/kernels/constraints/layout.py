@@ -84,9 +84,11 @@ CLOSURE = np.dtype(
         ("free_dynamics", _i8),
         ("hybrid_dynamics", _i8),
         ("move_sites", _i8),
-        ("moving_rows", _i8),
         ("respond", _i8),
         ("spread", _i8),
+        # of all representations, by address: they are long, and many kernels call them
+        ("constraint_rows", _i8),
+        ("linearise", _i8),
         # stabilisation: the wanted frequency and damping [1/s], zero without
         ("stiffness", _f8),
         ("damping", _f8),

@@ -1,8 +1,8 @@
 """Inverse dynamics: the recursive Newton-Euler algorithm."""
 
-from mbkit.kernels.compile import call_address, helper
+from mbkit.kernels.compile import helper
+from mbkit.kernels.constraints.evaluate import rows_of_motion
 from mbkit.kernels.constraints.solve.multipliers import subtract_efforts, subtract_multipliers
-from mbkit.kernels.constraints.workspace import closure_of
 from mbkit.kernels.evaluation_form import positions, velocities
 from mbkit.kernels.layout import CLOSED, LOADED
 from mbkit.kernels.recursions.applied_wrenches import subtract_applied
@@ -39,7 +39,7 @@ def newton_euler(space, option, q, v, vdot, tau, recursion):
         recursion.own_wrench(model[i], scratch[i])
         subtract_applied(scratch[i], option & LOADED)
     if closed != 0:
-        status = call_address(closure_of(space).moving_rows, (space, 0, q, v, vdot, vdot))
+        status = rows_of_motion(space, 0, q, v, vdot)
         if status != OK:
             return status
         subtract_multipliers(space, recursion)

@@ -167,8 +167,6 @@ def lanes_of(first: Prepared, members: Members, *, models_fit: bool) -> Lanes | 
         return made
     closure = LanesClosureModel(system.arrays.closure, kind, system.representation)
     _ = closure.functions  # compiled here: threads find them made
-    if step.linearises:
-        _ = closure.of_inverse_dynamics
     projection = 0
     if space["project"]:
         projection = lanes.address_in_lanes(project.function, _PROJECTION, kind)
@@ -234,8 +232,6 @@ class Registers:
             assert first.workspace.closure is not None  # it has constraints
             closure = LanesClosure(lanes.closure, first.workspace.closure)
             closure.let_solve(lanes.closure.functions)
-            if lanes.inverse_dynamics:
-                closure.let_solve(lanes.closure.of_inverse_dynamics)
             self.workspace.close(closure)
         if self.own.linearises and first.system.arrays.forces.forces:
             self.workspace.let_act(lanes.model.forces)

@@ -186,7 +186,8 @@ class ClosureMemory:
 
     def _call(self, evaluator: Evaluator) -> None:
         """Write the addresses of the functions that are called."""
-        from mbkit.kernels.constraints.evaluate import moving_rows
+        from mbkit.kernels.constraints.evaluate import constraint_rows
+        from mbkit.kernels.constraints.solve.dynamics import free_motion_and_rows
 
         closure: Any = self.record[0]
         for name, what in (
@@ -195,7 +196,8 @@ class ClosureMemory:
             ("respond", "constraint_response"), ("spread", "constraint_motion"),
         ):  # fmt: skip
             closure[name] = evaluator.own_function(what)
-        closure["moving_rows"] = moving_rows.address
+        closure["constraint_rows"] = constraint_rows.address
+        closure["linearise"] = free_motion_and_rows.address
 
     def _count(self, arrays: ClosureArrays) -> None:
         """Write how many there are of everything."""

@@ -79,6 +79,8 @@ class LanesClosureModel:
         Their number; or dual numbers, for which functions are compiled as they are for lanes.
     representation : Representation
         That of the system.
+    constraint_rows : int
+        The address of what computes the rows of all constraints.
     constraints : ndarray of CONSTRAINT
         With functions for lanes.
     joints : ndarray of BODY
@@ -88,6 +90,7 @@ class LanesClosureModel:
     """
 
     def __init__(self, arrays: ClosureArrays, lanes: Any, representation: Representation) -> None:
+        from mbkit.kernels.constraints.evaluate import constraint_rows
         from mbkit.kernels.constraints.kinds.form import CONSTRAINT_FORM
         from mbkit.kernels.lanes import address_in_lanes
 
@@ -95,6 +98,8 @@ class LanesClosureModel:
         self.arrays = arrays
         self.lanes = lanes
         self._representation = representation
+        rows = constraint_rows.function
+        self.constraint_rows = address_in_lanes(rows, _EVALUATION, lanes)
         self.constraints = arrays.constraints.copy()
         for k, each in enumerate(arrays.objects, arrays.num_joints):
             kernel: Any = each.kernel()
@@ -111,11 +116,13 @@ class LanesClosureModel:
     @functools.cached_property
     def functions(self) -> Mapping[str, int]:
         """The addresses of what finds multipliers; see `CLOSURE`."""
+        from mbkit.kernels.constraints.solve.dynamics import free_motion_and_rows
         from mbkit.kernels.lanes import address_in_lanes
 
         own, solver = self._representation, self.arrays.solver_kernels()
         functions: dict[str, tuple[Any, str]] = {
             "free_dynamics": (own.kernel("forward_dynamics"), _EVALUATION),
+            "linearise": (free_motion_and_rows, _EVALUATION),
             "move_sites": (own.kernel("constraint_sites"), _EVALUATION),
             "respond": (own.kernel("constraint_response"), _EVALUATION),
             "spread": (own.kernel("constraint_motion"), _EVALUATION),
@@ -128,14 +135,6 @@ class LanesClosureModel:
             name: address_in_lanes(each.function, form, self.lanes)
             for name, (each, form) in functions.items()
         }
-
-    @functools.cached_property
-    def of_inverse_dynamics(self) -> Mapping[str, int]:
-        """The address of what inverse dynamics calls where it is given multipliers."""
-        from mbkit.kernels.constraints.evaluate import moving_rows
-        from mbkit.kernels.lanes import address_in_lanes
-
-        return {"moving_rows": address_in_lanes(moving_rows.function, _EVALUATION, self.lanes)}
 
     def _install(self, i: int, joint: Joint) -> None:
         """Let a joint have functions for lanes: a motion of its own, or what calls one by one."""
@@ -209,6 +208,7 @@ class LanesClosure:
         closure["blocks"] = array_address(self._blocks)
         for name in ("constraints", "joints"):
             closure[name] = array_address(getattr(model, name))
+        closure["constraint_rows"] = model.constraint_rows
         closure["sites"] = self._sites(model)
         closure["joint_scratch"] = self._joint_scratch(model)
         self.address = array_address(self.record)

@@ -29,15 +29,8 @@ SMALLEST = 1e-3
 
 
 @helper
-def linearise(space, option, q, v, tau, vdot):
-    """Free motion under tau, the rows, and what solves A M^-1 A^T x = y."""
-    status = call_address(closure_of(space).free_dynamics, (space, option, q, v, tau, vdot))
-    return factorise_rows(space, option, q, v, tau, vdot) if status == OK else status
-
-
-@helper
 def factorise_rows(space, option, q, v, tau, vdot):
-    """The same where the dynamics of the tree has just been computed."""
+    """The rows, and what solves A M^-1 A^T x = y, once the dynamics of the tree is computed."""
     closure = closure_of(space)
     status = rows_of_motion(space, option, q, v, vdot)
     if status == OK:
@@ -47,6 +40,19 @@ def factorise_rows(space, option, q, v, tau, vdot):
     if status == OK:
         status = call_address(closure.prepare, (space,))
     return status
+
+
+@address_kernel(EVALUATION)
+def free_motion_and_rows(space, option, q, v, tau, vdot):
+    """Free motion under tau, the rows, and what solves A M^-1 A^T x = y."""
+    status = call_address(closure_of(space).free_dynamics, (space, option, q, v, tau, vdot))
+    return factorise_rows(space, option, q, v, tau, vdot) if status == OK else status
+
+
+@helper
+def linearise(space, option, q, v, tau, vdot):
+    """The same, by address: it is long, and many kernels begin with it."""
+    return call_address(closure_of(space).linearise, (space, option, q, v, tau, vdot))
 
 
 @helper
