@@ -26,8 +26,11 @@ hypothesis.settings.load_profile("repeatable")
 def pytest_addoption(parser):
     parser.addoption(
         "--some-cases",
-        action="store_true",
-        help="of each test with eight cases or more, run about every fifth",
+        nargs="?",
+        type=int,
+        const=8,
+        metavar="N",
+        help="of each test with N cases or more (8), run about every fifth",
     )
 
 
@@ -83,25 +86,27 @@ def _diagonal(item):
 @pytest.hookimpl(trylast=True)  # after what marks deselect
 def pytest_collection_modifyitems(config, items):
     """Leave cases out where lines are to be run once, and not all that the tests assert."""
-    if not config.getoption("some_cases"):
+    fewest = config.getoption("some_cases")
+    if fewest is None:
         return
     by_name = {}  # fixtures of modules have put cases of one test apart
     for item in items:
         by_name.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    kept = {item for name, cases in by_name.items() for item in _some(name, cases)}
+    kept = {item for name, cases in by_name.items() for item in _some(name, cases, fewest)}
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
 
 
-def _some(name, cases):
+def _some(name, cases, fewest):
     """Return every fifth case; every seventh or third where fives are in step with an argument.
 
-    Where tests begin differs, so that all of them together have each joint, and each system.
+    Where tests begin differs, so that all of them together have each joint, and each system. Of
+    fewer than five it is one.
     """
-    if len(cases) < 8 or cases[0].get_closest_marker("every_case"):
+    if len(cases) < fewest or cases[0].get_closest_marker("every_case"):
         return cases
     stride = next((each for each in (5, 7, 3) if len(cases) % each), 1)
-    return cases[zlib.crc32(name.encode()) % stride :: stride]
+    return cases[zlib.crc32(name.encode()) % min(stride, len(cases)) :: stride]
 
 
 @pytest.fixture

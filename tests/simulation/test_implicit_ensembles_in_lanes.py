@@ -52,6 +52,7 @@ def assert_iterations_differ(runs):
         assert counts.min() < counts.max()
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_implicit_runs_side_by_side_are_the_runs_alone(taken, name):
     """Each with matrices of its own, made when it needs one; one that is too fast fails alone."""
@@ -68,6 +69,7 @@ def test_implicit_runs_side_by_side_are_the_runs_alone(taken, name):
     check_alone(runs, system, options, given)
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_forces_act_on_implicit_runs_side_by_side(taken, representation):
     """Of every kind, with their derivatives; some of them known over time."""
@@ -87,7 +89,7 @@ def test_forces_act_on_implicit_runs_side_by_side(taken, representation):
     check_alone(runs, system, options, given)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(9)
 @pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])
 @pytest.mark.parametrize("method", [mb.GeneralizedAlpha, mb.BLieDF])
 @pytest.mark.parametrize("name", CASES)
