@@ -3646,6 +3646,8 @@ class System:
         *,
         vdot: ArrayLike | None = None,
         prescribed: Sequence[str] = (),
+        actuated: Sequence[str] = (),
+        minimise: str | Mapping[str, float] = "effort",
         by: Iterable[str] = ("q", "v"),
         t: ArrayLike = 0.0,
         on_error: str = "raise",
@@ -3656,17 +3658,20 @@ class System:
 
         Parameters
         ----------
-        of : {"forward_dynamics", "inverse_dynamics", "hybrid_dynamics"}
+        of : {"forward_dynamics", "inverse_dynamics", "hybrid_dynamics", "closed_inverse_dynamics"}
             Accelerations, and multipliers of constraints, of efforts `tau`; efforts of
-            accelerations `vdot`, those of the tree, without constraints; or both by joint.
+            accelerations `vdot`, those of the tree, without constraints; both by joint; or the
+            efforts of actuators that give a closed mechanism a motion, and multipliers.
         q, v, t, on_error : see `System`
             Loops that are open are not refused, as in `solve_dynamics`: `check_motion` tells.
         tau : array_like, shape (..., nv), optional
-            Efforts besides those of the mechanism's forces, of forward and hybrid dynamics.
+            Efforts besides those of the mechanism's forces and of `actuated`.
         vdot : array_like, shape (..., nv)
-            Accelerations, of inverse and hybrid dynamics.
+            Accelerations, of inverse, hybrid and closed inverse dynamics.
         prescribed : sequence of str
             Joints whose accelerations are given, in hybrid dynamics.
+        actuated, minimise
+            See `closed_inverse_dynamics`.
         by : iterable of str
             Inputs: "q" (along steps of `retract`), "v", "tau", "vdot", "t", and names in
             `parameters`.
@@ -3708,6 +3713,9 @@ class System:
         parameters of joints of the tree, such as pitches and axes, cause a motion at their joint,
         which is imposed by such a free joint: only that motion is by differences, to 1e-12 or so.
 
+        Of closed inverse dynamics each input is changed alone, and q by itself opens the loops:
+        along motions that satisfy the constraints the sum is the change of the efforts.
+
         If constraint rows are redundant, the derivative holds for motions and parameters that keep
         them redundant: for a planar linkage, those that keep it planar. The multipliers are the
         minimum-norm ones, and their derivatives those of these. Directions that a constraint
@@ -3735,9 +3743,17 @@ class System:
         >>> found["q"].round(9), found["tau"].round(9), found["bodies.bob.mass"].round(9)
         (array([[-10.]]), array([[0.5]]), array([-0.25]))
         """
+        if of == "closed_inverse_dynamics":
+            from mbkit.closed_loops.effort_derivatives import derivatives_of_efforts
+
+            return derivatives_of_efforts(
+                self, q, v, vdot, tau, actuated=actuated, minimise=minimise,
+                prescribed=prescribed, by=by, t=t, on_error=on_error,
+            )  # fmt: skip
         return evaluation_derivatives.derivatives(
-            self, of, q, v, tau, vdot=vdot, prescribed=prescribed, by=by, t=t, on_error=on_error
-        )
+            self, of, q, v, tau, vdot=vdot, prescribed=prescribed, actuated=actuated,
+            minimise=minimise, by=by, t=t, on_error=on_error,
+        )  # fmt: skip
 
     def inverse_dynamics_derivatives(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
@@ -17,7 +17,7 @@ from mbkit.systems.calls.arguments import Floats, check_on_error
 from mbkit.systems.calls.entries import broadcast
 from mbkit.systems.constraint_checks import check_certain, check_dependent
 from mbkit.systems.derivatives.dynamics_derivatives import accelerations_of_tree
-from mbkit.systems.derivatives.evaluation_states import Point
+from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.input_changes import INPUTS, change_by_input, changes_by_state
 from mbkit.systems.derivatives.parameter_changes import change_by_parameter, changes_by_places
 from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
@@ -33,7 +33,11 @@ EVALUATIONS = {
     "forward_dynamics": (("vdot", "multipliers"), ("tau",)),
     "inverse_dynamics": (("tau",), ("vdot",)),
     "hybrid_dynamics": (("vdot", "tau", "multipliers"), ("tau", "vdot", "prescribed")),
+    "closed_inverse_dynamics": (("tau", "multipliers"), ("tau", "vdot", "actuated", "minimise")),
 }
+
+#: Arguments that are no inputs.
+_CHOICES = ("prescribed", "actuated", "minimise")
 
 #: Inputs by which one kernel gives the derivatives of accelerations of trees.
 BY_STATE = frozenset(("q", "v", "tau"))
@@ -50,7 +54,8 @@ class Derivatives:
     Attributes
     ----------
     of : str
-        The evaluation: "forward_dynamics", "inverse_dynamics" or "hybrid_dynamics".
+        The evaluation: "forward_dynamics", "inverse_dynamics", "hybrid_dynamics" or
+        "closed_inverse_dynamics".
     values : mapping of str to ndarray
         The results: "vdot" (..., nv), "tau" (..., nv) and "multipliers" (..., m), as far as the
         evaluation has them.
@@ -86,7 +91,7 @@ class Derivatives:
         Returns
         -------
         ndarray
-            As in `vdot`, or in `tau` for inverse dynamics.
+            As in `vdot`, or in `tau` for inverse dynamics, closed or not.
 
         Raises
         ------
@@ -99,7 +104,7 @@ class Derivatives:
             raise UsageError(
                 "hybrid_dynamics has two results: take .vdot[...] or .tau[...] of the derivatives."
             )
-        found = self.tau if self.of == "inverse_dynamics" else self.vdot
+        found = self.tau if self.of.endswith("inverse_dynamics") else self.vdot
         if not (isinstance(name, str) and name in found):
             raise NameUnknownError(
                 f"These derivatives are not by {name!r}; {suggestion(name, found)}"
@@ -116,13 +121,18 @@ def derivatives(
     *,
     vdot: ArrayLike | None = None,
     prescribed: Sequence[str] = (),
+    actuated: Sequence[str] = (),
+    minimise: Any = "effort",
     by: Iterable[str] = ("q", "v"),
     t: ArrayLike = 0.0,
     on_error: str = "raise",
 ) -> Derivatives:
     """See `System.derivatives`."""
     check_on_error(on_error)
-    names = _checked(system, of, by, tau=tau, vdot=vdot, prescribed=prescribed)
+    names = checked(
+        system, of, by, tau=tau, vdot=vdot, prescribed=prescribed, actuated=actuated,
+        minimise=None if isinstance(minimise, str) and minimise == "effort" else minimise,
+    )  # fmt: skip
     if of == "forward_dynamics" and BY_STATE.issuperset(names) and _is_tree_at(system, t):
         return _of_tree(accelerations_of_tree(system, q, v, tau, t=t, on_error=on_error), names)
     zero = system.evaluator.zero
@@ -130,21 +140,37 @@ def derivatives(
         system, t, q=q, v=v, tau=zero if tau is None else tau, vdot=zero if vdot is None else vdot
     )
     leading = given[-1].shape
-    shapes = {name: _shape(system, name) for name in names}
-    count, m = math.prod(leading), system.num_velocity_constraints
-    widest = max((math.prod(shape) for shape in shapes.values()), default=0)
+    check_room(system, names, math.prod(leading))
+    state = _evaluated(system, of, given, leading, prescribed, on_error)
+    return gathered(of, state, names, _solved, leading)
+
+
+def check_room(system: System, names: Sequence[str], count: int) -> None:
+    """Raise NoMemoryError unless there is room for derivatives of so many states by these names."""
+    m = system.num_velocity_constraints
+    widest = max((math.prod(_shape(system, name)) for name in names), default=0)
     check_memory(
         count * (system.nv + m) * (8.0 * max(widest, system.nv) + 2.0 * m),
         f"Derivatives of {system.nv} accelerations, of {count} states,",
         "ask for fewer samples at once",
     )
-    state = _evaluated(system, of, given, leading, prescribed, on_error)
+
+
+#: Yields the changes of results by names.
+Solve = Callable[[Point, Sequence[str]], Iterator[tuple[str, Mapping[str, Floats]]]]
+
+
+def gathered(
+    of: str, state: Point, names: Sequence[str], solve: Solve, leading: tuple[int, ...]
+) -> Derivatives:
+    """Return the derivatives of all states; those of states that failed are not numbers."""
+    count = len(state.q)
     values = {what: getattr(state, what) for what in EVALUATIONS[of][0]}
     good = np.isfinite(state.vdot).all(axis=-1) & np.isfinite(state.tau).all(axis=-1)
     point = state.chosen(good)
     found: dict[str, dict[str, Floats]] = {"vdot": {}, "tau": {}, "multipliers": {}}
-    for name, parts in _solved(point, names):
-        shape = shapes[name]
+    for name, parts in solve(point, names):
+        shape = _shape(state.system, name)
         for what, value in values.items():
             whole = parts[what]
             if not good.all():
@@ -183,7 +209,7 @@ def _of_tree(found: tuple[Floats, ...], names: Sequence[str]) -> Derivatives:
     )
 
 
-def _checked(system: System, of: Any, by: Any, **given: Any) -> list[str]:
+def checked(system: System, of: Any, by: Any, **given: Any) -> list[str]:
     """Return the names of the inputs; errors say which evaluation takes what."""
     if not (isinstance(of, str) and of in EVALUATIONS):
         raise NameUnknownError(f"There are no derivatives of {of!r}; {suggestion(of, EVALUATIONS)}")
@@ -194,10 +220,10 @@ def _checked(system: System, of: Any, by: Any, **given: Any) -> list[str]:
             raise UsageError(
                 f"derivatives of {of} take no {name}; besides q and v they take {listed(takes)}."
             )
-    if of == "inverse_dynamics" and given["vdot"] is None:
-        raise UsageError("derivatives of inverse_dynamics need the acceleration: give vdot=.")
+    if of.endswith("inverse_dynamics") and given["vdot"] is None:
+        raise UsageError(f"derivatives of {of} need the acceleration: give vdot=.")
     names = [by] if isinstance(by, str) else list(by) if several(by) else [by]
-    inputs = ("q", "v", *(each for each in takes if each != "prescribed"), "t")
+    inputs = ("q", "v", *(each for each in takes if each not in _CHOICES), "t")
     for name in names:
         if not (isinstance(name, str) and (name in inputs or name in system.parameters)):
             raise NameUnknownError(
@@ -214,18 +240,28 @@ def _shape(system: System, name: str) -> tuple[int, ...]:
     return shape_of_parameter(system, name)
 
 
-def _solved(point: Point, names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Floats]]]:
-    """Return the changes of the results by names: together by inputs, by one parameter each."""
+def changes_by_inputs(point: Point, names: Sequence[str]) -> dict[str, Change]:
+    """Return the changes by those of the names that are inputs."""
     inputs = [name for name in names if name in INPUTS]
-    if inputs:
-        known = changes_by_state(point) if {"q", "v"}.issubset(inputs) else {}
-        changes = {n: known[n] if n in known else change_by_input(point, n) for n in inputs}
-        yield from point.solution.solve_each(changes).items()
+    known = changes_by_state(point) if {"q", "v"}.issubset(inputs) else {}
+    return {n: known[n] if n in known else change_by_input(point, n) for n in inputs}
+
+
+def changes_by_parameters(point: Point, names: Sequence[str]) -> Iterator[tuple[str, Change]]:
+    """Yield the changes by the others of the names, one by one: they take room."""
     places = changes_by_places(point, names)
     for name in names:
-        if name not in inputs:
-            change = places[name] if name in places else change_by_parameter(point, name)
-            yield name, point.solution.solve(change)
+        if name not in INPUTS:
+            yield name, places[name] if name in places else change_by_parameter(point, name)
+
+
+def _solved(point: Point, names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Floats]]]:
+    """Return the changes of the results by names: together by inputs, by one parameter each."""
+    changes = changes_by_inputs(point, names)
+    if changes:
+        yield from point.solution.solve_each(changes).items()
+    for name, change in changes_by_parameters(point, names):
+        yield name, point.solution.solve(change)
 
 
 def _evaluated(

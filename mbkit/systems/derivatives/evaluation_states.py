@@ -90,6 +90,8 @@ class Point:
     kept : ndarray, shape (N, m), optional
         Not zero for the rows of constraints that count, where the others are left out: their
         multipliers are zero. By default all count, as far as the rank says.
+    turns : ndarray, shape (N, nv), optional
+        In the place of `mu`, where A times other velocities is wanted.
     """
 
     system: System
@@ -103,6 +105,7 @@ class Point:
     given: Any
     by_motion: bool
     kept: Any = None
+    turns: Any = None
 
     def chosen(self, good: Any) -> Self:
         """Return some of the states."""
@@ -158,6 +161,8 @@ class Point:
     @functools.cached_property
     def mu(self) -> Floats:
         """The mu (N, nv) for which the multipliers are A mu, where rows depend on others; or 0."""
+        if self.turns is not None:
+            return self.turns  # type: ignore[no-any-return]
         return self.solution.mu if self.redundant else np.zeros(self.v.shape)
 
     @property
@@ -167,8 +172,8 @@ class Point:
 
     @property
     def redundant(self) -> bool:
-        """Whether rows depend on others in one of the states."""
-        return bool((self.rank < self.multipliers.shape[-1]).any())
+        """Whether rows depend on others in one of the states, or `turns` are given."""
+        return self.turns is not None or bool((self.rank < self.multipliers.shape[-1]).any())
 
     def jacobian(self, system: System | None = None, t: Any = None) -> Floats:
         """Return A (N, m, nv)."""

@@ -74,8 +74,8 @@ def along_steps(
         )
     turned: Any = 0.0
     if mu is not None:
-        turned = system.constraint_jacobian_velocity_derivative
-        turned = point.evaluated(turned, q, mu, t=t) * moving
+        of_velocities = system.constraint_jacobian_velocity_derivative
+        turned = point.evaluated(of_velocities, q, mu, t=t) * moving
     return Change((efforts - forces) * moving, rows, turned)
 
 
