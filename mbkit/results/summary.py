@@ -123,7 +123,8 @@ def ensemble_facts(runs: Ensemble) -> tuple[str, Facts]:
 
 def _method(options: Mapping[str, Any]) -> Facts:
     h = options.get("h")
-    step = f", h = {h:g} s" if isinstance(h, float) else ""
+    steps = "adaptive steps of at most" if options.get("adaptive") else "h ="
+    step = f", {steps} {h:g} s" if isinstance(h, float) else ""
     integrator = options.get("integrator", "")
     return [("integrator", f"{integrator}{step}" if integrator else "")]
 

@@ -37,6 +37,8 @@ def options_of(
         "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
         "forces": [described_part(force) for force in forces],
     }  # fmt: skip
+    if integrator.adaptive:
+        options["adaptive"] = True
     if system.num_velocity_constraints:
         assert system.constraint_solver is not None
         options |= {

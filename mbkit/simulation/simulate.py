@@ -69,7 +69,7 @@ def simulate(
     h : float, optional
         Step; the span must be a whole number of steps. If left out, the integrator chooses its
         steps by a tolerance, and 1001 states are saved, evenly spaced in time; the result's
-        ``options["h"]`` is their distance. [s]
+        ``options["h"]`` is their distance, and no step is longer. [s]
     integrator : Integrator, optional
         If left out, `RungeKuttaMuntheKaas` of order 4, and without h that of order 5 by Dormand and
         Prince, with ``rtol=1e-8``. Without h an integrator must have a tolerance itself.

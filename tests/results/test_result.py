@@ -89,6 +89,8 @@ def test_repr_says_what_happened(changed):
     page = run._repr_html_()
     assert "&lt;b&gt;bold&lt;/b&gt;" in page
     assert "<b>" not in page
+    adaptive = changed(options={"integrator": "Pair(rtol=1e-8)", "h": 0.1, "adaptive": True})
+    assert "Pair(rtol=1e-8), adaptive steps of at most 0.1 s" in repr(adaptive)
     forced = changed(**energies, supplied_energy=[0, 0, 0, 0.25, 1])
     assert "balance off by at most 0.25 J, 6.2e-02 of the peak" in repr(forced)
     still = {"kinetic_energy": [0, 1e-65, 0, 0, 0], "potential_energy": [7, 7, 7 + 2e-15, 7, 7]}

@@ -29,6 +29,7 @@ def test_steps_of_adaptive_size_follow_a_closed_form_at_evenly_spaced_times():
     np.testing.assert_allclose(run.q[:, 0], 0.5 * np.cos(2.0 * (run.t - 1.0)), atol=1e-7)
     assert "rtol=1e-08" in run.options["integrator"]
     assert run.options["h"] == 0.01
+    assert run.options["adaptive"]
 
 
 @pytest.mark.slow
