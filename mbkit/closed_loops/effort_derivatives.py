@@ -1,21 +1,22 @@
 """Derivatives of the efforts of actuators by state, time and parameters.
 
-Efforts u of least weighted norm, or with multipliers l of least norm, solve with some y
+Efforts u and multipliers l solve, with Lagrange multipliers y of the last row,
 
     [W  0  B^T] [u]   [0]
-    [0  V   A ] [l] = [0],    W = diag(w), V = 0    or    W = 0, V = 1,
+    [0  V   A ] [l] = [0],
     [B A^T  0 ] [y]   [r]
 
 r the generalized forces that the tree needs for the motion, minus the applied ones, and B the
-columns of the identity that belong to actuators. An input changes r and A, so that with the same
-matrix
+columns of the identity that belong to actuators. W = diag(w), V = 0 for efforts of least weighted
+norm; W = 0, V = 1 for multipliers of least norm. An input changes r and A, so that with the same
+matrix K
 
     K (du, dl, dy) = (0, -dA y, dr - dA^T l).
 
-K is singular where rows depend on others, by the l with A^T l = 0, and where passive velocities are
-free, by the y with A y = 0 and B^T y = 0: their numbers follow from the ranks of A and of its
-passive columns. Of such l there is none in the efforts of least norm, l = A mu, so that dl has
-of them what d(A mu) has.
+The null space of K has two parts: for V = 0 all l with A^T l = 0, if rows depend on others; and all
+y with A y = 0 and B^T y = 0, if passive velocities are free while actuators stand still. Their
+dimensions follow from the ranks of A and of its passive columns. For V = 0 the l found are those of
+least norm, l = A mu, without a component in the first part; that of dl is the one of d(A mu).
 Source: Kim 2012, section 3, for the efforts; Boyd and Vandenberghe, Convex Optimization, section
 10.1, for the equations.
 """

@@ -1,4 +1,8 @@
-"""Constraints: what bodies and joints must keep, besides the joints between them."""
+"""Constraints: what bodies and joints must keep, besides the joints between them.
+
+Loop joints are no classes of this package: their rows are made in
+`mbkit.kernels.constraints.kinds.loop_joint`.
+"""
 
 from mbkit.catalogue import by_name
 from mbkit.constraints import built_in

@@ -14,7 +14,6 @@ from mbkit.integrators.checks import check_state
 from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.integrator import Problem
 from mbkit.integrators.tableau import Tableau
-from mbkit.kernels.explicit_integrators.error_control import Control
 from mbkit.kernels.explicit_integrators.stages import (
     ALL,
     DenseOutput,
@@ -23,6 +22,7 @@ from mbkit.kernels.explicit_integrators.stages import (
     Series,
     Stages,
 )
+from mbkit.kernels.explicit_integrators.step_size import Control
 from mbkit.kernels.time_loops.records import State
 
 __all__ = [

@@ -22,7 +22,7 @@ __all__ = ["FAILED", "Advance", "Integrator", "Problem", "Rows"]
 #: The status of arguments of the wrong length, as `mbkit.kernels.status` has it.
 WRONG_LENGTH = 1
 
-#: Entries of `Problem.counts`, as `mbkit.kernels.explicit_integrators.error_control` has them.
+#: Entries of `Problem.counts`, as `mbkit.kernels.explicit_integrators.step_size` has them.
 EVALUATIONS, REJECTIONS = 0, 1
 
 #: The status of a step in which code in Python has raised an exception.

@@ -1,7 +1,8 @@
 """Explicit Runge-Kutta-Munthe-Kaas methods.
 
 The step is `mbkit.kernels.time_loops.munthe_kaas`, or `munthe_kaas_adaptive` there; its stages are
-`mbkit.kernels.explicit_integrators.stages`.
+`mbkit.kernels.explicit_integrators.stages`, the size of adaptive steps
+`mbkit.kernels.explicit_integrators.step_size`.
 """
 
 from __future__ import annotations

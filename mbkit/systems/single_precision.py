@@ -24,15 +24,16 @@ METHODS = (
 
 @final
 class SinglePrecision:
-    """Methods of a system that compute batches in single precision, and return them as float32.
+    """Methods of a system that compute batches of states in single precision, and return float32.
 
     Made by `System.in_single_precision`. Its methods are those of `System` of the same names, with
-    the same arguments, of any real type; `out` is of float32. Samples are computed in the lanes of
-    registers, twice as many at once as in double precision. What a system has no lanes for, and
-    samples in which an inertia along a joint is 5e-5 or less of that of all bodies beyond, are
-    computed in double precision and rounded. So is everything where nothing is compiled
-    (``NUMBA_DISABLE_JIT=1``). Single samples, without batch axes, are computed and returned in
-    double precision. Errors: docs/calling-a-system.md.
+    the same arguments, of any real type; `out` of a batch is of float32. Vector instructions
+    compute twice as many states at once as in double precision. What has no vectorised version,
+    such as systems with functions in Python, is computed in double precision and rounded. So are,
+    in forward and hybrid dynamics and derivatives of forward dynamics, states in which the inertia
+    about the axis of a joint, of the bodies that it carries, is 5e-5 or less of the trace of their
+    inertia; and everything, if nothing is compiled (``NUMBA_DISABLE_JIT=1``). One state, without
+    batch axes, is computed and returned in double precision. Errors: docs/calling-a-system.md.
 
     Attributes
     ----------
@@ -60,8 +61,8 @@ class SinglePrecision:
         if name in METHODS:
             return getattr(self._twin, name)
         raise AttributeError(
-            f"{type(self).__name__!r} has no {name!r}: in single precision are computed "
-            f"{listed(METHODS)}. Else ask its attribute 'system'."
+            f"{type(self).__name__!r} has no {name!r}; in single precision you can call "
+            f"{listed(METHODS)}. For anything else use its attribute 'system'."
         )
 
     def __dir__(self) -> list[str]:

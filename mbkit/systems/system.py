@@ -332,9 +332,10 @@ class System:
         Returns
         -------
         SinglePrecision
-            With the methods of `System` for motion, dynamics and their derivatives. They take 0.4
-            to 0.8 of the time, and have errors of 1e-7 to 1e-6 of a result, more where the mass
-            matrix is ill-conditioned: docs/calling-a-system.md. The first batch compiles for it.
+            With sixteen methods of `System`, for motion, dynamics and their derivatives. Batches
+            take 0.4 to 0.85 of the time of double precision, and have five to six correct digits,
+            accelerations fewer where the mass matrix is ill-conditioned: docs/calling-a-system.md.
+            The first batch of each method compiles it, in 2 to 40 s, once per installation.
 
         Raises
         ------
@@ -3659,22 +3660,29 @@ class System:
         Parameters
         ----------
         of : {"forward_dynamics", "inverse_dynamics", "hybrid_dynamics", "closed_inverse_dynamics"}
-            Accelerations, and multipliers of constraints, of efforts `tau`; efforts of
-            accelerations `vdot`, those of the tree, without constraints; both by joint; or the
-            efforts of actuators that give a closed mechanism a motion, and multipliers.
+            What is differentiated: accelerations and multipliers of constraints, from `tau`;
+            efforts of the tree, without constraints, from `vdot`; `vdot`, `tau` and multipliers,
+            where the accelerations of `prescribed` joints are given; or efforts of `actuated`
+            joints and multipliers, for a motion of a closed mechanism.
         q, v, t, on_error : see `System`
             Loops that are open are not refused, as in `solve_dynamics`: `check_motion` tells.
         tau : array_like, shape (..., nv), optional
-            Efforts besides those of the mechanism's forces and of `actuated`.
+            Given efforts, besides those of the mechanism's forces. In closed inverse dynamics they
+            act besides those of actuators, which are the result `tau`, zero at passive joints.
         vdot : array_like, shape (..., nv)
             Accelerations, of inverse, hybrid and closed inverse dynamics.
         prescribed : sequence of str
             Joints whose accelerations are given, in hybrid dynamics.
-        actuated, minimise
-            See `closed_inverse_dynamics`.
+        actuated : sequence of str
+            Joints with actuators, or single velocities of joints ("leg[2]"), in closed inverse
+            dynamics; the others are passive.
+        minimise : {"effort", "constraint"} or mapping of str to float
+            Which efforts are taken if there are more actuators than freedoms: those of least sum of
+            squares, of least multipliers, or of least sum with these weights by joint; in closed
+            inverse dynamics.
         by : iterable of str
-            Inputs: "q" (along steps of `retract`), "v", "tau", "vdot", "t", and names in
-            `parameters`.
+            Inputs: "q" (along steps of `retract`), "v", "t", those of "tau" and "vdot" that the
+            evaluation takes, and names in `parameters`.
 
         Returns
         -------
@@ -3713,8 +3721,9 @@ class System:
         parameters of joints of the tree, such as pitches and axes, cause a motion at their joint,
         which is imposed by such a free joint: only that motion is by differences, to 1e-12 or so.
 
-        Of closed inverse dynamics each input is changed alone, and q by itself opens the loops:
-        along motions that satisfy the constraints the sum is the change of the efforts.
+        In closed inverse dynamics a change of q alone opens the loops, and one of vdot alone
+        contradicts the constraints: the sum for changes of q, v and vdot along a possible motion is
+        the change of the efforts.
 
         If constraint rows are redundant, the derivative holds for motions and parameters that keep
         them redundant: for a planar linkage, those that keep it planar. The multipliers are the

@@ -1,1 +1,1 @@
-"""TOML texts of others, read with care."""
+"""TOML texts of others, read with care; model files are read by `mbkit.io.toml`."""

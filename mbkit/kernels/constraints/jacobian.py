@@ -1,4 +1,7 @@
-"""The constraint Jacobian A, A v + g_t = 0: what each row does along each velocity."""
+"""The constraint Jacobian A, A v + g_t = 0: what each row does along each velocity.
+
+Rows of a loop joint are made in `mbkit.kernels.constraints.kinds.loop_joint`.
+"""
 
 from mbkit.kernels.compile import address_kernel, floats_at, helper, integers_at
 from mbkit.kernels.constraints.evaluate import rows_at_sites, set_time

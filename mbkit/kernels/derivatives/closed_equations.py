@@ -5,13 +5,15 @@ At each state, with free velocities F and given accelerations P,
     [M_FF  -A_F^T] [a_F]   [-e_F]
     [A_F      0  ] [ l ] = [ -r ],    tau_P = e_P + M_PF a_F - A_P^T l.
 
-With M_FF = L L^T and B = A_F L^-T of known rank, B^T = Q R by so many of its columns, each the
-largest that is left, and R^T = U C, Q and U with orthonormal columns, C upper triangular. Hence
-B = U C Q^T, whose pseudoinverse is Q C^-1 U^T, and
+Let M_FF = L L^T and B = A_F L^-T, of known rank. A QR factorisation with column pivoting that stops
+at this rank gives B^T = Q R, a second one R^T = U C; Q and U have orthonormal columns, and C is
+upper triangular. Hence B = U C Q^T, whose pseudoinverse is Q C^-1 U^T, and
 
     y = Q^T w + C^-1 U^T r,  w = -L^-1 e_F,    L^T a_F = w - Q y,    l = -U C^-T y + (1 - U U^T) s,
 
-s what multipliers of rows that depend on others have besides.
+where s is given: what of it is outside the range of U is added to multipliers if rows depend on
+others. e and r are right sides: in `mbkit.systems.derivatives.evaluation_states` they are de - dtau
+and dr.
 Source: Golub and Van Loan, Matrix Computations, 4th edition, sections 5.2.8 (modified Gram-Schmidt,
 done twice) and 5.5 (complete orthogonal decompositions).
 Cost: dense, O(F m rank) for the factors and O((F + m) rank) a column; zeros of L, Q and U, as of

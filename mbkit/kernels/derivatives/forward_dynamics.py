@@ -1,4 +1,4 @@
-"""Derivatives of forward dynamics with respect to configuration, velocity and forces.
+"""Derivatives of forward dynamics (ABA) with respect to configuration, velocity and forces.
 
 The changes n of twist and a of acceleration along a direction of joint j are those of
 `mbkit.kernels.derivatives.inverse_dynamics`: at accelerations that stay what they are, the wrench

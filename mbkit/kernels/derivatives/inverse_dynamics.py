@@ -1,4 +1,4 @@
-"""Derivatives of inverse dynamics with respect to configuration and velocity.
+"""Derivatives of inverse dynamics (RNEA) with respect to configuration and velocity.
 
 Everything is measured in the axes of the world, at the origin of the body that the tree hangs on
 the world by: there twists, wrenches and inertias of all bodies add as they are.

@@ -2,8 +2,8 @@
 
 from mbkit.kernels.compile import float64, int64, kernel, typed
 from mbkit.kernels.explicit_integrators.dense_polynomial import between
-from mbkit.kernels.explicit_integrators.error_control import Control
 from mbkit.kernels.explicit_integrators.stages import HELD_TIME, DenseOutput, Scheme, Stages
+from mbkit.kernels.explicit_integrators.step_size import Control
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.munthe_kaas_adaptive import TIME, Progress, begin, go_to
 from mbkit.kernels.time_loops.records import State

@@ -1,5 +1,7 @@
 """Joints of any kind that close loops: the pose that they measure, the wrenches that they bear.
 
+Their constraint rows are made in `mbkit.kernels.constraints.kinds.loop_joint`.
+
 A row is a record with the fields `kind`, `num_velocities`, `rate`, `lead`, and of the table
 `configuration_from_pose`, `configuration_from_pose_parameters`, `constraint_wrenches` and
 `wrench_parameters`, as BODY has them. All is in the canonical frame of the joint.

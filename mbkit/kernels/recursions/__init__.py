@@ -1,1 +1,4 @@
-"""The algorithms that no representation changes, given the recursion in which each writes them."""
+"""Dynamics and kinematics of trees: the algorithms, which take the operators of a representation.
+
+`newton_euler` is RNEA, `articulated_body` ABA, `composite_body` CRBA.
+"""

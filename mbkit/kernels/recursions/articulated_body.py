@@ -1,4 +1,4 @@
-"""Forward and hybrid dynamics: the articulated-body algorithm, O(n)."""
+"""Forward and hybrid dynamics: the articulated-body algorithm (ABA), O(n)."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""The joint-space mass matrix: the composite-rigid-body algorithm."""
+"""The joint-space mass matrix: the composite-rigid-body algorithm (CRBA)."""
 
 from mbkit.kernels.compile import as_array, floats_at, helper, integers_at, records_at
 from mbkit.kernels.evaluation_form import as_matrix, positions

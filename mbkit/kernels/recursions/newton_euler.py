@@ -1,4 +1,4 @@
-"""Inverse dynamics: the recursive Newton-Euler algorithm."""
+"""Inverse dynamics: the recursive Newton-Euler algorithm (RNEA)."""
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.constraints.evaluate import rows_of_motion

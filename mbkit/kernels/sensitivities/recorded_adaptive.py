@@ -7,7 +7,6 @@ from mbkit.kernels.compile import floats_at, helper, int64, integers, kernel, ty
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.workspace import chosen_rows, closure_of
 from mbkit.kernels.equations_of_motion import stage_acceleration
-from mbkit.kernels.explicit_integrators.error_control import Control
 from mbkit.kernels.explicit_integrators.stages import (
     HELD_SIZE,
     HELD_TIME,
@@ -16,6 +15,7 @@ from mbkit.kernels.explicit_integrators.stages import (
     combine,
     combine_velocities,
 )
+from mbkit.kernels.explicit_integrators.step_size import Control
 from mbkit.kernels.explicit_integrators.uncounted_records import scheme_of, stages_of, state_of
 from mbkit.kernels.layout import DISSIPATED, SUPPLIED
 from mbkit.kernels.sensitivities.recorded_steps import History, history_of

@@ -1,1 +1,4 @@
-"""Recursions in spatial twists."""
+"""Operators of recursions in spatial twists: at the origin of the world, in its axes.
+
+The algorithms are in `mbkit.kernels.recursions`.
+"""

@@ -23,7 +23,6 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.elementary import all_lanes
-from mbkit.kernels.explicit_integrators.error_control import MOST_STEPS, Control
 from mbkit.kernels.explicit_integrators.stages import (
     Stages,
     assign_where,
@@ -31,6 +30,7 @@ from mbkit.kernels.explicit_integrators.stages import (
     copy_where,
     take_over,
 )
+from mbkit.kernels.explicit_integrators.step_size import MOST_STEPS, Control
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import INACCURATE, OK, STEP_TOO_SMALL, TOO_MANY, failure
 from mbkit.kernels.time_loops.fixed_steps_in_lanes import Kept, Together, write_state

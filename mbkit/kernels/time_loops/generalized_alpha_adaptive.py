@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, floats_at, helper, int64, kernel, typed
-from mbkit.kernels.explicit_integrators.error_control import (
+from mbkit.kernels.explicit_integrators.step_size import (
     LEAST,
     MOST_STEPS,
     NEAR,

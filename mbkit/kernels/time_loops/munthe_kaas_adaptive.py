@@ -8,7 +8,19 @@ from mbkit.kernels.compile import floats, helper, int64, kernel, records_at, typ
 from mbkit.kernels.each_lane import each_lane
 from mbkit.kernels.elementary import any_lane, select
 from mbkit.kernels.equations_of_motion import choose_rows, hold_rows
-from mbkit.kernels.explicit_integrators.error_control import (
+from mbkit.kernels.explicit_integrators.stages import (
+    LastStep,
+    Scheme,
+    Stages,
+    arrive,
+    assign_where,
+    copy,
+    evaluate_stage,
+    evaluate_stages,
+    keep,
+    take_over,
+)
+from mbkit.kernels.explicit_integrators.step_size import (
     EVALUATIONS,
     LEAST,
     LEAST_ERROR,
@@ -21,18 +33,6 @@ from mbkit.kernels.explicit_integrators.error_control import (
     larger,
     next_size,
     next_step,
-)
-from mbkit.kernels.explicit_integrators.stages import (
-    LastStep,
-    Scheme,
-    Stages,
-    arrive,
-    assign_where,
-    copy,
-    evaluate_stage,
-    evaluate_stages,
-    keep,
-    take_over,
 )
 from mbkit.kernels.explicit_integrators.uncounted_records import (
     last_of,

@@ -10,8 +10,9 @@ that
     [M_FF  -A_F^T] [dvdot_F]   [dtau_F - de_F]
     [A_F      0  ] [dlambda] = [    -dr      ],    dtau = de + M_:F dvdot_F - A^T dlambda.
 
-of the rank that the solver found. Where rows depend on others, multipliers of least norm are
-lambda = A_F mu, and d(A_F mu) has no part but dA_F mu outside the columns of A_F, which is added.
+They are solved with the rank that the solver found. If rows depend on others, the multipliers of
+least norm are lambda = A_F mu, so that dlambda = dA_F mu + A_F dmu; what dA_F mu has outside the
+range of A_F is added to the solution.
 `mbkit.kernels.derivatives.closed_equations` has the factors and the solution.
 """
 

@@ -1,4 +1,4 @@
-"""The error of a step on the group, by its tolerances, and the size of the next one."""
+"""The size of adaptive steps: the error of a step on the group, by its tolerances, and the next."""
 
 import math
 from typing import NamedTuple
