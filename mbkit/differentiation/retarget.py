@@ -75,6 +75,7 @@ def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
         (elementary.select, lambda condition, x, y: x if condition else y),
         (elementary.any_lane, bool),
         (elementary.all_lanes, bool),
+        (elementary.limit_of, lambda x, doubles, singles: doubles),
     ]
     # of a helper, of an intrinsic, or of what is not compiled
     python = ((inspect.unwrap(getattr(each, "py_func", each)), made) for each, made in stand_ins)

@@ -116,6 +116,7 @@ class ClosedForms:
             (elementary.select, lambda condition, x, y: x if condition else y),
             (elementary.any_lane, bool),
             (elementary.all_lanes, bool),
+            (elementary.limit_of, lambda x, doubles, singles: doubles),
             (elementary.arctan2, lambda y, x: apply("arctan2", y, x)),
             (elementary.isfinite, lambda x: True),
         ]

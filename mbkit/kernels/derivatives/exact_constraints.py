@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     as_array,
     call_address,
@@ -91,8 +92,10 @@ def constraints_along(space, first, count, q, v, given, t, out):
     time = floats_at(record.time, 1)
     time[0] = t[0]
     values = as_array(given, nv + m)
+    vdot = floats_at(closure.change, nv)  # of the numbers that rows are computed in
+    assign(vdot, values[:nv])
     trial, speed, _ = trials(space)
-    status = rows_at_state(space, trial, speed, values[:nv])
+    status = rows_at_state(space, trial, speed, vdot)
     if status != OK:
         return status
     size = p + 2 * m + nv
