@@ -3752,7 +3752,7 @@ class System:
         >>> found["q"].round(9), found["tau"].round(9), found["bodies.bob.mass"].round(9)
         (array([[-10.]]), array([[0.5]]), array([-0.25]))
         """
-        if of == "closed_inverse_dynamics":
+        if isinstance(of, str) and of == "closed_inverse_dynamics":
             from mbkit.closed_loops.effort_derivatives import derivatives_of_efforts
 
             return derivatives_of_efforts(
