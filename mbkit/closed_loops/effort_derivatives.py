@@ -41,7 +41,7 @@ from mbkit.systems.derivatives.evaluation_derivatives import (
     changes_by_inputs,
     changes_by_parameters,
     check_room,
-    checked,
+    checked_names,
     gathered,
 )
 from mbkit.systems.derivatives.evaluation_states import Change, Point, is_zero
@@ -68,8 +68,8 @@ def derivatives_of_efforts(
     on_error: str,
 ) -> Derivatives:
     """See `System.derivatives`."""
-    names = checked(system, _OF, by, vdot=vdot, tau=tau, prescribed=prescribed)
-    assert vdot is not None  # see `checked`
+    names = checked_names(system, _OF, by, vdot=vdot, tau=tau, prescribed=prescribed)
+    assert vdot is not None  # see `checked_names`
     actuation = Actuation.of(system, actuated, minimise)
     tau = system.evaluator.zero if tau is None else tau
     found = system.closed_inverse_dynamics(

@@ -75,6 +75,7 @@ def test_efforts_change_along_a_motion_by_the_sum(given, representation):
     assert_change_along_a_motion(system, names, given)
 
 
+@pytest.mark.slow
 def test_efforts_of_a_platform_change_along_a_motion_by_the_sum():
     """In space, by six legs."""
     system = assembled(stewart(), *(f"top {k}" for k in range(1, 6)))

@@ -66,6 +66,7 @@ def test_changes_of_all_right_sides(name):
             np.testing.assert_allclose(found[what][n], expected, rtol=0.0, atol=1e-10 * size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_batches_have_the_bits_of_single_states(name):
     build, _ = CASES[name]

@@ -122,14 +122,14 @@ def derivatives(
     vdot: ArrayLike | None = None,
     prescribed: Sequence[str] = (),
     actuated: Sequence[str] = (),
-    minimise: Any = "effort",
+    minimise: str | Mapping[str, float] = "effort",
     by: Iterable[str] = ("q", "v"),
     t: ArrayLike = 0.0,
     on_error: str = "raise",
 ) -> Derivatives:
     """See `System.derivatives`."""
     check_on_error(on_error)
-    names = checked(
+    names = checked_names(
         system, of, by, tau=tau, vdot=vdot, prescribed=prescribed, actuated=actuated,
         minimise=None if isinstance(minimise, str) and minimise == "effort" else minimise,
     )  # fmt: skip
@@ -209,7 +209,7 @@ def _of_tree(found: tuple[Floats, ...], names: Sequence[str]) -> Derivatives:
     )
 
 
-def checked(system: System, of: Any, by: Any, **given: Any) -> list[str]:
+def checked_names(system: System, of: Any, by: Any, **given: Any) -> list[str]:
     """Return the names of the inputs; errors say which evaluation takes what."""
     if not (isinstance(of, str) and of in EVALUATIONS):
         raise NameUnknownError(f"There are no derivatives of {of!r}; {suggestion(of, EVALUATIONS)}")
