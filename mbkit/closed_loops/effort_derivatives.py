@@ -183,7 +183,8 @@ class _Balance:
     def adjoint(self, found: _Found) -> Floats:
         """Return y."""
         needed = found.efforts + self.A.T @ found.multipliers
-        return self.inverse[-len(needed) :, -len(needed) :] @ (needed / self.sizes) / self.sizes
+        y = slice(len(self.roots) + len(self.A), None)
+        return self.inverse[y, y] @ (needed / self.sizes) / self.sizes
 
     def behind(self, multipliers: Floats) -> Floats:
         """Return the mu of least size for which these are A mu."""
