@@ -378,7 +378,7 @@ def test_derivatives_by_anything():
 def test_the_table_is_complete():
     """Each method of the system that returns numbers of a state is there, or refused by name."""
     others = {  # what is no function of the state, or of another system
-        "body_index", "checked", "configuration", "draw", "joint_slice",
+        "body_index", "checked", "configuration", "draw", "in_single_precision", "joint_slice",
         "known", "position_slice", "reference_configuration", "solve_hybrid", "solved",
         "start_of_tree", "tangent_slice", "time_to_lock", "velocity", "velocity_slice",
         "with_constraint_solver", "with_forces", "with_locked", "with_parameters",
