@@ -32,6 +32,12 @@ def test_everything_has_size_zero(ring, leading):
     efforts = ring.closed_inverse_dynamics(nothing, nothing, nothing, actuated=[])
     assert efforts.efforts.shape == nothing.shape
     np.testing.assert_array_equal(efforts.multipliers, np.zeros((*leading, 6)))
+    changes = ring.derivatives(
+        "closed_inverse_dynamics", nothing, nothing, vdot=nothing, actuated=[], by=("q", "t", "gravity")
+    )
+    assert changes.tau["q"].shape == (*leading, 0, 0)
+    assert changes.tau["gravity"].shape == (*leading, 0, 3)
+    np.testing.assert_array_equal(changes.multipliers["gravity"], np.zeros((*leading, 6, 3)))
     for prescribed in ((), ring.joint_names):
         for found in ring.hybrid_dynamics(nothing, nothing, prescribed=prescribed):
             assert found.shape == nothing.shape

@@ -219,8 +219,7 @@ class ClosureMemory:
         closure: Any = self.record[0]
         nv, m = len(evaluator.zero), arrays.num_rows
         self.numbers["scales"] = np.where(evaluator.arrays.turning, 1.0 / arrays.length, 1.0)
-        if nv:
-            closure["scales"] = array_address(self.numbers["scales"])
+        closure["scales"] = array_address(self.numbers["scales"])
         if nv and m <= layout.MOST_COMPARED and arrays.propagations is None:
             self.numbers["compared"] = np.zeros(nv * (m + 1))
             closure["compared"] = array_address(self.numbers["compared"])
