@@ -33,7 +33,12 @@ def test_everything_has_size_zero(ring, leading):
     assert efforts.efforts.shape == nothing.shape
     np.testing.assert_array_equal(efforts.multipliers, np.zeros((*leading, 6)))
     changes = ring.derivatives(
-        "closed_inverse_dynamics", nothing, nothing, vdot=nothing, actuated=[], by=("q", "t", "gravity")
+        "closed_inverse_dynamics",
+        nothing,
+        nothing,
+        vdot=nothing,
+        actuated=[],
+        by=("q", "t", "gravity"),
     )
     assert changes.tau["q"].shape == (*leading, 0, 0)
     assert changes.tau["gravity"].shape == (*leading, 0, 3)

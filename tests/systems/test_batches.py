@@ -356,6 +356,58 @@ def test_joints_in_python_run_in_the_thread_that_calls():
     assert joint.threads == {threading.get_ident()}
 
 
+@pytest.mark.compiled  # uncompiled, a batch is computed by one thread
+def test_batches_of_several_threads_have_the_bits_of_one(case):
+    """They share the threads that wait for batches; who finds them busy computes alone."""
+    system, arguments = case
+    q, v, tau = (np.tile(arguments[name], (40, 1)) for name in ("q", "v", "tau"))
+    expected = system.forward_dynamics(q, v, tau)
+    wrong = []
+
+    def work(last):
+        for _ in range(60):
+            found = system.forward_dynamics(q[:last], v[:last], tau[:last])
+            wrong.extend([last] * (not np.array_equal(found, expected[:last])))
+
+    threads = [threading.Thread(target=work, args=(len(q) - k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_thread_that_comes_late_computes_nothing(case):
+    """It was called for a batch that has ended; the memory is that of the next one."""
+    from mbkit.kernels.calls.batches import batch_one_by_one, take_part
+    from mbkit.kernels.calls.waiting_threads import has_ended
+    from mbkit.systems.calls.evaluations import MASS_MATRIX
+    from mbkit.systems.calls.shared_batches import SharedBatch
+
+    system, arguments = case
+    evaluator, q, none = system.evaluator, arguments["q"], np.zeros((1, 0))
+    function, draw = evaluator.function(MASS_MATRIX), batch_one_by_one.address
+    out, workspace = np.zeros((len(q), system.nv**2)), evaluator.take()
+    called = len(q), 1, len(q), 5, 1, function, 0, 0, 0, 0, 0
+    seats = []
+    for _ in range(2):
+        shared = SharedBatch.take()
+        shared.begin(called, (q, none, none, none), out)
+        seats.append((shared.sit(0, workspace.address, ()), shared.number))
+        shared.end()
+        assert take_part(draw, *seats[-1]) == 0
+        shared.give_back()
+    assert SharedBatch.take() is shared
+    shared.begin(called, (q, none, none, none), out)
+    assert take_part(draw, *seats[0]) == take_part(draw, *seats[1]) == 0
+    assert not out.any()
+    own = shared.sit(0, workspace.address, ())
+    assert [take_part(draw, own, shared.number) for _ in range(6)] == [1] * 5 + [0]
+    assert has_ended(shared._address, shared.number, 1)
+    shared.give_back()
+    np.testing.assert_array_equal(out.reshape(-1, system.nv, system.nv), system.mass_matrix(q))
+
+
 def heavy_batch():
     """A batch that takes a good part of a second, and room for its result."""
     rng = np.random.default_rng(3)

@@ -10,11 +10,11 @@ import pytest
 import mbkit as mb
 from benchmarks.constraints import four_bars
 from examples.closed_loops import delta_robot
-from mbkit.kernels.calls import batches
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.evaluation_form import EVALUATION
 from mbkit.kernels.status import NOT_SOLVED, failure
 from mbkit.systems.calls import lanes
+from mbkit.systems.calls.shared_batches import SharedBatch
 from tests.constraints.loops import random_loops
 from tests.every_representation import REPRESENTATIONS
 from tests.systems.test_batches import CONSTANT, LOOPS, one
@@ -113,7 +113,12 @@ def test_a_batch_of_a_closed_mechanism_is_its_samples(case, method, monkeypatch)
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
     np.testing.assert_array_equal(call(system, arguments), expected)
     alone = nothing_alone.address
-    original = batches.Call
-    monkeypatch.setattr(batches, "Call", lambda _f, apply, option: original(alone, apply, option))
+    begin = SharedBatch.begin
+
+    def begin_with(self, numbers, vectors, out):
+        function = 5  # after limit, stops, count, chunks and width
+        begin(self, (*numbers[:function], alone, *numbers[function + 1 :]), vectors, out)
+
+    monkeypatch.setattr(SharedBatch, "begin", begin_with)
     failed = np.isnan(call(system, arguments)).any(axis=-1)
     assert np.flatnonzero(failed).tolist() == [40, 41]  # the group of 41 begins anew after each

@@ -1,48 +1,16 @@
 """Calls of functions by address for many samples, several at once in the lanes of registers."""
 
-from typing import NamedTuple
-
-from mbkit.kernels.calls.batches import Call, SampleArrays, one_by_one
+from mbkit.kernels.calls.batches import one_by_one, take_chunks
 from mbkit.kernels.calls.transposition import transpose_eight, transpose_four
 from mbkit.kernels.compile import (
+    address_kernel,
     call_address,
     floats_at,
     helper,
-    int64,
     integers_at,
-    kernel,
     pointer_at,
-    typed,
 )
 from mbkit.kernels.status import OK
-
-
-class LanesCall(NamedTuple):
-    """What is called for `width` samples at once, and with what memory.
-
-    Attributes
-    ----------
-    space, function, apply, option : int
-        As for one sample, of lanes.
-    width : int
-        The number of lanes.
-    offsets : int
-        Address of as many integers as a sample has results: where those are in `out`.
-    q, v, x, wrenches, out : int
-        Addresses of lanes for the arguments and the result.
-    """
-
-    space: int64
-    function: int64
-    apply: int64
-    option: int64
-    width: int64
-    offsets: int64
-    q: int64
-    v: int64
-    x: int64
-    wrenches: int64
-    out: int64
 
 
 @helper
@@ -97,49 +65,55 @@ def from_lanes(source, offsets, width, target, first, count):
 
 
 @helper
-def call_in_lanes(numbers_at, lanes, samples, out, first, count):
+def call_in_lanes(numbers_at, seat, batch, samples, first, count):
     """Call a function for `count` samples at once; return the status of them all.
 
-    `numbers_at` is `floats_at` or `singles_at`, by the precision of the lanes and of `out`.
+    `numbers_at` is `floats_at` or `singles_at`, by the precision of the lanes and of the results.
     """
-    width = lanes.width
-    strides = samples.strides
-    into_lanes(samples.q, first, strides[0], count, width, numbers_at, lanes.q)
-    into_lanes(samples.v, first, strides[1], count, width, numbers_at, lanes.v)
-    into_lanes(samples.x, first, strides[2], count, width, numbers_at, lanes.x)
-    q = pointer_at(lanes.q)
-    v = pointer_at(lanes.v)
-    x = pointer_at(lanes.x)
-    found = pointer_at(lanes.out)
-    if lanes.apply != 0:
+    width = batch.width
+    steps = batch.steps
+    lanes = seat.lanes
+    into_lanes(samples.q, first, steps[0], count, width, numbers_at, lanes[0])
+    into_lanes(samples.v, first, steps[1], count, width, numbers_at, lanes[1])
+    into_lanes(samples.x, first, steps[2], count, width, numbers_at, lanes[2])
+    space = seat.space_in_lanes
+    q = pointer_at(lanes[0])
+    v = pointer_at(lanes[1])
+    x = pointer_at(lanes[2])
+    found = pointer_at(seat.found)
+    if batch.apply_in_lanes != 0:
         rows = samples.wrenches
-        into_lanes(rows, first, strides[3], count, width, numbers_at, lanes.wrenches)
-        W = pointer_at(lanes.wrenches)
-        status = call_address(lanes.apply, (lanes.space, 0, q, v, W, found))
+        into_lanes(rows, first, steps[3], count, width, numbers_at, lanes[3])
+        wrenches = pointer_at(lanes[3])
+        status = call_address(batch.apply_in_lanes, (space, 0, q, v, wrenches, found))
         if status != OK:
             return status
-    status = call_address(lanes.function, (lanes.space, lanes.option, q, v, x, found))
+    function, option = batch.function_in_lanes, batch.option_in_lanes
+    status = call_address(function, (space, option, q, v, x, found))
     if status == OK:
-        size = out.shape[1]
-        source = numbers_at(lanes.out, (size + 1) * width)
-        from_lanes(source, integers_at(lanes.offsets, size), width, out, first, count)
+        size = batch.num_results
+        source = numbers_at(seat.found, (size + 1) * width)
+        from_lanes(source, integers_at(seat.offsets, size), width, samples.out, first, count)
     return status
 
 
-@kernel(int64(int64, typed(Call), typed(LanesCall), typed(SampleArrays), int64, int64), nogil=True)
-def batch_in_lanes(space, call, lanes, samples, first, last):
-    """As `batch`, several samples at once; where one of them fails they are called one by one."""
+@helper
+def in_lanes(seat, batch, samples, first, last):
+    """Call a function in lanes; where a sample fails, its group is called one by one."""
     s = first
     while s < last:
-        if s > samples.limit[0]:
+        if s > batch.limit:
             return s
-        end = min(s + lanes.width, last)
-        if call_in_lanes(floats_at, lanes, samples, samples.out, s, end - s) == OK:
-            for k in range(s, end):
-                samples.statuses[k] = OK
-        else:
-            reached = one_by_one(space, call, samples, s, end)
+        end = min(s + batch.width, last)
+        if call_in_lanes(floats_at, seat, batch, samples, s, end - s) != OK:
+            reached = one_by_one(seat, batch, samples, s, end)
             if reached != end:
                 return reached
         s = end
     return last
+
+
+@address_kernel("ii")
+def batch_in_lanes(seat, number):
+    """Take chunks of the batch with this number, several samples at once."""
+    return take_chunks(seat, number, floats_at, floats_at, in_lanes)

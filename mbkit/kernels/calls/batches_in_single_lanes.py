@@ -1,61 +1,70 @@
 """Batches in lanes of single precision, of samples of double or of single precision."""
 
-from typing import NamedTuple
-
-from mbkit.kernels.calls.batches import SampleArrays
-from mbkit.kernels.calls.batches_in_lanes import LanesCall, call_in_lanes
-from mbkit.kernels.compile import (
-    helper,
-    int64,
-    integers,
-    kernel,
-    single_matrix,
-    singles_at,
-    typed,
-)
+from mbkit.kernels.calls.batches import call_one, take_chunks
+from mbkit.kernels.calls.batches_in_lanes import call_in_lanes
+from mbkit.kernels.compile import address_kernel, floats_at, helper, singles_at
 from mbkit.kernels.status import OK
 
 
-class SingleSamples(NamedTuple):
-    """As `SampleArrays`, of numbers of single precision; results are an array of their own."""
-
-    strides: integers
-    q: single_matrix
-    v: single_matrix
-    x: single_matrix
-    wrenches: single_matrix
-    statuses: integers
-    limit: integers
+@helper
+def taken_into(room, first, row):
+    """Write a row into the room for doubles, from `first` on; return where it is there."""
+    size = row.shape[0]
+    for k in range(size):
+        room[first + k] = row[k]
+    return room[first : first + size]
 
 
 @helper
-def in_single_lanes(lanes, samples, out, first, last):
-    """What both kernels do."""
+def one_in_double(seat, batch, samples, s):
+    """Compute a sample in double precision, with its wrenches: see `in_single_lanes`."""
+    steps = batch.steps
+    sizes = batch.sizes
+    room = floats_at(seat.room, sizes[0] + sizes[1] + sizes[2] + sizes[3] + batch.num_results)
+    q = taken_into(room, 0, samples.q[s * steps[0]])
+    v = taken_into(room, sizes[0], samples.v[s * steps[1]])
+    x = taken_into(room, sizes[0] + sizes[1], samples.x[s * steps[2]])
+    behind = sizes[0] + sizes[1] + sizes[2]
+    wrenches = taken_into(room, behind, samples.wrenches[s * steps[3]])
+    out = room[behind + sizes[3] :]
+    status = call_one(seat.space, batch, (q, v, x, wrenches), out)
+    if status == OK:
+        for k in range(batch.num_results):
+            samples.out[s, k] = out[k]
+    return status
+
+
+@helper
+def in_single_lanes(seat, batch, samples, first, last):
+    """Call a function in lanes of single precision; where a group fails, sample by sample.
+
+    What fails so is computed in double precision, which says why: a pivot may be rounding that is
+    none there.
+    """
     s = first
     while s < last:
-        if s > samples.limit[0]:
+        if s > batch.limit:
             return s
-        end = min(s + lanes.width, last)
-        if call_in_lanes(singles_at, lanes, samples, out, s, end - s) != OK:
+        end = min(s + batch.width, last)
+        if call_in_lanes(singles_at, seat, batch, samples, s, end - s) != OK:
             for k in range(s, end):
-                if call_in_lanes(singles_at, lanes, samples, out, k, 1) != OK:
+                if call_in_lanes(singles_at, seat, batch, samples, k, 1) == OK:
+                    continue
+                status = one_in_double(seat, batch, samples, k)
+                if status != OK:
+                    seat.status = status
                     return k
-        for k in range(s, end):
-            samples.statuses[k] = OK
         s = end
     return last
 
 
-@kernel(int64(typed(LanesCall), typed(SampleArrays), single_matrix, int64, int64), nogil=True)
-def batch_of_doubles(lanes, samples, out, first, last):
-    """As `batch_in_lanes`, in single precision, into `out`; where a group fails, one by one.
-
-    Returns the first sample that failed so, or is beyond the limit, or `last`.
-    """
-    return in_single_lanes(lanes, samples, out, first, last)
+@address_kernel("ii")
+def batch_of_doubles(seat, number):
+    """Take chunks of the batch with this number, whose arguments are of double precision."""
+    return take_chunks(seat, number, floats_at, singles_at, in_single_lanes)
 
 
-@kernel(int64(typed(LanesCall), typed(SingleSamples), single_matrix, int64, int64), nogil=True)
-def batch_of_singles(lanes, samples, out, first, last):
-    """As `batch_of_doubles`, of samples in single precision."""
-    return in_single_lanes(lanes, samples, out, first, last)
+@address_kernel("ii")
+def batch_of_singles(seat, number):
+    """Take chunks of the batch with this number, whose arguments are of single precision."""
+    return take_chunks(seat, number, singles_at, singles_at, in_single_lanes)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator
+import operator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -20,9 +19,10 @@ from mbkit.systems.calls.arguments import (
 )
 from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.calls.lanes import BatchInLanes, batch_in_lanes
-from mbkit.systems.calls.threads import Run, cores, on_cores
+from mbkit.systems.calls.threads import cores
 
 if TYPE_CHECKING:
+    from mbkit.systems.calls.arguments import Arguments
     from mbkit.systems.calls.evaluations import Evaluation
     from mbkit.systems.calls.evaluator import Evaluator
 
@@ -39,6 +39,10 @@ LARGEST_CHUNK = 20_000
 
 #: Chunks by core: one core that is slower for a while does not keep the others waiting.
 CHUNKS_BY_CORE = 4
+
+
+#: What a function does not read, of no size: one row for all samples.
+_NONE = np.zeros((1, 0))
 
 
 @attrs.frozen
@@ -63,14 +67,9 @@ class Samples:
     count: int
     vectors: tuple[Any, Any, Any, Any]
 
-    @property
-    def steps(self) -> NDArray[np.int64]:
-        """How far each vector goes on from sample to sample: a row, or none."""
-        return np.array([int(len(rows) > 1) for rows in self.vectors])
-
     def arguments(self, index: int) -> dict[str, Any]:
         """Return what one call was given, by name, for messages."""
-        rows = [rows[index * step] for rows, step in zip(self.vectors, self.steps, strict=True)]
+        rows = [rows[index if len(rows) > 1 else 0] for rows in self.vectors]
         given = named(self.what, tuple(rows[:3]))
         if rows[3].size:
             given["wrenches"] = rows[3]
@@ -98,36 +97,109 @@ def compute(
     the addresses of the function and of the one that leaves wrenches. The exception of the first
     failed sample names its index.
     """
-    from mbkit.kernels.calls.batches import Call, SampleArrays  # here: threads find it loaded
-
     check_on_error(on_error)
     samples = _samples(evaluator, what, given, wrenches)
     result: NDArray[Any] = evaluator.arguments.output(what.result, samples.leading, out)
-    count = samples.count
-    call = Call(function, apply if wrenches is not None else 0, option)
-    lanes = batch_in_lanes(evaluator, samples, function, call.apply, option)
+    apply = apply if wrenches is not None else 0
+    lanes = batch_in_lanes(evaluator, samples, function, apply, option)
     if evaluator.doubles is not None and (lanes is None or not samples.leading):
         result[...] = compute(
             evaluator.doubles, what, given, function=function, apply=apply, option=option,
             wrenches=wrenches, on_error=on_error,
         )  # fmt: skip
         return result
+    count, first = samples.count, 0
     flat = result.reshape((count, result.size // count if count else 0))
-    statuses = np.zeros(count, dtype=np.int64)
-    run = Run(np.array([count]))
-    arrays = SampleArrays(samples.steps, *samples.vectors, flat, statuses, run.limit)
-    width = 1 if lanes is None else lanes.width
-
-    chunks = _chunks(evaluator, count, width)
-    waiting = iter(chunks)  # next() of it is atomic
-
-    def task() -> None:
-        _take_chunks(evaluator, samples, (lanes, call, arrays), waiting, run, on_error == "raise")
-
-    on_cores(task, 1 if evaluator.calls_python else len(chunks), run, here=True)
-    if run.failures:
-        raise run.failures[min(run.failures)]
+    called = function, apply, option
+    while first < count:
+        failed = _computed(evaluator, samples, first, flat, called, lanes, on_error == "raise")
+        if failed is None:
+            break
+        sample, error = failed
+        if on_error == "raise" or not isinstance(error, Exception):  # Ctrl-C is none
+            raise error
+        first = sample + 1
     return result
+
+
+def _computed(
+    evaluator: Evaluator,
+    samples: Samples,
+    first: int,
+    out: Any,
+    called: tuple[int, int, int],
+    lanes: BatchInLanes | None,
+    stops: bool,
+) -> tuple[int, BaseException] | None:
+    """Compute the samples from one on; return the first that failed, and why, if any matters.
+
+    An exception is made only where it is of use: it looks at all that a kernel left. That is where
+    a failure stops the batch, and of Python, which may have been interrupted.
+    """
+    from mbkit.kernels.calls.batches import batch_one_by_one, take_part
+    from mbkit.systems.calls.shared_batches import SharedBatch, waiting_threads
+
+    count, width = samples.count - first, 1 if lanes is None else lanes.width
+    chunks = 1 if evaluator.calls_python else _num_chunks(evaluator, count, width)
+    stops = stops or evaluator.calls_python
+    function = (batch_one_by_one if lanes is None else lanes.kernel(samples)).address
+    vectors = samples.vectors
+    if first:
+        vectors = tuple(rows[first:] if len(rows) > 1 else rows for rows in vectors)
+        out = out[first:]
+    in_lanes = lanes.called if lanes else (0, 0, 0)
+    shared = SharedBatch.take()
+    shared.begin((count, stops, count, chunks, width, *called, *in_lanes), vectors, out)
+    taken: list[_Taken] = []
+
+    def seat(k: int) -> int:
+        taken.append(_Taken(evaluator, lanes, samples, out.shape[1]))
+        return shared.sit(k, taken[-1].workspace.address, taken[-1].in_lanes)
+
+    try:
+        own = seat(0)
+        for k, thread in enumerate(waiting_threads(min(cores(), chunks) - 1), 1):
+            thread.hand_over(function, seat(k), shared.number)
+        while take_part(function, own, shared.number):
+            pass
+        if chunks > 1:
+            shared.end()
+    except BaseException:
+        shared.abandon()
+        raise
+    failures = [
+        (int(each["failed"][0]), int(each["status"][0]), one)
+        for each, one in zip(shared.seats, taken, strict=False)
+        if each["failed"][0] >= 0
+    ]
+    found = None
+    if failures:
+        sample, status, one = min(failures, key=operator.itemgetter(0))
+        arguments = samples.arguments(first + sample)
+        found = first + sample, failure(evaluator, status, one.workspace, arguments)
+    for one in taken:
+        one.give_back()
+    shared.give_back()
+    return found
+
+
+class _Taken:
+    """The workspaces of one of the threads that compute a batch."""
+
+    def __init__(
+        self, evaluator: Evaluator, lanes: BatchInLanes | None, samples: Samples, num_results: int
+    ) -> None:
+        self._evaluator, self._lanes = evaluator, lanes
+        self.workspace = evaluator.take()
+        self.in_lanes: tuple[int, ...] = ()
+        if lanes is not None:
+            self._lanes_workspace, self.in_lanes = lanes.take(samples, num_results)
+
+    def give_back(self) -> None:
+        """Keep them for the next batch."""
+        self._evaluator.give_back(self.workspace)
+        if self._lanes is not None:
+            self._lanes.give_back(self._lanes_workspace)
 
 
 def _samples(
@@ -137,6 +209,9 @@ def _samples(
     named = {name: value for name, value in zip(what.arguments, given, strict=True) if name}
     if wrenches is not None:
         named["wrenches"] = wrenches
+    usual = _as_they_are(arguments, what, named)
+    if usual is not None:
+        return usual
     arrays = {name: arguments.with_leading_axes(name, value) for name, value in named.items()}
     shapes = {
         name: array.shape[: array.ndim - len(arguments.shape(name))]
@@ -171,58 +246,36 @@ def _samples(
     return Samples(what, leading, count, vectors)
 
 
-def _chunks(evaluator: Evaluator, count: int, width: int) -> list[tuple[int, int]]:
-    """Return the first sample of each chunk and the one behind its last.
+def _as_they_are(arguments: Arguments, what: Evaluation, named: dict[str, Any]) -> Samples | None:
+    """Return samples that are arrays of float64 as kernels take them, with the same batch axis.
 
-    Chunks but the last have multiples of `width` samples, which are computed at once.
+    None of others: `_samples` puts them together, in five times the time.
     """
+    counts = set()
+    for name, array in named.items():
+        if not (
+            array.__class__ is np.ndarray
+            and array.shape[1:] == arguments.shape(name)
+            and as_kernels_take(array) is array
+        ):
+            return None
+        counts.add(len(array))
+    if len(counts) != 1:
+        return None
+    (count,) = counts
+
+    def rows(name: str) -> Any:
+        if name not in named:
+            return _NONE
+        return named[name].reshape((count, math.prod(arguments.shape(name))))
+
+    q, v, x = what.arguments
+    return Samples(what, (count,), count, (rows(q), rows(v), rows(x), rows("wrenches")))
+
+
+def _num_chunks(evaluator: Evaluator, count: int, width: int) -> int:
+    """Return into how many chunks of groups of `width` samples, computed at once, a batch falls."""
     load = count * len(evaluator.arrays.bodies) // width
     chunks = min(CHUNKS_BY_CORE * cores(), load // SMALLEST_CHUNK)
     groups = -(-count // width)
-    chunks = max(1, min(max(chunks, load // LARGEST_CHUNK), groups))
-    bounds = [min(width * (k * groups // chunks), count) for k in range(chunks + 1)]
-    return list(itertools.pairwise(bounds))
-
-
-def _take_chunks(
-    evaluator: Evaluator,
-    samples: Samples,
-    called: tuple[BatchInLanes | None, Any, Any],
-    chunks: Iterator[tuple[int, int]],
-    run: Run,
-    stop: bool,
-) -> None:
-    """Compute chunks until none is left; samples that fail stop the batch or become NaN."""
-    from mbkit.kernels.calls.batches import batch
-
-    lanes, call, arrays = called
-    workspace = evaluator.take()
-    lanes_workspace = None
-    kernel: Any = batch
-    called_with: tuple[Any, ...] = workspace.address, call, arrays
-    try:
-        if lanes is not None:
-            kernel = lanes.kernel
-            lanes_workspace, lanes_call = lanes.take(samples, arrays.out.shape[1])
-            called_with = workspace.address, call, lanes_call, arrays
-        for sample, last in chunks:
-            while sample < last:
-                sample = kernel(*called_with, sample, last)
-                if sample == last:
-                    break
-                if sample > run.limit[0]:
-                    return
-                arrays.out[sample] = np.nan
-                # an exception is made only where it is of use: it looks at all that a kernel left
-                if stop or evaluator.calls_python:
-                    arguments = samples.arguments(sample)
-                    error = failure(evaluator, int(arrays.statuses[sample]), workspace, arguments)
-                    if stop or not isinstance(error, Exception):  # Ctrl-C is none
-                        run.failures[sample] = error
-                        run.limit[0] = min(run.limit[0], sample)
-                        return
-                sample += 1
-    finally:
-        evaluator.give_back(workspace)
-        if lanes is not None and lanes_workspace is not None:
-            lanes.give_back(lanes_workspace)
+    return max(1, min(max(chunks, load // LARGEST_CHUNK), groups))

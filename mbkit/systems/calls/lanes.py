@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mbkit.kernels.layout import LOADED
 from mbkit.systems.calls.evaluations import (
     CONSTRAINED_DYNAMICS,
@@ -31,6 +33,7 @@ from mbkit.systems.memory.lanes import (
 from mbkit.systems.memory.lanes_closure import LanesClosure, is_in_lanes, solves_in_lanes
 
 if TYPE_CHECKING:
+    from mbkit.kernels.compile import FunctionAddress
     from mbkit.systems.calls.batches import Samples
     from mbkit.systems.calls.evaluator import Evaluator
     from mbkit.systems.memory.arrays import SystemArrays
@@ -80,10 +83,10 @@ class BatchInLanes:
 
     Attributes
     ----------
-    kernel : callable
-        What computes part of a batch.
     width : int
         How many samples at once.
+    called : tuple of int
+        Addresses of the functions, and the option.
     """
 
     def __init__(
@@ -91,20 +94,21 @@ class BatchInLanes:
     ) -> None:
         self._evaluator = evaluator
         self._model = model
-        self._functions = functions
-        self._option = option
         self.width = model.lanes.width
-        from mbkit.kernels.calls import batches_in_lanes  # here: threads find it loaded
+        self.called = *functions, option
 
-        self.kernel: Any = batches_in_lanes.batch_in_lanes
-        self._call = batches_in_lanes.LanesCall
-        if evaluator.doubles is not None:
-            from mbkit.systems.calls.single_precision import batch_in_single_lanes
+    def kernel(self, samples: Samples) -> FunctionAddress:
+        """Return what computes chunks of a batch, by the precision of lanes and of arguments."""
+        from mbkit.kernels.calls import batches_in_lanes, batches_in_single_lanes
 
-            self.kernel = batch_in_single_lanes
+        if self._evaluator.doubles is None:
+            return batches_in_lanes.batch_in_lanes
+        if samples.vectors[0].dtype == np.float32:
+            return batches_in_single_lanes.batch_of_singles
+        return batches_in_single_lanes.batch_of_doubles
 
-    def take(self, samples: Samples, num_results: int) -> tuple[LanesWorkspace, Any]:
-        """Return a workspace, and what the kernel is told of lanes."""
+    def take(self, samples: Samples, num_results: int) -> tuple[LanesWorkspace, tuple[int, ...]]:
+        """Return a workspace, and what the kernel is told of it: see SEAT."""
         try:
             workspace = self._evaluator.lanes_pool.pop()
         except IndexError:
@@ -117,8 +121,9 @@ class BatchInLanes:
         offsets, count = model.packed if is_packed else model.in_order(num_results)
         sizes = [rows.shape[1] for rows in samples.vectors] + [count]
         rooms = [workspace.room(k, size) for k, size in enumerate(sizes)]
-        called = *self._functions, self._option, self.width, offsets
-        return workspace, self._call(workspace.address, *called, *rooms)
+        if self._evaluator.doubles is not None:
+            rooms.append(workspace.room(len(sizes), sum(sizes[:-1]) + num_results))
+        return workspace, (workspace.address, offsets, *rooms)
 
     def _close(self, workspace: LanesWorkspace, *, solving: bool) -> None:
         """Put in the constraints, unless they are there, and what finds multipliers."""

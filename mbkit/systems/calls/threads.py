@@ -1,4 +1,4 @@
-"""Threads that take the chunks of batches and ensembles, one for each core.
+"""Threads that take the runs of ensembles, one for each core.
 
 Ctrl-C may come between any two statements of the main thread, also inside the functions of the
 standard library that are written in Python: of what they hold, a lock say, nothing is given back
@@ -24,7 +24,7 @@ __all__ = ["Run", "cores", "on_cores"]
 
 @attrs.define
 class Run:
-    """The data that the chunks of one batch share."""
+    """The data that the runs of one ensemble share."""
 
     limit: NDArray[np.int64]  # (1,): the last sample to be computed; kernels read it
     failures: dict[int, BaseException] = attrs.field(factory=dict)  # failures by sample
@@ -67,17 +67,14 @@ def _start_threads() -> bool:
     return bool(_threads)
 
 
-def on_cores(task: Callable[[], None], chunks: int, run: Run, *, here: bool = False) -> None:
-    """Call ``task()`` on a thread for each core, but on no more than the task has chunks.
-
-    With `here`, this thread is one of them: it waits for nobody to wake up, and Ctrl-C waits until
-    the chunk that it takes is done.
+def on_cores(task: Callable[[], None], groups: int, run: Run) -> None:
+    """Call ``task()`` on a thread for each core, but on no more than the task has groups of runs.
 
     No thread is left behind: whatever ends the waiting, Ctrl-C included, makes the kernels stop at
     their next sample, and is raised when all have. What comes meanwhile, another Ctrl-C say, is
     not.
     """
-    threads = min(cores(), chunks)
+    threads = min(cores(), groups)
     if threads < 2 or not _start_threads():
         task()
         return
@@ -96,13 +93,10 @@ def on_cores(task: Callable[[], None], chunks: int, run: Run, *, here: bool = Fa
             busy.discard(number)
             ended.put(error)
 
-    others = range(1 if here else 0, threads)
     try:
-        for number in others:
+        for number in range(threads):
             _tasks.put(functools.partial(take, number))
-        if here:
-            task()
-        errors = [ended.get() for _ in others]
+        errors = [ended.get() for _ in range(threads)]
     except BaseException:
         run.limit[0] = -1  # what starts after this stops before its first sample
         while busy:
