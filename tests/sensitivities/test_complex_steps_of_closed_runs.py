@@ -1,0 +1,116 @@
+"""Derivatives of runs of four closed mechanisms by Munthe-Kaas methods, against complex steps.
+
+The classical method and the way back to closed loops are written here anew with complex numbers;
+the derivatives of the end of the run are imaginary parts, exact to rounding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import qr
+
+import mbkit as mb
+from examples.closed_loops import bricard, double_cardan, four_bar, spatial_slider_crank
+from tests.sensitivities.differences import assert_adjoint
+from tests.sensitivities.test_complex_steps import closed_motion
+from tests.systems.complex_steps import STEP, ComplexEvaluation
+from tests.systems.test_complex_steps_of_closed import closed
+
+pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+
+H, STEPS = 0.002, 2
+
+#: Mechanisms whose positions add, with a parameter; of three some constraints are redundant. Masses
+#: of shafts that only turn do not matter.
+CLOSED = {
+    "four-bar": (four_bar, "bodies.coupler.mass"),
+    "slider-crank": (spatial_slider_crank, "bodies.rod.mass"),
+    "Bricard": (bricard, "bodies.rod3.mass"),
+    "double Cardan": (double_cardan, "forces.damper.damping"),
+}
+STIFFNESS = "forces.spring.stiffness"
+
+
+class Classical:
+    """Steps of the classical method for a mechanism whose positions add, with complex numbers."""
+
+    NAMES = ("mass_matrix", "forward_dynamics", "constraint_jacobian", "constraint_residual")
+
+    def __init__(self, system, q, tau, free):
+        self.system, self.tau = system, tau
+        self.own = {
+            name: ComplexEvaluation(system, name, () if name.startswith("constraint") else free)
+            for name in self.NAMES
+        }
+        A = system.constraint_jacobian(q)
+        rank = np.linalg.matrix_rank(A, tol=1e-9)
+        self.rows = np.sort(qr(A.T, mode="r", pivoting=True)[1][:rank])
+        self.moves = {}
+
+    def at(self, name, t=0.0, **given):
+        """Return what an evaluation is for complex numbers."""
+        moves = {} if name.startswith("constraint") else self.moves
+        value, rate = self.own[name]({"tau": self.tau, **given}, moves, t)
+        return value + 1j * STEP * rate.reshape(value.shape)
+
+    def least(self, q, x):
+        """Return the least vector y, by kinetic energy, with A y = x."""
+        A = self.at("constraint_jacobian", q=q)[self.rows]
+        freed = np.linalg.solve(self.at("mass_matrix", q=q), A.T)
+        return freed @ np.linalg.solve(A @ freed, x[self.rows])
+
+    def closed(self, q, v):
+        """Return the state where loops are closed, nearest by kinetic energy."""
+        for _ in range(2):
+            q = q - self.least(q, self.at("constraint_residual", q=q))
+        return q, v - self.least(q, self.at("constraint_jacobian", q=q) @ v)
+
+    def end(self, q, v, **moves):
+        """Return q and v at the end of the run, with what inputs move by as imaginary parts."""
+        self.moves = {name: np.asarray([x]) for name, x in moves.items()}
+        q, v = self.closed(q, v)
+        for step in range(STEPS):
+            speeds, rates, here = [], [], (q, v)
+            for c, ahead in ((0.0, 0.5), (0.5, 0.5), (0.5, 1.0), (1.0, 0.0)):
+                x, w = here
+                speeds.append(w)
+                rates.append(self.at("forward_dynamics", q=x, v=w, t=(step + c) * H))
+                here = q + ahead * H * speeds[-1], v + ahead * H * rates[-1]
+            b = np.array([1.0, 2.0, 2.0, 1.0]) * H / 6.0
+            q, v = self.closed(q + b @ speeds, v + b @ rates)
+        return np.concatenate([q, v])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLOSED)
+def test_runs_of_closed_mechanisms(name):
+    """Forward and adjoint, by state, efforts, a mass or damping, and a stiffness."""
+    example, number = CLOSED[name]
+    system, state = closed(example)
+    assert system.nq == system.nv == system.ndx
+    q, v, tau = (state[each] for each in ("q", "v", "tau"))
+    run = mb.simulate(system, (0.0, STEPS * H), H, q=q, v=v, tau=tau)
+    method = Classical(system, q, tau, (number, STIFFNESS))
+    end = method.end(q + 0j, v + 0j).real
+    assert np.abs(end - np.concatenate([run.q[-1], run.v[-1]])).max() < 1e-11 * np.abs(end).max()
+    x, w, u = closed_motion(system, q, v)
+    found = mb.sensitivities(run, by=["q", "v", "tau", number, STIFFNESS])
+    assert_adjoint(run, found, rtol=1e-11)
+
+    def own(of, move):
+        parts = found.q[of][-1], found.v[of][-1]
+        return np.concatenate([np.tensordot(part, move, np.ndim(move)) for part in parts])
+
+    e = 1j * STEP
+    pull = np.random.default_rng(1).normal(size=system.nv)
+    cases = {
+        "positions": (method.end(q + e * x, v + e * w), own("q", x) + own("v", w)),
+        "velocities": (method.end(q + 0j, v + e * u), own("v", u)),
+        "efforts": (method.end(q + 0j, v + 0j, tau=pull), own("tau", pull)),
+        number: (method.end(q + 0j, v + 0j, **{number: [1.0]}), own(number, 1.0)),
+        STIFFNESS: (method.end(q + 0j, v + 0j, **{STIFFNESS: [1.0]}), own(STIFFNESS, 1.0)),
+    }
+    for of, (moved, derivative) in cases.items():
+        exact = moved.imag / STEP
+        assert np.abs(derivative - exact).max() < 1e-10 * np.abs(exact).max(), of
