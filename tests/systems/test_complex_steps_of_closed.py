@@ -39,12 +39,12 @@ CLOSED = {
 }  # fmt: skip
 
 
-def closed(name):
+def closed(example):
     """Return a closed mechanism with a spring and a damper, and a state that is closed.
 
     The length that scales its rows is given; else it would depend on centres of mass.
     """
-    mech = CLOSED[name][0].build()
+    mech = example.build()
     joints = [n for n, edge in mech.joints.items() if edge.joint.num_velocities == 1]
     mech.add_force(mb.JointSpring("spring", joints[0], stiffness=7.0, rest=0.2))
     mech.add_force(mb.JointDamper("damper", joints[0], damping=0.4))
@@ -88,7 +88,7 @@ def test_closed_mechanisms(name, evaluation):
     By the state, the time, masses, forces, and places, axes and screws of joints. Multipliers by
     M vdot + b = f + tau + A^T multipliers, whose other terms are known.
     """
-    system, given = closed(name)
+    system, given = closed(CLOSED[name][0])
     _, body, held, geometry = CLOSED[name]
     moved = ("gravity", f"{body}.mass", f"{body}.com", "forces.spring.stiffness",
              "forces.damper.damping", *geometry)  # fmt: skip

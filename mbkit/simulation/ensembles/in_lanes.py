@@ -34,6 +34,7 @@ from mbkit.systems.memory.lanes import (
     LanesModel,
     LanesWorkspace,
     forces_have_lanes,
+    native_lanes,
 )
 from mbkit.systems.memory.lanes_closure import (
     LanesClosure,
@@ -139,7 +140,7 @@ def lanes_of(first: Prepared, members: Members, *, models_fit: bool) -> Lanes | 
     if step.adaptive:
         from mbkit.kernels.time_loops.adaptive_in_lanes import ATTEMPT as form
 
-    kind = lanes.Lanes(lanes.native_width())
+    kind = native_lanes()
     if own:
         from mbkit.kernels.own_models import OwnModels
 
@@ -159,6 +160,7 @@ def lanes_of(first: Prepared, members: Members, *, models_fit: bool) -> Lanes | 
         inverse_dynamics = model.address_of(function, EVALUATION)
     if forces:  # compiled here: threads find them made
         _ = model.forces if step.linearises else model.forces_of_runs
+    system.evaluator.moves_in_lanes = True
     made = Lanes(
         model, address, dynamics, kind.width, step.adaptive, functions, inverse_dynamics,
         own_models=own,

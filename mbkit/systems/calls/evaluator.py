@@ -21,7 +21,7 @@ from mbkit.systems.calls.direct import REFUSED, Direct, direct_call, direct_pair
 from mbkit.systems.calls.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluation
 from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
-from mbkit.systems.memory.lanes import LanesModel, LanesWorkspace
+from mbkit.systems.memory.lanes import LanesModel, LanesWorkspace, native_lanes
 from mbkit.systems.memory.lanes_closure import LanesClosureModel
 from mbkit.systems.memory.workspace import Workspace
 
@@ -60,6 +60,9 @@ class Evaluator:
         Whose functions are called unless another is named.
     doubles : Evaluator or None
         Of one that computes batches in single precision: the one of the same system in double.
+    moves_in_lanes : bool
+        Whether ensembles of the system take their steps in lanes: for their energies few states
+        are worth the time to compile beside that of the steps.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class Evaluator:
         self.arguments = arguments
         self.representation = representation
         self.doubles: Evaluator | None = None
+        self.moves_in_lanes = False
         self.zero: Floats = np.zeros(arguments.num_velocities)
         self._functions: dict[tuple[str, str], int] = {}
         self._made: dict[int, Any] = {}  # the same by address
@@ -113,12 +117,12 @@ class Evaluator:
     @functools.cached_property
     def lanes_model(self) -> LanesModel:
         """The model for batches in lanes, as many as the processor's registers have."""
-        from mbkit.kernels.lanes import Lanes, SingleLanes, native_width
+        from mbkit.kernels.lanes import SingleLanes
 
-        width = native_width()
-        return LanesModel(
-            self.arrays, Lanes(width) if self.doubles is None else SingleLanes(2 * width)
-        )
+        lanes = native_lanes()
+        if self.doubles is not None:
+            lanes = SingleLanes(2 * lanes.width)
+        return LanesModel(self.arrays, lanes)
 
     @functools.cached_property
     def lanes_closure(self) -> LanesClosureModel:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 LEAST_SAMPLES = 64
 
 #: The same of energies and momenta, which each result asks for of all its states: a million states
-#: of seven bodies take a second one by one.
+#: of seven bodies take a second one by one. Ensembles in lanes compile for longer anyway.
 LEAST_STATES = 1_000_000
 
 #: The same of dynamics with multipliers, for which eight functions are compiled in a minute.
@@ -154,7 +154,7 @@ def _least_samples(what: Evaluation, evaluator: Evaluator) -> int:
     """
     if evaluator.doubles is not None:
         return 1
-    if what in _OF_STATES:
+    if what in _OF_STATES and not evaluator.moves_in_lanes:
         return LEAST_STATES
     return LEAST_CLOSED if what in _OF_MULTIPLIERS else LEAST_SAMPLES
 

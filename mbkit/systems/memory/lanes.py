@@ -51,6 +51,14 @@ def record_in_lanes(dtype: np.dtype[Any], lanes: Any) -> Any:
     return record_of_lanes(dtype, lanes)
 
 
+@functools.cache  # LLVM takes a quarter of a millisecond to tell what the processor is
+def native_lanes() -> Any:
+    """Return as many lanes as the registers of this processor have."""
+    from mbkit.kernels.lanes import Lanes, native_width
+
+    return Lanes(native_width())
+
+
 class LanesModel:
     """What all workspaces of a system with as many lanes share.
 
