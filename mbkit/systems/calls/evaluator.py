@@ -59,10 +59,9 @@ class Evaluator:
     representation : Representation
         Whose functions are called unless another is named.
     doubles : Evaluator or None
-        Of one that computes batches in single precision: the one of the same system in double.
+        Of one that computes batches in single precision: that of the same system in double.
     moves_in_lanes : bool
-        Whether ensembles of the system take their steps in lanes: for their energies few states
-        are worth the time to compile beside that of the steps.
+        Whether ensembles take their steps in lanes, so that energies are worth it as well.
     """
 
     def __init__(
@@ -80,8 +79,7 @@ class Evaluator:
         self._functions: dict[tuple[str, str], int] = {}
         self._made: dict[int, Any] = {}  # the same by address
         self._direct: dict[tuple[Any, ...], Direct] = {}
-        # A call takes a workspace and gives it back; pop and append are atomic, so that threads
-        # and callbacks into the same system each have their own.
+        # A call takes a workspace and gives it back; pop and append are atomic: threads have theirs
         self._pool: list[Workspace] = []
         self.give_back = self._pool.append
         self.lanes_pool: list[LanesWorkspace] = []
@@ -119,10 +117,8 @@ class Evaluator:
         """The model for batches in lanes, as many as the processor's registers have."""
         from mbkit.kernels.lanes import SingleLanes
 
-        lanes = native_lanes()
-        if self.doubles is not None:
-            lanes = SingleLanes(2 * lanes.width)
-        return LanesModel(self.arrays, lanes)
+        own = native_lanes()
+        return LanesModel(self.arrays, own if self.doubles is None else SingleLanes(2 * own.width))
 
     @functools.cached_property
     def lanes_closure(self) -> LanesClosureModel:
