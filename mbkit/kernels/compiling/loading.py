@@ -3,22 +3,28 @@
 Before numba loads a function from its cache it imports everything that it could compile, numpy's
 functions and with them scipy's linear algebra. Machine code that is there needs none of it. Where a
 kernel has to be compiled, numba's compiler imports it. Nor is the code in LLVM's words parsed that
-is kept with machine code for functions that link it, which takes as long as all else. This module
-is not part of `caching`, on which the stamps of all kernels depend.
+is kept with machine code for functions that link it, which takes as long as all else, nor are
+numba's functions that count references compiled, which takes 30 ms: machine code brings its own.
+Helpers are given to numba when a kernel with them is compiled. This module is not part of
+`caching`, on which the stamps of all kernels depend.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from mbkit.interrupts import HeldInterrupts
 
 with HeldInterrupts():  # Ctrl-C would leave numba half imported
+    from numba.core import environment
     from numba.core.caching import FunctionCache
     from numba.core.codegen import JITCodeLibrary, ll  # type: ignore[attr-defined]
     from numba.core.compiler_lock import global_compiler_lock
-    from numba.core.runtime.nrt import rtsys
+    from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
+    from mbkit.kernels import compile as door
     from mbkit.kernels.compiling.caching import PACKAGE, _KernelCache
+    from mbkit.kernels.compiling.linking import linked
 
 
 class _Library(JITCodeLibrary):
@@ -50,13 +56,30 @@ class _Library(JITCodeLibrary):
         return super()._get_module_for_linking()
 
 
+_usual_environment = environment._rebuild_env
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    """Return what belongs to one function in machine code; without the module of numba's own ones.
+
+    Only what numba runs by Python's interpreter looks into the module, which takes 20 ms to import.
+    """
+    if not module.startswith("numba.") or environment.lookup_environment(name) is not None:
+        return _usual_environment(module, constants, name)
+    found = environment.Environment({"__name__": module})
+    found.consts[:] = constants
+    found.env_name = name
+    environment.Environment._memo[name] = found
+    return found
+
+
 class _Loading(FunctionCache):
     """numba's cache of one function, which loads what is compiled and nothing else."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if not self._py_func.__module__.startswith(f"{PACKAGE}."):
             return super().load_overload(sig, target_context)  # a user's may call anything
-        rtsys.initialize(target_context)  # arrays as arguments need it
+        _name_functions_of_memory()
         with self._guard_against_spurious_io_errors():
             try:
                 return self._load_overload(sig, target_context)
@@ -68,13 +91,51 @@ class _Loading(FunctionCache):
         codegen = target_context.codegen()
         with global_compiler_lock:  # nobody else makes libraries meanwhile
             usual, codegen._library_class = codegen._library_class, _Library
+            environment._rebuild_env = _environment
             try:
                 return super()._load_overload(sig, target_context)
             finally:
                 codegen._library_class = usual
+                environment._rebuild_env = _usual_environment
+
+
+@functools.cache
+def _name_functions_of_memory() -> None:
+    """Let LLVM find numba's functions in C that machine code with arrays calls.
+
+    They are a part of what numba's runtime does before it compiles; the rest is for functions that
+    are compiled.
+    """
+    for name, address in _nrt_python.c_helpers.items():
+        ll.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
+class _Helper:
+    """A helper that numba hears of when it compiles a kernel that calls it.
+
+    Kernels that are loaded have their helpers in their machine code; hundreds are imported with
+    them, and numba takes 50 us for each.
+    """
+
+    def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, py_func)
+        self.py_func = py_func
+        self._options = options
+
+    @functools.cached_property
+    def _linked(self) -> Any:
+        return linked(self.py_func, self._options)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self._linked._numba_type_
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._linked(*arguments)
 
 
 @functools.cache
 def load_alone() -> None:
     """Let kernels of mbkit be loaded like this from now on."""
     _KernelCache.__bases__ = (_Loading,)
+    door.linked = _Helper  # type: ignore[attr-defined]
