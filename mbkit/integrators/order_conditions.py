@@ -57,16 +57,17 @@ def _vertices(tree: Tree) -> int:
     return 1 + sum(map(_vertices, tree))
 
 
+@functools.cache
 def _density(tree: Tree) -> int:
     return _vertices(tree) * math.prod(map(_density, tree))
 
 
 def _stage_weights(A: Any, tree: Tree, known: dict[Tree, Any]) -> Any:
-    """Return Phi(t), shape (s,); trees share branches, whose weights are found once."""
-    if tree not in known:
-        factors = (A @ _stage_weights(A, branch, known) for branch in tree)
-        known[tree] = math.prod(factors, start=np.ones(len(A), dtype=A.dtype))
-    return known[tree]
+    """Return Phi(t), shape (s,); trees share branches, whose A Phi is found once."""
+    for branch in tree:
+        if branch not in known:
+            known[branch] = A @ _stage_weights(A, branch, known)
+    return math.prod(map(known.__getitem__, tree), start=np.ones(len(A), dtype=A.dtype))
 
 
 def order_defect(A: Any, b: Any, order: int) -> float:
