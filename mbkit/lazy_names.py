@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import re
@@ -12,7 +13,8 @@ from typing import Any
 from mbkit.interrupts import HeldInterrupts
 
 _IMPORT = re.compile(
-    r"^    from (?P<module>[\w.]+) import (?:\(\s+)?(?:(?P<name>\w+) as \w+|\*)(?:,\s+\))?$", re.M
+    r"^(?: {4})?from (?P<module>[\w.]+) import (?:\(\s+)?(?:(?P<name>\w+) as \w+|\*)(?:,\s+\))?$",
+    re.M,
 )
 
 
@@ -21,8 +23,9 @@ class Contents(ModuleType):
 
     The imports stand in its source, under ``if TYPE_CHECKING:``, where type checkers, editors and
     readers find them; what is asked for is looked up there. Modules that are imported whole,
-    ``from family import *``, are looked through in their order, and modules of the package itself
-    last: ``mbkit.lie`` needs no import of its own.
+    ``from family import *``, are looked through in their order, first by what they import under its
+    own name themselves, and modules of the package itself last: ``mbkit.lie`` needs no import of
+    its own.
     """
 
     named: dict[str, str]  # modules by names
@@ -32,8 +35,7 @@ class Contents(ModuleType):
         if name == "__all__":
             return [each for each in dir(self) if not each.startswith("_")]
         if not name.startswith("_"):
-            modules = [self.named[name]] if name in self.named else self.families
-            for module in modules:
+            for module in self._places(name):
                 with HeldInterrupts():  # Ctrl-C would leave the module locked, for other threads
                     place = importlib.import_module(module)
                 found = None if place is self else getattr(place, name, None)
@@ -44,6 +46,13 @@ class Contents(ModuleType):
             if importlib.util.find_spec(own) is not None:
                 return importlib.import_module(own)
         raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
+
+    def _places(self, name: str) -> list[str]:
+        """Return the modules in which a name may be."""
+        if name in self.named:
+            return [self.named[name]]
+        listed = (_listed(family).get(name) for family in self.families)
+        return [*(module for module in listed if module is not None), *self.families]
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Python sets a module that was imported in its package, also where the package has a
@@ -61,11 +70,21 @@ class Contents(ModuleType):
         )
 
 
+@functools.cache
+def _listed(family: str) -> dict[str, str]:
+    """Return from where a module imports, by names; its source is read, and not run."""
+    spec: Any = importlib.util.find_spec(family)
+    return _modules_by_names(spec.loader.get_source(family))
+
+
+def _modules_by_names(source: str) -> dict[str, str]:
+    return {each["name"]: each["module"] for each in _IMPORT.finditer(source) if each["name"]}
+
+
 def look_up_names(module: str) -> None:
     """Let a module import the names of its `Contents` when they are asked for."""
     contents: Any = sys.modules[module]
     source = contents.__spec__.loader.get_source(module)
-    found = list(_IMPORT.finditer(source))
-    contents.named = {each["name"]: each["module"] for each in found if each["name"]}
-    contents.families = [each["module"] for each in found if not each["name"]]
+    contents.named = _modules_by_names(source)
+    contents.families = [each["module"] for each in _IMPORT.finditer(source) if not each["name"]]
     contents.__class__ = Contents

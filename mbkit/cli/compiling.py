@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import click
 
+from mbkit.cli.collector import loading
 from mbkit.systems.calls.threads import cores
 
 PACKAGE = "mbkit.kernels."
@@ -61,7 +62,8 @@ def compiling_announced(kernels: Sequence[str] = ()) -> Iterator[None]:
     Where the first one is, `kernels` are compiled on all cores, as `compile_side_by_side` has them:
     what is not there yet is most likely all not there.
     """
-    from mbkit.kernels.compiling.caching import compilation_listener
+    with loading():  # numba
+        from mbkit.kernels.compiling.caching import compilation_listener
 
     announced: set[str] = set()
     todo = [*kernels] if cores() > 1 else []

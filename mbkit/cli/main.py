@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mbkit import __version__
+from mbkit.cli.collector import loading, spare_program
 from mbkit.cli.remedies import on_the_command_line
 from mbkit.errors import (
     EnergyBalanceWarning,
@@ -63,14 +64,19 @@ class Commands(ErrorsAsMessages):
     Plugins are loaded for a command that mbkit has not, and for the list of all.
     """
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program; click's tests of commands call `main`."""
+        spare_program()
+        return super().__call__(*args, **kwargs)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        with plugin_warnings_told():
+        with plugin_warnings_told(), loading():
             return list(registry().all("command"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name, or None."""
-        with plugin_warnings_told():
+        with plugin_warnings_told(), loading():
             command: click.Command | None = registry().find("command", cmd_name)
         return command
 
@@ -94,7 +100,7 @@ def registry() -> Registry:
     from mbkit.studies.project import load_working_project
 
     found = all_plugins()
-    found.add_built_in("mbkit.cli.built_in")
+    found.add_built_in("command", "mbkit.cli.built_in")
     found.add_source(load_working_project)
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbkit.constraints import GearRatio
 from mbkit.joints import FixedJoint, Joint
 from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.overriding import moves_as
@@ -67,6 +66,8 @@ def rank_of_gears(parts: Parts) -> int:
 
     Their rows, driven less ratio times driver, are the same at all configurations.
     """
+    from mbkit.constraints import GearRatio
+
     gears = [each for each in parts.constraints.values() if isinstance(each, GearRatio)]
     coupled = {name for gear in gears for name in (gear.driver, gear.driven)}
     if not gears or len(gears) < len(parts.constraints) or not coupled <= {*parts.joints}:

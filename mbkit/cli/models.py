@@ -12,10 +12,7 @@ import click
 import mbkit as mb
 from mbkit.cli.files import EXISTING
 from mbkit.errors import ModelFileWarning, PluginWarning, printable
-from mbkit.io.mjcf.reader import warning_of_mjcf
 from mbkit.io.robots import is_robot, model_file
-from mbkit.io.sdf.reader import warning_of_sdf
-from mbkit.io.urdf.reader import warning_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -94,14 +91,20 @@ def read(path: pathlib.Path, *, floating: bool) -> tuple[Mechanism, tuple[str, .
     """Return the mechanism of a file, notes on what of it is not read, and warnings."""
     suffix = path.suffix.lower()
     if suffix == ".urdf":
+        from mbkit.io.urdf.reader import warning_of
+
         urdf = mb.read_urdf(path)
         root = mb.FreeJoint("root_joint") if floating else None
         mechanism = urdf.mechanism(root_joint=root, mimic="couple")
         return mechanism, urdf.notes, [*filter(None, [warning_of(urdf, are_loose=False)])]
     if suffix in (".xml", ".mjcf") and not floating:
+        from mbkit.io.mjcf.reader import warning_of_mjcf
+
         mjcf = mb.read_mjcf(path)
         return mjcf.mechanism(), mjcf.notes, [*filter(None, [warning_of_mjcf(mjcf)])]
     if suffix == ".sdf" and not floating:
+        from mbkit.io.sdf.reader import warning_of_sdf
+
         sdf = mb.read_sdf(path)
         return sdf.mechanism(), sdf.notes, [*filter(None, [warning_of_sdf(sdf)])]
     return load(path, floating=floating, mimic="couple"), (), []

@@ -12,7 +12,6 @@ import click
 
 import mbkit as mb
 from mbkit.errors import ResultFileError, UsageError, printable
-from mbkit.studies.laboratory.directory import CASES
 
 if TYPE_CHECKING:
     from mbkit.results import Ensemble, Result
@@ -36,6 +35,8 @@ def is_result(path: pathlib.Path) -> bool:
 
 def tell_result(path: pathlib.Path) -> None:
     """Print a result, and where its numbers are from."""
+    from mbkit.studies.laboratory.directory import CASES
+
     if os.path.isdir(path / CASES):
         raise UsageError(
             f"'{printable(path)}' has the runs of a comparison or a sweep; 'mbkit report "

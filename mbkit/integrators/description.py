@@ -8,8 +8,8 @@ from typing import Any, cast
 import attrs
 import numpy as np
 
+from mbkit import integrators
 from mbkit.errors import UsageError
-from mbkit.integrators import built_in
 from mbkit.integrators.integrator import Integrator
 
 
@@ -29,7 +29,8 @@ def _is_default(value: Any, field: Any) -> bool:
 
 def is_described(integrator: Integrator) -> bool:
     """Return whether a description is all that is needed to make an integrator again."""
-    return type(integrator) in _classes().values()
+    kind = type(integrator)
+    return getattr(integrators, kind.__name__, None) is kind  # by its name: no other is imported
 
 
 def described(integrator: Integrator) -> dict[str, Any]:
@@ -71,7 +72,8 @@ def from_description(about: Mapping[str, Any]) -> Integrator | None:
 
 def _classes() -> dict[str, Any]:
     """Return the classes of mbkit whose fields say all of them, by name."""
-    return {name: kind for name, kind in vars(built_in).items() if isinstance(kind, type)}
+    listed = vars(integrators.built_in)  # which is not imported before
+    return {name: kind for name, kind in listed.items() if isinstance(kind, type)}
 
 
 def _plain(value: Any) -> Any:

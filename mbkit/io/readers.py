@@ -6,10 +6,8 @@ import pathlib
 from collections.abc import Callable, Mapping
 
 from mbkit.errors import MbkitError, ModelFileError, UsageError, printable
-from mbkit.io.mjcf import load_mjcf
-from mbkit.io.sdf import load_sdf
+from mbkit.io import mjcf, sdf, urdf
 from mbkit.io.toml.loading import load_model
-from mbkit.io.urdf import load_urdf
 from mbkit.model import Mechanism
 from mbkit.plugins import hookimpl, registry
 
@@ -23,17 +21,35 @@ def mbkit_file_readers() -> Mapping[str, Reader]:
     """Return the readers of mbkit."""
     return {
         ".toml": read_toml,
-        ".urdf": load_urdf,
-        ".xacro": load_urdf,
-        ".sdf": load_sdf,
-        ".xml": load_mjcf,
-        ".mjcf": load_mjcf,
+        ".urdf": read_urdf,
+        ".xacro": read_urdf,
+        ".sdf": read_sdf,
+        ".xml": read_mjcf,
+        ".mjcf": read_mjcf,
     }
 
 
 def read_toml(path: pathlib.Path) -> Mechanism:
     """Return the mechanism of a TOML file."""
     return load_model(path)
+
+
+# The readers of other files are imported when the first one is read.
+
+
+def read_urdf(path: pathlib.Path) -> Mechanism:
+    """Return the mechanism of a URDF, or of a file of xacro."""
+    return urdf.load_urdf(path)
+
+
+def read_sdf(path: pathlib.Path) -> Mechanism:
+    """Return the mechanism of an SDF file."""
+    return sdf.load_sdf(path)
+
+
+def read_mjcf(path: pathlib.Path) -> Mechanism:
+    """Return the mechanism of an MJCF file."""
+    return mjcf.load_mjcf(path)
 
 
 def read_other(path: pathlib.Path, *, of_toml: bool) -> Mechanism | None:
@@ -47,7 +63,7 @@ def read_other(path: pathlib.Path, *, of_toml: bool) -> Mechanism | None:
     if reader is None or reader is read_toml:
         return None
     if of_toml:
-        kinds = {load_urdf: "a URDF", load_sdf: "an SDF", load_mjcf: "an MJCF"}
+        kinds: dict[Reader, str] = {read_urdf: "a URDF", read_sdf: "an SDF", read_mjcf: "an MJCF"}
         kind = kinds.get(reader, f"a '{printable(suffix)}'")
         raise UsageError(
             f"load_model: parameters, joint_types, force_types and constraint_types are for TOML "

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from mbkit.constraints import CONSTRAINT_TYPES, Constraint
-from mbkit.forces import FORCE_TYPES, Force
+from mbkit import constraints, forces
+from mbkit.constraints import Constraint
+from mbkit.forces import Force
 from mbkit.joints import JOINT_TYPES, Joint, LocalCoordinates, Orientation
 from mbkit.model.toml_text import render
 from mbkit.parts import BODY_TYPES
@@ -253,10 +255,14 @@ def _plain(value: Any) -> Any:
 
 _SHAPE_NAMES: dict[type, str] = {kind: name for name, kind in SHAPE_TYPES.items()}
 
-_NAMES: dict[type, str] = {
-    kind: name for known in (BODY_TYPES, JOINT_TYPES, FORCE_TYPES, CONSTRAINT_TYPES)
-    for name, kind in known.items()
-}  # fmt: skip
+
+def _own_types(part: Body | Joint | Force | Constraint) -> Mapping[str, type]:
+    """Return the classes of mbkit by name that may be a part's; those of others stay away."""
+    if isinstance(part, Joint):
+        return JOINT_TYPES
+    if isinstance(part, Force):
+        return forces.FORCE_TYPES
+    return constraints.CONSTRAINT_TYPES if isinstance(part, Constraint) else BODY_TYPES
 
 
 def type_name(part: Body | Joint | Force | Constraint) -> str:
@@ -271,4 +277,5 @@ def type_name(part: Body | Joint | Force | Constraint) -> str:
     'joint_damper'
     """
     kind = type(part)
-    return _NAMES.get(kind, f"{kind.__module__}:{kind.__qualname__}")
+    names = (name for name, own in _own_types(part).items() if own is kind)
+    return next(names, f"{kind.__module__}:{kind.__qualname__}")

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mbkit import constraints, forces, joints, parts
-from mbkit.constraints import CONSTRAINT_TYPES, Constraint
-from mbkit.executors import EXECUTORS, Executor
-from mbkit.forces import FORCE_TYPES, Force
-from mbkit.integrators import INTEGRATORS, Integrator
+from mbkit import constraints, executors, forces, integrators, joints, parts
+from mbkit.constraints import Constraint
+from mbkit.executors import Executor
+from mbkit.forces import Force
+from mbkit.integrators import Integrator
 from mbkit.joints import JOINT_TYPES, Joint
 from mbkit.lie import SE3
 from mbkit.parts import BODY_TYPES, Body
@@ -21,21 +21,6 @@ from mbkit.plugins.hookspecs import hookimpl
 from mbkit.representations import REPRESENTATIONS, Representation
 from mbkit.shapes import MeshShape
 from mbkit.spatial import SpatialInertia
-
-_CORNERS = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
-_BODIES: list[Body] = [
-    parts.RigidBody("rigid", SpatialInertia.box(2.0, size=(0.1, 0.2, 0.3))),
-    parts.Rod("rod", 0.4, 0.01, density=2700.0, axis=(1, 2, -1), start=(0.1, 0.2, 0.3)),
-    parts.Box("box", (0.1, 0.2, 0.3), mass=2.0),
-    parts.Cylinder("cylinder", 0.1, 0.3, density=7850.0),
-    parts.Sphere("sphere", 0.1, mass=0.5),
-    parts.PointMass("point mass", 2.0, position=(0.1, 0.2, 0.3)),
-    parts.MeshBody(
-        "wedge", MeshShape(_CORNERS, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]), mass=2.0
-    ),
-]
-
-_TURN = np.linspace(0.0, 2.0 * np.pi, 13)
 
 
 @hookimpl
@@ -53,19 +38,19 @@ def mbkit_joint_types() -> Mapping[str, type[Joint]]:
 @hookimpl
 def mbkit_force_types() -> Mapping[str, type[Force]]:
     """Return the forces of mbkit."""
-    return FORCE_TYPES
+    return forces.FORCE_TYPES
 
 
 @hookimpl
 def mbkit_constraint_types() -> Mapping[str, type[Constraint]]:
     """Return the constraints of mbkit."""
-    return CONSTRAINT_TYPES
+    return constraints.CONSTRAINT_TYPES
 
 
 @hookimpl
 def mbkit_integrators() -> Mapping[str, type[Integrator]]:
     """Return the integrators of mbkit."""
-    return INTEGRATORS
+    return integrators.INTEGRATORS
 
 
 @hookimpl
@@ -77,14 +62,15 @@ def mbkit_representations() -> Mapping[str, Representation]:
 @hookimpl
 def mbkit_executors() -> Mapping[str, type[Executor]]:
     """Return the executors of mbkit."""
-    return EXECUTORS
+    return executors.EXECUTORS
 
 
 @hookimpl
 def mbkit_examples() -> list[Body | Joint | Force | Constraint]:
     """Return those that cannot be made by a name alone."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 13)
     return [
-        *_BODIES,
+        *_bodies(),
         joints.ScrewJoint("screw", (0.2, 0.4, 0.9, 0.3, -0.1, 0.2)),
         joints.HelicalJoint("helical", axis=(1, 2, -1), point=(0.2, 0, 0.1), pitch=0.3),
         joints.HelicalPlanarJoint("helical planar", pitch=0.2),
@@ -115,7 +101,7 @@ def mbkit_examples() -> list[Body | Joint | Force | Constraint]:
             "polynomial", "hinge", "wrist", coefficients=np.array((1.0, 0.3, -0.2))
         ),
         constraints.Cam(
-            "cam", "hinge", "wrist", positions=_TURN, lift=1 - np.cos(_TURN), periodic=True
+            "cam", "hinge", "wrist", positions=turn, lift=1 - np.cos(turn), periodic=True
         ),
         constraints.JointCoupling("coupling", "hinge", "wrist", np.sin),
         constraints.RollingSphere("ball", "world", "hand", radius=0.3, normal=np.array((1, 2, 3))),
@@ -125,5 +111,20 @@ def mbkit_examples() -> list[Body | Joint | Force | Constraint]:
         ),
         constraints.PrescribedPose(
             "pan", "hand", lambda t: SE3.exp(np.array([t, 0.1, 0.2, t, 0, 0]))
+        ),
+    ]
+
+
+def _bodies() -> list[Body]:
+    corners = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+    return [
+        parts.RigidBody("rigid", SpatialInertia.box(2.0, size=(0.1, 0.2, 0.3))),
+        parts.Rod("rod", 0.4, 0.01, density=2700.0, axis=(1, 2, -1), start=(0.1, 0.2, 0.3)),
+        parts.Box("box", (0.1, 0.2, 0.3), mass=2.0),
+        parts.Cylinder("cylinder", 0.1, 0.3, density=7850.0),
+        parts.Sphere("sphere", 0.1, mass=0.5),
+        parts.PointMass("point mass", 2.0, position=(0.1, 0.2, 0.3)),
+        parts.MeshBody(
+            "wedge", MeshShape(corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]), mass=2.0
         ),
     ]

@@ -21,8 +21,16 @@ from mbkit.plugins.contracts import EXAMPLES, KINDS, BrokenContract, checked, ch
 #: The origin of what comes with mbkit.
 BUILT_IN = "mbkit"
 
-# `mbkit.io` and `mbkit.viz` stand above this package: imported by name, as a plugin's module is.
-_MODULES = ("mbkit.plugins.built_in", "mbkit.io.readers", "mbkit.viz.built_in")
+#: Modules of mbkit by what they provide. `mbkit.io` and `mbkit.viz` stand above this package:
+#: imported by name, as a plugin's module is.
+_MODULES = {
+    **dict.fromkeys(
+        ("body", "joint", "force", "constraint", "integrator", "representation", "executor"),
+        "mbkit.plugins.built_in",
+    ),
+    "reader": "mbkit.io.readers",
+    "viewer": "mbkit.viz.built_in",
+}
 
 
 @attrs.frozen
@@ -58,7 +66,8 @@ class Registry:
     """What there is by name: of mbkit at once, of installed plugins from the first other name on.
 
     Distributions are looked through for entry points, and their plugins imported, only when a name
-    is asked for that mbkit itself does not have, or all names are.
+    is asked for that mbkit itself does not have, or all names are. What mbkit has of a kind is
+    imported when something of this kind is asked for.
     """
 
     def __init__(self) -> None:
@@ -69,13 +78,13 @@ class Registry:
         self._owners: dict[tuple[str, str], Plugin] = {}
         self._sources: list[Callable[[], object]] = [self._load_installed]
         self._lock = threading.RLock()
-        for module in _MODULES:
-            self.add_built_in(module)
+        self._own = dict(_MODULES)  # those that have not been asked yet
 
     # ------------------------------------------------------------------------------ questions
 
     def known(self, kind: str) -> dict[str, Any]:
         """Return things of a kind by name, as far as they are loaded: those of mbkit at least."""
+        self._ask_own(kind)
         return dict(self._things[kind])
 
     def all(self, kind: str) -> dict[str, Any]:
@@ -85,6 +94,7 @@ class Registry:
 
     def find(self, kind: str, name: str) -> Any:
         """Return the thing of a name, or None; loads the plugins where mbkit has none."""
+        self._ask_own(kind)
         if name not in self._things[kind]:
             self.load()
         return self._things[kind].get(name)
@@ -124,6 +134,7 @@ class Registry:
     @property
     def plugins(self) -> tuple[Plugin, ...]:
         """All plugins found so far, those that were skipped included."""
+        self._ask_own(*KINDS)
         return tuple(self._plugins.values())
 
     # -------------------------------------------------------------------------------- loading
@@ -131,6 +142,7 @@ class Registry:
     def load(self) -> None:
         """Load the plugins that are installed, and those of further sources."""
         with self._lock:
+            self._ask_own(*KINDS)
             while self._sources:
                 self._sources.pop()()
 
@@ -138,11 +150,9 @@ class Registry:
         """Call `source` when plugins are loaded; it adds further ones."""
         self._sources.append(source)
 
-    def add_built_in(self, module: str) -> None:
-        """Register a module of mbkit; one that is registered already is left."""
-        with self._lock:
-            if module not in self._plugins:
-                self._enter(importlib.import_module(module), Plugin(module, "", BUILT_IN))
+    def add_built_in(self, kind: str, module: str) -> None:
+        """Let a module of mbkit be asked for things of a kind when these are asked for."""
+        self._own[kind] = module
 
     def add(self, plugin: Plugin, load: Callable[[], Any], *, warn: bool = True) -> Plugin:
         """Import and register a plugin, or skip it with a warning that names it and the cause.
@@ -162,6 +172,7 @@ class Registry:
             With what it provides, or with its fault.
         """
         with self._lock:
+            self._ask_own(*KINDS)  # whose names it must not take
             try:
                 plugin = self._enter(load(), plugin)
             except KeyboardInterrupt:
@@ -178,6 +189,21 @@ class Registry:
                 stacklevel=2,
             )
         return plugin
+
+    def _ask_own(self, *kinds: str) -> None:
+        """Register the modules of mbkit that have things of these kinds, and take these alone."""
+        for kind in kinds:
+            with self._lock:
+                if kind not in self._own:
+                    continue
+                name = self._own[kind]
+                if name not in self._plugins:
+                    with self._registered(importlib.import_module(name), name):
+                        self._plugins[name] = Plugin(name, "", BUILT_IN)
+                own = self._plugins[name]
+                things = self._provided(name, kind, closely=False)  # our own are tested
+                self._take(attrs.evolve(own, provides={**own.provides, kind: things}))
+                del self._own[kind]
 
     def _load_installed(self) -> None:
         found = importlib.metadata.entry_points(group=hookspecs.PROJECT)
@@ -198,16 +224,19 @@ class Registry:
                 "rename one of them"
             )
         with self._registered(module, key):
-            provides = self._provided(key)
+            provides = {kind: self._provided(key, kind) for kind in KINDS}
             if not any(provides.values()):
                 raise BrokenContract(
                     "it provides nothing; mark its functions, such as mbkit_joint_types, with "
                     "mbkit.plugins.hookimpl"
                 )
             self._refuse_taken(provides)
-        plugin = attrs.evolve(plugin, provides=provides)
-        self._plugins[key] = plugin
-        for kind, things in provides.items():
+        return self._take(attrs.evolve(plugin, provides=provides))
+
+    def _take(self, plugin: Plugin) -> Plugin:
+        """Enter a plugin with what it provides."""
+        self._plugins[plugin.name] = plugin
+        for kind, things in plugin.provides.items():
             self._things[kind] |= things
             self._owners |= {(kind, each): plugin for each in things}
         return plugin
@@ -237,16 +266,12 @@ class Registry:
                 else str(error)
             ) from error
 
-    def _provided(self, key: str) -> dict[str, dict[str, Any]]:
-        """Call the hooks of one plugin."""
-        closely = key not in _MODULES  # our own are tested
-        provides = {}
-        for kind, about in KINDS.items():
-            things: dict[str, Any] = {}
-            for returned in self._call(key, about.hook):
-                things |= checked(about, returned, closely=closely)
-            provides[kind] = things
-        return provides
+    def _provided(self, key: str, kind: str, *, closely: bool = True) -> dict[str, Any]:
+        """Call the hook of one plugin for a kind of things."""
+        things: dict[str, Any] = {}
+        for returned in self._call(key, KINDS[kind].hook):
+            things |= checked(KINDS[kind], returned, closely=closely)
+        return things
 
     def _call(self, key: str, hook: str) -> list[Any]:
         """Return what a hook of one plugin returns, a list of one, or of none where it has none."""

@@ -24,7 +24,8 @@ from mbkit.results.palette import COLOURS
 from mbkit.simulation.long_runs.resume import strategies
 from mbkit.spatial.arrays import FloatArray, frozen_number
 from mbkit.viz.arrows import arrows_of, given_wrenches, reactions_of_run
-from mbkit.viz.film import SIZE, Film, Trace, frames_of
+from mbkit.viz.film import Film, Trace, frames_of
+from mbkit.viz.image_size import SIZE
 from mbkit.viz.scene import LAYERS, scene_of
 from mbkit.viz.scene.scene import Color
 from mbkit.viz.viewers.choice import target_of, write_film, writer_of

@@ -9,12 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mbkit.spatial.arrays import FloatArray, frozen_array
+from mbkit.viz.image_size import SIZE
 from mbkit.viz.scene.scene import Color, Scene
 
-__all__ = ["SIZE", "Arrow", "Film", "Trace"]
-
-#: Width and height of images, unless others are asked for. [pixels]
-SIZE = (720, 480)
+__all__ = ["Arrow", "Film", "Trace"]
 
 
 @final

@@ -244,6 +244,20 @@ def test_info_loads_no_compiler(pendulum):
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
+def test_garbage_is_not_looked_for_among_what_a_program_loads(pendulum):
+    """It is among what comes later; and a process that calls commands keeps its own ways."""
+    code = (
+        "import atexit, gc\n"
+        "from mbkit.cli.main import main\n"
+        f"main.main(['info', {str(pendulum)!r}], standalone_mode=False)\n"
+        "assert gc.isenabled() and gc.get_freeze_count() == 0\n"
+        "atexit.register(lambda: print(gc.isenabled(), gc.get_freeze_count() > 10_000))\n"
+        f"main(['simulate', {str(pendulum)!r}, '-o', {str(pendulum.with_suffix('.nc'))!r}])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "True True"
+
+
 # ------------------------------------------------------------------------------------ simulate
 
 

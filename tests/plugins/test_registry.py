@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import types
 import warnings
@@ -212,6 +213,10 @@ BROKEN = {
         {"mbkit_joint_types": {"revolute": Parabola}},
         "the joint type 'revolute' is one of mbkit already; choose another name.",
     ),
+    "a viewer's name of mbkit": (
+        {"mbkit_viewers": {"viser": mb.viz.Viewer()}},
+        "the viewer 'viser' is one of mbkit already; choose another name.",
+    ),
     "a hook that there is not": (
         {"mbkit_joint_type": {"parabola": Parabola}},
         "there is no hook 'mbkit_joint_type'; did you mean 'mbkit_joint_types'?",
@@ -240,6 +245,27 @@ def test_a_plugin_that_breaks_its_contract_is_skipped_whole(registry, hooks, mes
     assert plugin in registry.plugins
     assert not added(registry, plugin_module(**TYPES)).fault
     assert registry.find("joint", "parabola") is Parabola
+
+
+def test_what_mbkit_has_is_imported_when_its_kind_is_asked_for():
+    """And nothing of another kind, until a plugin comes that might take its names."""
+    code = """
+import sys
+from mbkit.plugins import registry
+from mbkit.plugins.registry import Plugin
+
+def there():
+    kinds = {"viewer": "viz.built_in", "reader": "io.readers", "force": "forces.drag"}
+    return [kind for kind, module in kinds.items() if f"mbkit.{module}" in sys.modules]
+
+assert registry().find("joint", "revolute") and there() == []
+assert registry().find("reader", ".urdf") and there() == ["reader"]
+assert "drag" in registry().known("force") and there() == ["reader", "force"]
+assert registry().add(Plugin("empty", "1.0", "here"), lambda: sys, warn=False).fault
+assert there() == ["viewer", "reader", "force"]
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 class Mute(Exception):

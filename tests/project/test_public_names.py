@@ -103,6 +103,14 @@ def test_names_are_imported_when_they_are_asked_for():
     assert imported_by("import mbkit; mbkit.Twist", packages) == {"attrs", "numpy"}
 
 
+def test_a_name_of_a_family_does_not_import_the_others():
+    """Their table by name does."""
+    parts = ("mbkit.forces.drag", "mbkit.forces.joint_spring", "mbkit.integrators.bliedf")
+    spring = "import mbkit; print(mbkit.JointSpring, mbkit.RungeKuttaMuntheKaas)"
+    assert imported_by(spring, parts) == {"mbkit.forces.joint_spring"}
+    assert imported_by("from mbkit.forces import FORCE_TYPES", parts) == {*parts[:2]}
+
+
 def test_a_function_keeps_the_name_that_a_package_has_too():
     """Whatever imports the package, before or after the name is asked for."""
     imported, asked = "from mbkit.sensitivities import Gradient", "print(mbkit.sensitivities)"

@@ -9,8 +9,7 @@ import click
 import mbkit as mb
 from mbkit.cli.files import TARGET, check_target
 from mbkit.errors import printable
-from mbkit.viz.animate import animate as write_film
-from mbkit.viz.film import SIZE
+from mbkit.viz.image_size import SIZE
 
 
 @click.command(short_help="Make a film of a result file or run directory.")
@@ -72,6 +71,8 @@ def animate(
       mbkit animate run.nc
       mbkit animate run.nc -o run.gif --speed 0.25 --trace hand
     """
+    from mbkit.viz.animate import animate as write_film
+
     output = run.with_suffix(".html") if output is None else output
     check_target(output, force=force)
     write_film(

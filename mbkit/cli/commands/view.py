@@ -13,10 +13,6 @@ import mbkit as mb
 from mbkit.cli.assignments import assign
 from mbkit.cli.models import MODEL_OR_RESULT, floating_option, load, mimic_option
 from mbkit.cli.provenance import is_result
-from mbkit.viz.animate import film_of
-from mbkit.viz.show import show
-from mbkit.viz.viewers.served_page import ServedPage
-from mbkit.viz.viewers.viser_viewer import page
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,6 +84,10 @@ def view(
 
 def _motion(path: pathlib.Path, port: int, traces: tuple[str, ...]) -> Any:
     """Return a page that plays a result."""
+    from mbkit.viz.animate import film_of
+    from mbkit.viz.viewers.served_page import ServedPage
+    from mbkit.viz.viewers.viser_viewer import page
+
     return ServedPage(page(film_of(mb.load_result(path), traces=traces)), port=port)
 
 
@@ -95,7 +95,7 @@ def _mechanism(
     system: System, positions: tuple[str, ...], port: int, traces: tuple[str, ...]
 ) -> Any:
     """Return a page with a model and its sliders."""
-    return show(system, _start(system, positions), port=port, traces=traces)
+    return mb.viz.show(system, _start(system, positions), port=port, traces=traces)
 
 
 def _start(system: System, positions: tuple[str, ...]) -> npt.NDArray[np.float64]:

@@ -16,12 +16,11 @@ from mbkit.errors import (
     suggestion,
 )
 from mbkit.forces import Force
-from mbkit.io.mjcf import save_mjcf
+from mbkit.io import mjcf, urdf
 from mbkit.io.replacement import replacement
 from mbkit.io.robots import model_file
 from mbkit.io.text_file import checked_path, read_text
 from mbkit.io.toml_text.document import check_format, read_document
-from mbkit.io.urdf import save_urdf
 from mbkit.joints import Joint
 from mbkit.model import Body, Mechanism, to_document, to_toml
 from mbkit.model.plain_data import FORMAT_VERSION
@@ -139,10 +138,10 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     """
     target = checked_path(path, "save_model")
     if target.suffix.lower() == ".urdf":
-        save_urdf(mechanism, target)
+        urdf.save_urdf(mechanism, target)
         return
     if target.suffix.lower() in (".xml", ".mjcf"):
-        save_mjcf(mechanism, target)
+        mjcf.save_mjcf(mechanism, target)
         return
     if target.suffix.lower() != ".toml":
         raise UsageError(

@@ -62,9 +62,18 @@ def read_mechanism(
     faults = Faults()
     given = {**_tables(document, "parameters"), **parameters}
     values = evaluate_all(given, lambda name, fault: faults.add(("parameters", name), fault))
-    known = {kind: {**registry().known(kind), **(own or {})} for kind, own in types.items()}
+    known = {kind: {**_known(document, kind), **(own or {})} for kind, own in types.items()}
     with with_parameters(values), in_folder(folder):
         return _mechanism(document, known, faults), faults
+
+
+#: Where parts are by the kinds of their classes.
+_PARTS = {"body": "bodies", "joint": "joints", "force": "forces", "constraint": "constraints"}
+
+
+def _known(document: dict[str, Any], kind: str) -> Mapping[str, type[Any]]:
+    """Return the classes of a kind that are known, none where the document needs none."""
+    return registry().known(kind) if _tables(document, _PARTS[kind]) else {}
 
 
 def _mechanism(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.forces.built_in import UniformField
+from mbkit.forces import UniformField
 from mbkit.spatial.inertial_parameters import parameters_of
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Point

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.forces.built_in import UniformField
+from mbkit.forces import UniformField
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.constraint_changes import rows_by_parameter
 from mbkit.systems.derivatives.evaluation_states import Change, Point

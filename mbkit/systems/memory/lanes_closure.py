@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.constraints.built_in import PrescribedPoint, PrescribedPose
+from mbkit.constraints import PrescribedPoint, PrescribedPose
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import SCRATCH, SCREW
 from mbkit.systems.memory.closure import ClosureArrays, ClosureMemory

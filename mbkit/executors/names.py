@@ -1,0 +1,8 @@
+"""The executors of mbkit by name; who asks for these has all of them imported."""
+
+from mbkit.catalogue import by_name
+from mbkit.executors import built_in
+from mbkit.executors.executor import Executor
+
+#: The executors of mbkit, by the names that the command line has for them.
+EXECUTORS: dict[str, type[Executor]] = by_name(built_in, Executor)

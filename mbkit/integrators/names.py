@@ -1,0 +1,8 @@
+"""The integrators of mbkit by name; who asks for these has all of them imported."""
+
+from mbkit.catalogue import by_name
+from mbkit.integrators import built_in
+from mbkit.integrators.integrator import Integrator
+
+#: The integrators that mbkit brings, by the names that studies have for them.
+INTEGRATORS: dict[str, type[Integrator]] = by_name(built_in, Integrator)
