@@ -176,8 +176,7 @@ class _Balance:
         K[:first, first:] = K[first:, :first].T
         hidden = whole.left_null if weighs_efforts else np.zeros((m, 0))
         rank = len(K) - hidden.shape[1] - (len(actuation.passive) - held.rank)
-        U, values, Vt = singular_values(K)
-        inverse = (Vt[:rank].T / values[:rank]) @ U[:, :rank].T
+        inverse = Ranked(K, rank).solve(np.eye(len(K)))
         return cls(actuation, A, sizes, roots, hidden, whole, inverse)
 
     def adjoint(self, found: _Found) -> Floats:
