@@ -380,9 +380,9 @@ def test_batches_of_several_threads_have_the_bits_of_one(case):
 def test_a_thread_that_comes_late_computes_nothing(case):
     """It was called for a batch that has ended; the memory is that of the next one."""
     from mbkit.kernels.calls.batches import batch_one_by_one, take_part
-    from mbkit.kernels.calls.waiting_threads import has_ended
     from mbkit.systems.calls.evaluations import MASS_MATRIX
     from mbkit.systems.calls.shared_batches import SharedBatch
+    from mbkit.systems.calls.waiting_threads import end
 
     system, arguments = case
     evaluator, q, none = system.evaluator, arguments["q"], np.zeros((1, 0))
@@ -394,7 +394,7 @@ def test_a_thread_that_comes_late_computes_nothing(case):
         shared = SharedBatch.take()
         shared.begin(called, (q, none, none, none), out)
         seats.append((shared.sit(0, workspace.address, ()), shared.number))
-        shared.end()
+        end(shared)
         assert take_part(draw, *seats[-1]) == 0
         shared.give_back()
     assert SharedBatch.take() is shared
@@ -403,7 +403,7 @@ def test_a_thread_that_comes_late_computes_nothing(case):
     assert not out.any()
     own = shared.sit(0, workspace.address, ())
     assert [take_part(draw, own, shared.number) for _ in range(6)] == [1] * 5 + [0]
-    assert has_ended(shared._address, shared.number, 1)
+    end(shared)
     shared.give_back()
     np.testing.assert_array_equal(out.reshape(-1, system.nv, system.nv), system.mass_matrix(q))
 

@@ -137,7 +137,7 @@ def _computed(
     a failure stops the batch, and of Python, which may have been interrupted.
     """
     from mbkit.kernels.calls.batches import batch_one_by_one, take_part
-    from mbkit.systems.calls.shared_batches import SharedBatch, waiting_threads
+    from mbkit.systems.calls.shared_batches import SharedBatch
 
     count, width = samples.count - first, 1 if lanes is None else lanes.width
     chunks = 1 if evaluator.calls_python else _num_chunks(evaluator, count, width)
@@ -156,17 +156,21 @@ def _computed(
         taken.append(_Taken(evaluator, lanes, samples, out.shape[1]))
         return shared.sit(k, taken[-1].workspace.address, taken[-1].in_lanes)
 
-    try:
-        own = seat(0)
-        for k, thread in enumerate(waiting_threads(min(cores(), chunks) - 1), 1):
-            thread.hand_over(function, seat(k), shared.number)
-        while take_part(function, own, shared.number):
-            pass
-        if chunks > 1:
-            shared.end()
-    except BaseException:
-        shared.abandon()
-        raise
+    own = seat(0)
+    if chunks > 1:
+        from mbkit.systems.calls import waiting_threads as others
+
+        try:
+            for k, thread in enumerate(others.waiting_threads(min(cores(), chunks) - 1), 1):
+                thread.hand_over(function, seat(k), shared.number)
+            while take_part(function, own, shared.number):
+                pass
+            others.end(shared)
+        except BaseException:
+            others.abandon(shared)
+            raise
+    else:
+        take_part(function, own, shared.number)
     failures = [
         (int(each["failed"][0]), int(each["status"][0]), one)
         for each, one in zip(shared.seats, taken, strict=False)
