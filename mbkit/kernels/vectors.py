@@ -5,6 +5,7 @@ Arguments `R`, `p` are arrays, (3, 3) and (3,); every other vector is a tuple of
 """
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.simd.rows import plus_times, times
 
 
 @helper
@@ -82,23 +83,45 @@ def cross(a, b):
 
 
 @helper
+def row_cross(a, b):
+    """a x b, as `cross`, of rows that are in registers: `mbkit.kernels.simd.rows`."""
+    x = times((a[1], a[2], a[0]), (b[2], b[0], b[1]))
+    return plus_times(x, (-a[2], -a[0], -a[1]), (b[1], b[2], b[0]))
+
+
+@helper
+def plus_cross(x, a, b):
+    """x + a x b, of rows that are in registers."""
+    x = plus_times(x, (a[1], a[2], a[0]), (b[2], b[0], b[1]))
+    return plus_times(x, (-a[2], -a[0], -a[1]), (b[1], b[2], b[0]))
+
+
+@helper
+def row_times(a, X):
+    """a^T X, X by rows."""
+    return plus_times(plus_times(times(a[0], X[0]), a[1], X[1]), a[2], X[2])
+
+
+@helper
+def columns(R):
+    """R^T by rows."""
+    return (
+        (R[0, 0], R[1, 0], R[2, 0]),
+        (R[0, 1], R[1, 1], R[2, 1]),
+        (R[0, 2], R[1, 2], R[2, 2]),
+    )
+
+
+@helper
 def rotate(R, a):
     """R a."""
-    return (
-        R[0, 0] * a[0] + R[0, 1] * a[1] + R[0, 2] * a[2],
-        R[1, 0] * a[0] + R[1, 1] * a[1] + R[1, 2] * a[2],
-        R[2, 0] * a[0] + R[2, 1] * a[1] + R[2, 2] * a[2],
-    )
+    return row_times(a, columns(R))
 
 
 @helper
 def rotate_back(R, a):
     """R^T a."""
-    return (
-        R[0, 0] * a[0] + R[1, 0] * a[1] + R[2, 0] * a[2],
-        R[0, 1] * a[0] + R[1, 1] * a[1] + R[2, 1] * a[2],
-        R[0, 2] * a[0] + R[1, 2] * a[1] + R[2, 2] * a[2],
-    )
+    return row_times(a, (load(R[0]), load(R[1]), load(R[2])))
 
 
 @helper
@@ -135,5 +158,5 @@ def force_bracket(w, v, t, f):
 
 @helper
 def pairing(a, x, y):
-    """The 6-vector array `a` times (x, y)."""
-    return a[0] * x[0] + a[1] * x[1] + a[2] * x[2] + a[3] * y[0] + a[4] * y[1] + a[5] * y[2]
+    """The 6-vector array `a` times (x, y): two sums, which do not wait for each other."""
+    return dot(angular(a), x) + dot(linear(a), y)

@@ -39,7 +39,7 @@ class KernelCopies(Retargeting):
         from mbkit.kernels.constraints.kinds import loop_joint
         from mbkit.kernels.joints import revolute_prismatic_screw, unit_quaternion
         from mbkit.kernels.lie import quaternion, series
-        from mbkit.kernels.simd import matrix_product, weighted_sums
+        from mbkit.kernels.simd import matrix_product, rows, weighted_sums
 
         self._curves = Curves(maps.tape)
         pairs: list[tuple[Any, Callable[..., Any]]] = [
@@ -53,6 +53,9 @@ class KernelCopies(Retargeting):
             (door.as_array, lambda pointer, count: pointer[:count]),
             (door.of_one, lambda function, arguments: function(*arguments)),
             (matrix_product.multiply, _multiply),
+            (rows.times, rows.times_in_python),
+            (rows.plus_times, rows.plus_times_in_python),
+            (rows.add_to, rows.add_to_in_python),
             (weighted_sums.weigh, weighted_sums.weigh_in_python),
             (weighted_sums.solve_and_spread, weighted_sums.solve_and_spread_in_python),
             (integers_in_floats.shared, lambda x: x),

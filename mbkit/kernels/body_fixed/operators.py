@@ -16,6 +16,7 @@ from mbkit.kernels.recursions.inertias import (
     add_rigid_to_parent,
     copy_rigid,
     gyroscopic,
+    inertial_wrench,
     rigid_times,
     set_rigid,
     trace,
@@ -97,9 +98,10 @@ def acceleration(model, scratch, i, vdot, recursion):
 @helper
 def own_wrench(row, body):
     """F = M A - ad_V^T M V."""
-    t, f = rigid_times(row, angular(body.A), linear(body.A))
-    x, y = gyroscopic(row, angular(body.V), linear(body.V))
-    store(body.F, add(t, x), add(f, y))
+    V = body.V
+    A = body.A
+    t, f = inertial_wrench(row, angular(V), linear(V), angular(A), linear(A))
+    store(body.F, t, f)
 
 
 @helper

@@ -135,6 +135,15 @@ def truncated_rates(model, memory, series, x, w, out):
 
 
 @helper
+def step_rates(model, memory, series, x, w, out):
+    """out = dexp^-1_{-x} w, or what the method has of its series."""
+    status = dexp_inv_rows(model, memory, x, w, out)
+    if status == OK and series.truncation != ALL:
+        status = truncated_rates(model, memory, series, x, w, out)
+    return status
+
+
+@helper
 def evaluate_stages(space, scheme, step, start, stages, first, last):
     """Evaluate the stages from `first` to before `last`; the step begins at stage 0."""
     for i in range(first, last):
@@ -161,16 +170,18 @@ def evaluate_stage(space, scheme, step, start, stages, i):
     memory = scratch_of(space)
     rates = records_at(space, 1, SPACE)[0].rates
     combine(step.h, A[i], xdot, i, x)
-    status = retract_rows(model, memory, start.q, x, q)
-    if status != OK:
-        return status
     combine_velocities(step.h, A[i], vdot, i, start.v, v)
-    if rates != 0:
+    status = OK
+    if i == 0:  # x = 0
+        assign(q, start.q)
+    else:
+        status = retract_rows(model, memory, start.q, x, q)
+    if status == OK and rates != 0:
         status = call_address(rates, (space, 0, q, v, v, w))
-    if status == OK:
-        status = dexp_inv_rows(model, memory, x, w, xdot[i])
-    if status == OK and series.truncation != ALL:
-        status = truncated_rates(model, memory, series, x, w, xdot[i])
+    if i == 0:
+        assign(xdot[0], w)
+    elif status == OK:
+        status = step_rates(model, memory, series, x, w, xdot[i])
     if status == OK:
         status = stage_acceleration(space, i, step.t + c[i] * step.h, q, v, vdot[i], powers[i])
     return status

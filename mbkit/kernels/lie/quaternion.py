@@ -5,7 +5,6 @@ from mbkit.kernels.elementary import (
     all_lanes,
     any_lane,
     arctan2,
-    cos,
     limit_of,
     select,
     sqrt,
@@ -43,8 +42,9 @@ def quaternion_normalised(q):
 def quaternion_exp(x):
     """Quaternion of a rotation vector, (cos(phi/2), 1/2 sinc(phi/2) x). Mueller (45)."""
     quarter = 0.25 * dot(x, x)
-    sinc, _ = a1_a2(quarter)
-    return cos(sqrt(quarter)), 0.5 * sinc * x[0], 0.5 * sinc * x[1], 0.5 * sinc * x[2]
+    a1, a2 = a1_a2(quarter)
+    # cos phi = 1 - z a_2: without a root and a cosine
+    return 1.0 - quarter * a2, 0.5 * a1 * x[0], 0.5 * a1 * x[1], 0.5 * a1 * x[2]
 
 
 @helper

@@ -12,21 +12,24 @@ from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.inertias import (
     add_shifted,
     as_rows,
+    as_square,
+    congruent,
     negligible,
-    rotate_symmetric,
     subtract_symmetric,
     symmetric_times,
     trace,
 )
+from mbkit.kernels.simd.rows import plus_times, times
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, failure
 from mbkit.kernels.vectors import (
     accumulate,
     add,
     angular,
+    columns,
     force_to_parent,
     linear,
     load,
-    rotate,
+    row_times,
     scale,
     store,
 )
@@ -94,43 +97,28 @@ def hinge_times(body, w, v):
 
 
 @helper
-def rotate_plane(R, X):
-    """R X R^T, packed, of an X that has neither row nor column for z."""
-    # rows of R X
-    a0 = X[0] * R[0, 0] + X[1] * R[0, 1]
-    a1 = X[1] * R[0, 0] + X[3] * R[0, 1]
-    b0 = X[0] * R[1, 0] + X[1] * R[1, 1]
-    b1 = X[1] * R[1, 0] + X[3] * R[1, 1]
-    c0 = X[0] * R[2, 0] + X[1] * R[2, 1]
-    c1 = X[1] * R[2, 0] + X[3] * R[2, 1]
+def two_rows_turned(R, x, y):
+    """R X by rows, X the matrix of the rows x, y and zero."""
     return (
-        a0 * R[0, 0] + a1 * R[0, 1],
-        a0 * R[1, 0] + a1 * R[1, 1],
-        a0 * R[2, 0] + a1 * R[2, 1],
-        b0 * R[1, 0] + b1 * R[1, 1],
-        b0 * R[2, 0] + b1 * R[2, 1],
-        c0 * R[2, 0] + c1 * R[2, 1],
+        plus_times(times(R[0, 0], x), R[0, 1], y),
+        plus_times(times(R[1, 0], x), R[1, 1], y),
+        plus_times(times(R[2, 0], x), R[2, 1], y),
     )
-
-
-@helper
-def rotate_two_rows(R, H):
-    """R H R^T as three rows, of an H that has no row for z."""
-    x = H[0], H[1], H[2]
-    y = H[3], H[4], H[5]
-    a = add(scale(R[0, 0], x), scale(R[0, 1], y))
-    b = add(scale(R[1, 0], x), scale(R[1, 1], y))
-    c = add(scale(R[2, 0], x), scale(R[2, 1], y))
-    return rotate(R, a), rotate(R, b), rotate(R, c)
 
 
 @helper
 def hinge_inertia_to_parent(body, parent):
     """I_p += Ad_C^-T I Ad_C^-1, after the elimination of a hinge."""
     R = body.R
-    M = rotate_symmetric(R, body.translational)
-    Theta = rotate_plane(R, body.rotational)
-    add_shifted(Theta, rotate_two_rows(R, body.coupling), as_rows(M), M, load(body.p), parent)
+    R_t = columns(R)
+    X = body.rotational
+    H = as_square(body.coupling)
+    # rows for x and y of Theta R^T and H R^T
+    x = plus_times(times(X[0], R_t[0]), X[1], R_t[1])
+    y = plus_times(times(X[1], R_t[0]), X[3], R_t[1])
+    Theta = two_rows_turned(R, x, y)
+    H = two_rows_turned(R, row_times(H[0], R_t), row_times(H[1], R_t))
+    add_shifted(Theta, H, congruent(R, as_rows(body.translational)), load(body.p), parent)
 
 
 @helper

@@ -7,16 +7,20 @@ A symmetric 3x3 matrix is six numbers: xx, xy, xz, yy, yz, zz. Any row that has 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.elementary import limit_of
 from mbkit.kernels.lie.matrices import matrix_times, transposed_times
+from mbkit.kernels.simd.rows import add_to, plus_times, times
 from mbkit.kernels.vectors import (
     add,
     angular,
+    columns,
     cross,
     dot,
-    force_bracket,
     linear,
     load,
+    plus_cross,
     rotate,
     rotate_back,
+    row_cross,
+    row_times,
     scale,
 )
 
@@ -62,10 +66,31 @@ def rigid_times(row, w, v):
 
 
 @helper
+def inertial_wrench(row, w, v, a, b):
+    """M A - ad_V^T M V, where V = (w, v), A = (a, b): the equations of Newton and Euler.
+
+    About the frame's origin, whose acceleration is c = b + w x v:
+    (Theta a + w x Theta w + h x c, m c + a x h + w x (w x h)), h the first moment.
+    """
+    Theta = as_rows(row.moment)
+    h = load(row.first_moment)
+    c = plus_cross(b, w, v)
+    t = plus_cross(row_times(a, Theta), w, row_times(w, Theta))
+    f = plus_cross(times(row.mass, c), a, h)
+    return plus_cross(t, h, c), plus_cross(f, w, row_cross(w, h))
+
+
+@helper
 def gyroscopic(row, w, v):
-    """-ad_V^T M V: the wrench it takes to keep the twist constant in the body's frame."""
-    t, f = rigid_times(row, w, v)
-    return force_bracket(w, v, t, f)
+    """-ad_V^T M V: the wrench it takes to keep the twist constant in the body's frame.
+
+    That of `inertial_wrench`, with A = 0.
+    """
+    Tw = row_times(w, as_rows(row.moment))
+    h = load(row.first_moment)
+    c = row_cross(w, v)
+    t = plus_cross(row_cross(w, Tw), h, c)
+    return t, plus_cross(times(row.mass, c), w, row_cross(w, h))
 
 
 @helper
@@ -90,6 +115,14 @@ def rotate_symmetric(R, X):
         b0 * R[2, 0] + b1 * R[2, 1] + b2 * R[2, 2],
         c0 * R[2, 0] + c1 * R[2, 1] + c2 * R[2, 2],
     )
+
+
+@helper
+def congruent(R, X):
+    """R X R^T, both by rows."""
+    R_t = columns(R)
+    Y = row_times(X[0], R_t), row_times(X[1], R_t), row_times(X[2], R_t)
+    return row_times(load(R[0]), Y), row_times(load(R[1]), Y), row_times(load(R[2]), Y)
 
 
 @helper
@@ -230,15 +263,6 @@ def subtract_symmetric(X, a, b):
 
 
 @helper
-def rotate_general(R, G):
-    """R G R^T as three rows."""
-    a = transposed_times(G, (R[0, 0], R[0, 1], R[0, 2]))
-    b = transposed_times(G, (R[1, 0], R[1, 1], R[1, 2]))
-    c = transposed_times(G, (R[2, 0], R[2, 1], R[2, 2]))
-    return rotate(R, a), rotate(R, b), rotate(R, c)
-
-
-@helper
 def add_articulated(body, parent):
     """Add the articulated inertia of `body` to that of `parent`, in the same frame."""
     for j in range(6):
@@ -249,44 +273,38 @@ def add_articulated(body, parent):
 
 
 @helper
-def add_parts(Theta, A, B, H, M, parent):
-    """Add [[Theta + A + B^T, H], [H^T, M]] to the articulated inertia of the parent."""
-    X = parent.rotational
-    X[0] += Theta[0] + A[0][0] + B[0][0]
-    X[1] += Theta[1] + A[0][1] + B[1][0]
-    X[2] += Theta[2] + A[0][2] + B[2][0]
-    X[3] += Theta[3] + A[1][1] + B[1][1]
-    X[4] += Theta[4] + A[1][2] + B[2][1]
-    X[5] += Theta[5] + A[2][2] + B[2][2]
-    for j in range(3):
-        parent.coupling[j] += H[0][j]
-        parent.coupling[3 + j] += H[1][j]
-        parent.coupling[6 + j] += H[2][j]
-    for j in range(6):
-        parent.translational[j] += M[j]
+def add_blocks(Theta, H, M, parent):
+    """Add [[Theta, H], [H^T, M]], by rows, to the articulated inertia of the parent."""
+    add_to(parent.rotational, packed(Theta))
+    add_to(parent.coupling, (*H[0], *H[1], *H[2]))
+    add_to(parent.translational, packed(M))
 
 
 @helper
-def add_shifted(Theta, H, K, M, p, parent):
+def plus_skew(Y, p, X):
+    """Y + p~ X, by rows."""
+    return (
+        plus_times(plus_times(Y[0], -p[2], X[1]), p[1], X[2]),
+        plus_times(plus_times(Y[1], p[2], X[0]), -p[0], X[2]),
+        plus_times(plus_times(Y[2], -p[1], X[0]), p[0], X[1]),
+    )
+
+
+@helper
+def minus_skew(Y, X, p):
+    """Y - X p~, by rows: row i of -X p~ is p x X_i."""
+    return plus_cross(Y[0], p, X[0]), plus_cross(Y[1], p, X[1]), plus_cross(Y[2], p, X[2])
+
+
+@helper
+def add_shifted(Theta, H, M, p, parent):
     """Add an articulated inertia at a frame that `parent` sees at p, in the same axes.
 
-    With P = p~ and K = M by rows: M' = M, H' = H + P K, Theta' = Theta + P H^T - H' P.
+    All by rows. With P = p~: M' = M, H' = H + P M, Theta' = Theta + P H^T - H' P.
     """
-    H0, H1, H2 = H
-    m0, m1, m2 = K
-    # P M: columns p x M_j, here by rows
-    G0 = add(H0, add(scale(-p[2], m1), scale(p[1], m2)))
-    G1 = add(H1, add(scale(p[2], m0), scale(-p[0], m2)))
-    G2 = add(H2, add(scale(-p[1], m0), scale(p[0], m1)))
-    # row i of -H' P is p x H'_i, since a^T P = -(p x a)^T
-    A0 = cross(p, G0)
-    A1 = cross(p, G1)
-    A2 = cross(p, G2)
-    # column j of P H^T is p x H_j
-    B0 = cross(p, H0)
-    B1 = cross(p, H1)
-    B2 = cross(p, H2)
-    add_parts(Theta, (A0, A1, A2), (B0, B1, B2), (G0, G1, G2), M, parent)
+    shifted = plus_skew(H, p, M)
+    Theta = plus_skew(Theta, p, transposed(H))
+    add_blocks(minus_skew(Theta, shifted, p), shifted, M, parent)
 
 
 @helper
@@ -296,21 +314,37 @@ def as_rows(X):
 
 
 @helper
+def packed(X):
+    """The six numbers of a symmetric matrix by rows."""
+    return X[0][0], X[0][1], X[0][2], X[1][1], X[1][2], X[2][2]
+
+
+@helper
+def as_square(H):
+    """Nine numbers by rows."""
+    return (H[0], H[1], H[2]), (H[3], H[4], H[5]), (H[6], H[7], H[8])
+
+
+@helper
+def transposed(X):
+    """X^T, both by rows."""
+    return (X[0][0], X[1][0], X[2][0]), (X[0][1], X[1][1], X[2][1]), (X[0][2], X[1][2], X[2][2])
+
+
+@helper
 def add_articulated_shifted(body, d, parent):
     """Add the articulated inertia of `body` to that of `parent`, which sees it at (I, d)."""
-    M = body.translational
-    H = body.coupling
-    blocks = (H[0], H[1], H[2]), (H[3], H[4], H[5]), (H[6], H[7], H[8])
-    add_shifted(body.rotational, blocks, as_rows(M), M, d, parent)
+    Theta = as_rows(body.rotational)
+    add_shifted(Theta, as_square(body.coupling), as_rows(body.translational), d, parent)
 
 
 @helper
 def add_articulated_to_parent(body, parent):
     """Add Ad_C^-T I Ad_C^-1 to the articulated inertia of the parent, which sees it at (R, p)."""
     R = body.R
-    M = rotate_symmetric(R, body.translational)
-    Theta = rotate_symmetric(R, body.rotational)
-    add_shifted(Theta, rotate_general(R, body.coupling), as_rows(M), M, load(body.p), parent)
+    Theta = congruent(R, as_rows(body.rotational))
+    H = congruent(R, as_square(body.coupling))
+    add_shifted(Theta, H, congruent(R, as_rows(body.translational)), load(body.p), parent)
 
 
 @helper
@@ -329,12 +363,6 @@ def set_rigid_mixed(body, row):
 
 
 @helper
-def combine(a, X):
-    """a^T X, X by rows."""
-    return add(scale(a[0], X[0]), add(scale(a[1], X[1]), scale(a[2], X[2])))
-
-
-@helper
 def add_articulated_mixed(body, parent):
     """Add P^T I P to the articulated inertia of the parent, P = [R^T 0; -R_p p~ I].
 
@@ -344,26 +372,18 @@ def add_articulated_mixed(body, parent):
     R = body.R
     R_p = parent.world_R
     p = load(body.p)
-    M = body.translational
-    H = body.coupling
-    Theta = rotate_symmetric(R, body.rotational)
-    h = (H[0], H[1], H[2]), (H[3], H[4], H[5]), (H[6], H[7], H[8])
-    G0 = combine((R[0, 0], R[0, 1], R[0, 2]), h)
-    G1 = combine((R[1, 0], R[1, 1], R[1, 2]), h)
-    G2 = combine((R[2, 0], R[2, 1], R[2, 2]), h)
-    m = as_rows(M)
-    K0 = combine((R_p[0, 0], R_p[1, 0], R_p[2, 0]), m)
-    K1 = combine((R_p[0, 1], R_p[1, 1], R_p[2, 1]), m)
-    K2 = combine((R_p[0, 2], R_p[1, 2], R_p[2, 2]), m)
-    # p~ K by rows
-    N0 = add(G0, add(scale(-p[2], K1), scale(p[1], K2)))
-    N1 = add(G1, add(scale(p[2], K0), scale(-p[0], K2)))
-    N2 = add(G2, add(scale(-p[1], K0), scale(p[0], K1)))
-    # row i of -(H' R_p) p~ is p x (R_p^T H'_i); column j of p~ (G R_p)^T is p x (R_p^T G_j)
-    A0 = cross(p, rotate_back(R_p, N0))
-    A1 = cross(p, rotate_back(R_p, N1))
-    A2 = cross(p, rotate_back(R_p, N2))
-    B0 = cross(p, rotate_back(R_p, G0))
-    B1 = cross(p, rotate_back(R_p, G1))
-    B2 = cross(p, rotate_back(R_p, G2))
-    add_parts(Theta, (A0, A1, A2), (B0, B1, B2), (N0, N1, N2), M, parent)
+    M = as_rows(body.translational)
+    H = as_square(body.coupling)
+    Theta = congruent(R, as_rows(body.rotational))
+    G = row_times(load(R[0]), H), row_times(load(R[1]), H), row_times(load(R[2]), H)
+    R_t = columns(R_p)
+    K = row_times(R_t[0], M), row_times(R_t[1], M), row_times(R_t[2], M)
+    shifted = plus_skew(G, p, K)
+    Theta = plus_skew(Theta, p, transposed(rows_back(R_p, G)))
+    add_blocks(minus_skew(Theta, rows_back(R_p, shifted), p), shifted, M, parent)
+
+
+@helper
+def rows_back(R, X):
+    """X R, X by rows."""
+    return rotate_back(R, X[0]), rotate_back(R, X[1]), rotate_back(R, X[2])

@@ -5,14 +5,8 @@ from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.simd.matrix_product import multiply
 from mbkit.kernels.status import OK
-from mbkit.kernels.vectors import add, load, rotate, scale
+from mbkit.kernels.vectors import add, load, rotate, row_times
 from mbkit.kernels.workspace import at_rest, bodies, frames, scratch_of
-
-
-@helper
-def weighted(a, X):
-    """a^T X, X by rows."""
-    return add(add(scale(a[0], X[0]), scale(a[1], X[1])), scale(a[2], X[2]))
 
 
 @helper
@@ -32,9 +26,9 @@ def write_composed(R, p, R_child, p_child, C):
     that the output is none of the inputs.
     """
     child = load(R_child[0]), load(R_child[1]), load(R_child[2])
-    a = weighted(load(R[0]), child)
-    b = weighted(load(R[1]), child)
-    c = weighted(load(R[2]), child)
+    a = row_times(load(R[0]), child)
+    b = row_times(load(R[1]), child)
+    c = row_times(load(R[2]), child)
     origin = add(load(p), rotate(R, load(p_child)))
     for j in range(3):
         C[0, j] = a[j]
