@@ -59,13 +59,10 @@ def _finish(block: Block, there: Any, plan: Plan, gathered: Gathered, run_of: Ru
     numbers = block.first + there
     width = int(gathered.lengths[numbers].max())
     rows = Rows(*(_chosen(part, there)[:, :width] for part in block.rows))
-    t, q, v, work = rows.t, rows.q, rows.v, rows.work
+    samples = Rows(*(part[:, :0] for part in rows))
     if plan.sampled.size:
         samples = _samples(block, plan, there, gathered, run_of)
-        pairs = zip((t, q, v, work), samples, strict=True)
-        t, q, v, work = (np.concatenate(pair, axis=1) for pair in pairs)
-    of_states = _energies(Rows(t, q, v, work, work[..., :0]), numbers, gathered, run_of)
-    energy, further = np.split(np.stack([*of_states, work[..., 0], work[..., 1]]), [width], axis=2)
+    energy, further = (_terms(each, numbers, gathered, run_of) for each in (rows, samples))
     names = ("kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")
     for name, each in zip(names, energy, strict=True):
         gathered.rows[name][numbers, :width] = each
@@ -81,6 +78,12 @@ def _chosen(part: Any, there: Any) -> Any:
     """Return some entries of an array, which follow each other but after Ctrl-C: then no copy."""
     first, last = int(there[0]), int(there[-1]) + 1
     return part[first:last] if last - first == there.size else part[there]
+
+
+def _terms(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> Any:
+    """Return the terms of the energy balance (4, runs, rows): energies, and what forces took."""
+    of_states = _energies(rows, numbers, gathered, run_of) if rows.t.size else (rows.t, rows.t)
+    return np.stack([*of_states, rows.work[..., 0], rows.work[..., 1]])
 
 
 def _energies(rows: Any, numbers: Any, gathered: Gathered, run_of: RunOf) -> tuple[Any, Any]:
@@ -205,10 +208,8 @@ def _of_loops(run: Prepared, may_be_singular: bool) -> tuple[Monitor, ...]:
     return monitors
 
 
-def _samples(
-    block: Block, plan: Plan, there: Any, gathered: Gathered, run_of: RunOf
-) -> tuple[Any, ...]:
-    """Return t, q, v and work (runs, samples, ...) of the states that are looked at besides."""
+def _samples(block: Block, plan: Plan, there: Any, gathered: Gathered, run_of: RunOf) -> Rows:
+    """Return the states (runs, samples, ...) that are looked at besides, without multipliers."""
     q, v, work = (_chosen(part, there) for part in block.samples)
     numbers = block.first + there
     problem = run_of(int(numbers[0])).problem
@@ -218,7 +219,7 @@ def _samples(
         late = plan.sampled > gathered.steps[numbers[k]]
         for part in (q, v, work):
             part[k, late] = part[k, 0]
-    return t, q, v, work
+    return Rows(t, q, v, work, work[..., :0])
 
 
 def _may_miss(energy: Any, further: Any) -> Any:

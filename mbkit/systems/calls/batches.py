@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -31,8 +32,8 @@ __all__ = ["Samples", "check_on_error", "compute"]
 #: What the user calls an argument that is put together.
 WORDS = {"known": "tau or vdot", "known, t and pull": "tau or vdot"}
 
-#: Least load that is worth a chunk of its own, in samples times bodies: some 50 us.
-SMALLEST_CHUNK = 400
+#: Least load that is worth a chunk of its own, in groups of samples times bodies: some 20 us.
+SMALLEST_CHUNK = 200
 
 #: The largest, some milliseconds: Ctrl-C waits for the chunk that the caller's thread takes.
 LARGEST_CHUNK = 20_000
@@ -40,6 +41,9 @@ LARGEST_CHUNK = 20_000
 #: Chunks by core: one core that is slower for a while does not keep the others waiting.
 CHUNKS_BY_CORE = 4
 
+
+#: Arguments of batches in single precision are all of one of these kinds.
+_OF_EITHER = as_kernels_take, as_single_lanes_take
 
 #: What a function does not read, of no size: one row for all samples.
 _NONE = np.zeros((1, 0))
@@ -213,9 +217,9 @@ def _samples(
     named = {name: value for name, value in zip(what.arguments, given, strict=True) if name}
     if wrenches is not None:
         named["wrenches"] = wrenches
-    usual = _as_they_are(arguments, what, named)
-    if usual is not None:
-        return usual
+    for way in (as_kernels_take,) if evaluator.doubles is None else _OF_EITHER:
+        if (usual := _as_they_are(arguments, what, named, way)) is not None:
+            return usual
     arrays = {name: arguments.with_leading_axes(name, value) for name, value in named.items()}
     shapes = {
         name: array.shape[: array.ndim - len(arguments.shape(name))]
@@ -250,8 +254,10 @@ def _samples(
     return Samples(what, leading, count, vectors)
 
 
-def _as_they_are(arguments: Arguments, what: Evaluation, named: dict[str, Any]) -> Samples | None:
-    """Return samples that are arrays of float64 as kernels take them, with the same batch axis.
+def _as_they_are(
+    arguments: Arguments, what: Evaluation, named: dict[str, Any], take: Callable[[Any], Any]
+) -> Samples | None:
+    """Return samples that are arrays as kernels `take` them, with the same batch axis.
 
     None of others: `_samples` puts them together, in five times the time.
     """
@@ -260,7 +266,7 @@ def _as_they_are(arguments: Arguments, what: Evaluation, named: dict[str, Any]) 
         if not (
             array.__class__ is np.ndarray
             and array.shape[1:] == arguments.shape(name)
-            and as_kernels_take(array) is array
+            and take(array) is array
         ):
             return None
         counts.add(len(array))
@@ -270,7 +276,7 @@ def _as_they_are(arguments: Arguments, what: Evaluation, named: dict[str, Any]) 
 
     def rows(name: str) -> Any:
         if name not in named:
-            return _NONE
+            return take(_NONE)
         return named[name].reshape((count, math.prod(arguments.shape(name))))
 
     q, v, x = what.arguments
