@@ -44,6 +44,7 @@ def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed"
         "recursions.energy:energies",
         "joints.screw_product:motion",
         "calls.batches",
+        "calls.waiting_threads",
         "calls.direct_calls:direct",
     )
     return [PACKAGE + name for name in names]
