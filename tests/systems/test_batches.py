@@ -50,6 +50,7 @@ METHODS = {
     ),
     "bias_force": lambda s, a, **k: s.bias_force(a["q"], a["v"], **k),
     "mass_matrix": lambda s, a, **k: s.mass_matrix(a["q"], **k),
+    "mass_action": lambda s, a, **k: s.mass_action(a["q"], a["v"], **k),
 }
 
 WITHOUT_OUT = {

@@ -59,7 +59,9 @@ CANONICAL_FORWARD_DYNAMICS = Evaluation(
 )
 MOMENTA_IN_WORLD = Evaluation("momenta_in_world", ("q", "p", ""), "p", "momentum.canonical")
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M", in_lanes=True)
-MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "recursions.mass_action")
+MASS_ACTION = Evaluation(
+    "mass_action", ("q", "x", ""), "tau", "recursions.mass_action", in_lanes=True
+)
 TWISTS = Evaluation("twists", ("q", "v", ""), "twists", in_lanes=True)
 ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", in_lanes=True)
 JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", in_lanes=True)
