@@ -10,6 +10,7 @@ from numba.core.registry import cpu_target
 
 import mbkit as mb
 from mbkit.interrupts import HeldInterrupts, Interrupts
+from mbkit.systems.memory.lanes import native_lanes
 from tests.robustness.interrupted import CASES
 from tests.robustness.interrupts import in_a_process
 
@@ -109,6 +110,7 @@ def test_ctrl_c_waits_until_llvm_has_said_what_the_processor_can(monkeypatch):
         ended.append(usual(self))
         return ended[0]
 
+    native_lanes.cache_clear()  # as in a process that has not asked
     monkeypatch.setattr(codegen, "magic_tuple", interrupted)
     with pytest.raises(KeyboardInterrupt):
         _ = system.evaluator.lanes_model
