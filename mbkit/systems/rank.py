@@ -99,8 +99,9 @@ class Ranked:
         """Return the x of least norm of all for which B x is nearest to b."""
         if len(self.matrix) == self.rank == self.matrix.shape[1]:
             return np.linalg.solve(self.matrix, b)
-        U, sizes, Vt = (part[..., : self.rank] for part in (*self._parts[:2], self._parts[2].T))
-        return Vt @ ((U.T @ b).T / sizes).T
+        U, sizes, Vt = self._parts
+        among = ((U[:, : self.rank].T @ b).T / sizes[: self.rank]).T
+        return Vt[: self.rank].T @ among
 
 
 def null_space(B: Floats) -> Floats:

@@ -48,16 +48,16 @@ def mass_of(system):
     return next(name for name in MASSES if name in system.parameters)
 
 
-class Alpha:
-    """The method for a mechanism whose positions add, with complex numbers."""
+class ComplexMethod:
+    """What a method asks of a closed mechanism, whose positions add, with complex numbers.
 
-    NAMES = ("mass_matrix", "bias_force", "generalized_forces", "constraint_jacobian",
-             "constraint_residual", "forward_dynamics")  # fmt: skip
+    With the parameters `free`, of which `moves` are imaginary parts.
+    """
 
-    def __init__(self, system, q, formulation, start):
-        free = (mass_of(system), STIFFNESS)
-        self.system, self.stabilised = system, formulation == "stabilized_index2"
-        self.plain = start == "plain"
+    NAMES: tuple[str, ...] = ()
+
+    def __init__(self, system, q, free, tau):
+        self.system, self.tau, self.moves = system, tau, {}
         self.own = {
             n: ComplexEvaluation(system, n, () if n.startswith("constraint") else free)
             for n in self.NAMES
@@ -65,17 +65,27 @@ class Alpha:
         A = system.constraint_jacobian(q)
         rank = np.linalg.matrix_rank(A, tol=1e-9)
         self.rows = np.sort(qr(A.T, mode="r", pivoting=True)[1][:rank])
+
+    def at(self, name, t=0.0, **given):
+        """Return what an evaluation is for complex numbers."""
+        moves = {} if name.startswith("constraint") else self.moves
+        value, rate = self.own[name]({"tau": self.tau, **given}, moves, t)
+        return value + 1j * STEP * rate.reshape(value.shape)
+
+
+class Alpha(ComplexMethod):
+    """Generalized-alpha."""
+
+    NAMES = ("mass_matrix", "bias_force", "generalized_forces", "constraint_jacobian",
+             "constraint_residual", "forward_dynamics")  # fmt: skip
+
+    def __init__(self, system, q, formulation, start):
+        super().__init__(system, q, (mass_of(system), STIFFNESS), np.zeros(system.nv))
+        self.stabilised, self.plain = formulation == "stabilized_index2", start == "plain"
         # of these rows, which have a residual, and the places of their residuals
         self.held = np.isin(self.rows, position_rows(system))
         self.residuals = np.searchsorted(position_rows(system), self.rows[self.held])
         self.c = mb.AlphaCoefficients.from_rho_inf(RHO)
-        self.moves = {}
-
-    def at(self, name, **given):
-        """Return what an evaluation is for complex numbers."""
-        moves = {} if name.startswith("constraint") else self.moves
-        value, rate = self.own[name]({"tau": np.zeros(self.system.nv), **given}, moves)
-        return value + 1j * STEP * rate.reshape(value.shape)
 
     def residual(self, x, state, A_start, h):
         """Return equations of motion and constraints at the end, and the state there."""

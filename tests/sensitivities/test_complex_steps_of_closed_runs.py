@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.linalg import qr
 
 import mbkit as mb
 from examples.closed_loops import bricard, double_cardan, four_bar, spatial_slider_crank
 from tests.sensitivities.differences import assert_adjoint
-from tests.sensitivities.test_complex_steps import closed_motion
-from tests.systems.complex_steps import STEP, ComplexEvaluation
+from tests.sensitivities.test_complex_steps import ComplexMethod, closed_motion
+from tests.systems.complex_steps import STEP
 from tests.systems.test_complex_steps_of_closed import closed
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
@@ -32,27 +31,10 @@ CLOSED = {
 STIFFNESS = "forces.spring.stiffness"
 
 
-class Classical:
-    """Steps of the classical method for a mechanism whose positions add, with complex numbers."""
+class Classical(ComplexMethod):
+    """Steps of the classical method, each of which ends where loops are closed."""
 
     NAMES = ("mass_matrix", "forward_dynamics", "constraint_jacobian", "constraint_residual")
-
-    def __init__(self, system, q, tau, free):
-        self.system, self.tau = system, tau
-        self.own = {
-            name: ComplexEvaluation(system, name, () if name.startswith("constraint") else free)
-            for name in self.NAMES
-        }
-        A = system.constraint_jacobian(q)
-        rank = np.linalg.matrix_rank(A, tol=1e-9)
-        self.rows = np.sort(qr(A.T, mode="r", pivoting=True)[1][:rank])
-        self.moves = {}
-
-    def at(self, name, t=0.0, **given):
-        """Return what an evaluation is for complex numbers."""
-        moves = {} if name.startswith("constraint") else self.moves
-        value, rate = self.own[name]({"tau": self.tau, **given}, moves, t)
-        return value + 1j * STEP * rate.reshape(value.shape)
 
     def least(self, q, x):
         """Return the least vector y, by kinetic energy, with A y = x."""
@@ -91,7 +73,7 @@ def test_runs_of_closed_mechanisms(name):
     assert system.nq == system.nv == system.ndx
     q, v, tau = (state[each] for each in ("q", "v", "tau"))
     run = mb.simulate(system, (0.0, STEPS * H), H, q=q, v=v, tau=tau)
-    method = Classical(system, q, tau, (number, STIFFNESS))
+    method = Classical(system, q, (number, STIFFNESS), tau)
     end = method.end(q + 0j, v + 0j).real
     assert np.abs(end - np.concatenate([run.q[-1], run.v[-1]])).max() < 1e-11 * np.abs(end).max()
     x, w, u = closed_motion(system, q, v)

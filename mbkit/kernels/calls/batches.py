@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbkit.kernels.calls.atomics import add_to, read, replace
+from mbkit.kernels.calls.direct_calls import VECTORS, call_once
 from mbkit.kernels.compile import (
     address_kernel,
     call_address,
@@ -25,9 +26,6 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.status import OK
-
-#: What a function reads: q, v, x and wrenches.
-VECTORS = 4
 
 #: A batch that threads share.
 BATCH = np.dtype(
@@ -159,18 +157,6 @@ def take_chunks(address, number, numbers_at, results_at, compute):
 
 
 @helper
-def call_one(space, batch, vectors, out):
-    """Call the function for one sample, of vectors q, v, x and wrenches."""
-    q, v, x, wrenches = vectors
-    status = OK
-    if batch.apply != 0:
-        status = call_address(batch.apply, (space, 0, q, v, wrenches, out))
-    if status == OK:
-        status = call_address(batch.function, (space, batch.option, q, v, x, out))
-    return status
-
-
-@helper
 def one_by_one(seat, batch, samples, first, last):
     """Call a function for the samples from `first` to `last`; see `take_chunks`."""
     steps = batch.steps
@@ -183,7 +169,7 @@ def one_by_one(seat, batch, samples, first, last):
             samples.x[s * steps[2]],
             samples.wrenches[s * steps[3]],
         )
-        status = call_one(seat.space, batch, vectors, samples.out[s])
+        status = call_once(seat.space, batch, vectors, samples.out[s])
         if status != OK:
             seat.status = status
             return s

@@ -1,7 +1,8 @@
 """Batches in lanes of single precision, of samples of double or of single precision."""
 
-from mbkit.kernels.calls.batches import call_one, take_chunks
+from mbkit.kernels.calls.batches import take_chunks
 from mbkit.kernels.calls.batches_in_lanes import call_in_lanes
+from mbkit.kernels.calls.direct_calls import call_once
 from mbkit.kernels.compile import address_kernel, floats_at, helper, singles_at
 from mbkit.kernels.status import OK
 
@@ -27,7 +28,7 @@ def one_in_double(seat, batch, samples, s):
     behind = sizes[0] + sizes[1] + sizes[2]
     wrenches = taken_into(room, behind, samples.wrenches[s * steps[3]])
     out = room[behind + sizes[3] :]
-    status = call_one(seat.space, batch, (q, v, x, wrenches), out)
+    status = call_once(seat.space, batch, (q, v, x, wrenches), out)
     if status == OK:
         for k in range(batch.num_results):
             samples.out[s, k] = out[k]

@@ -7,6 +7,7 @@ reads type, shape and numbers, whose places numpy publishes (PyArrayObject_field
 """
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,6 +91,29 @@ def numbers_of(call, k, array):
     return words[_DATA]
 
 
+class Called(NamedTuple):
+    """What is called for one sample, and what before it with its wrenches, or 0."""
+
+    function: int
+    apply: int
+    option: int
+
+
+@helper
+def call_once(space, call, vectors, out):
+    """Call a function for one sample; `call` has the fields of `Called`. Return the status.
+
+    The vectors are q, v, x and wrenches; they and `out` are arrays, or all addresses.
+    """
+    q, v, x, wrenches = vectors
+    status = OK
+    if call.apply != 0:
+        status = call_address(call.apply, (space, 0, q, v, wrenches, out))
+    if status == OK:
+        status = call_address(call.function, (space, call.option, q, v, x, out))
+    return status
+
+
 @helper
 def called(call, objects, count):
     """What `direct` does; return the status."""
@@ -107,12 +131,7 @@ def called(call, objects, count):
         wrenches = numbers_of(call, 4, objects[5])
     if v == 0 or x == 0 or wrenches == 0:
         return REFUSED
-    status = OK
-    if call.apply != 0:
-        status = call_address(call.apply, (space, 0, q, v, wrenches, out))
-    if status == OK:
-        status = call_address(call.function, (space, call.option, q, v, x, out))
-    return status
+    return call_once(space, call, (q, v, x, wrenches), out)
 
 
 @address_kernel("iii")
@@ -194,7 +213,4 @@ def interpreted(axes):
 
 
 def _called(space, function, apply, option, out, q, v, x, wrenches):
-    status = OK
-    if apply != 0:
-        status = call_address(apply, (space, 0, q, v, wrenches, out))
-    return call_address(function, (space, option, q, v, x, out)) if status == OK else status
+    return call_once(space, Called(function, apply, option), (q, v, x, wrenches), out)

@@ -28,7 +28,7 @@ from mbkit.simulation.stepping.events_within_step import State, StepError
 from mbkit.simulation.stepping.failed_step import explain
 from mbkit.simulation.watched_states import sampled_steps
 from mbkit.systems import System
-from mbkit.systems.calls.threads import Run, cores, on_cores
+from mbkit.systems.calls.threads import cores, on_cores
 
 __all__ = ["Block", "Plan", "Worker", "block_size", "runs_alone", "take_runs"]
 
@@ -294,12 +294,12 @@ def take_runs(
     a time.
     """
     numbers: Iterator[int] = itertools.count(block.first, width)  # next() of it is atomic
-    halt = Run(np.array([block.last]))
+    limit = np.array([block.last])
     noted = Interrupts()
     shown = threading.Lock()
 
     def stopped() -> bool:
-        return noted.noted or bool(halt.limit[0] < block.last)
+        return noted.noted or bool(limit[0] < block.last)
 
     def draw() -> range:
         """Return the runs that come next, none where all are drawn."""
@@ -323,7 +323,7 @@ def take_runs(
 
     groups = -(-(block.last - block.first) // width)
     if min(cores(), groups) > 1:
-        on_cores(task, groups, halt)
+        on_cores(task, groups, limit)
         return
     with noted:
         task()

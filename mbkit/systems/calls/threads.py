@@ -15,19 +15,10 @@ import time
 from collections.abc import Callable
 from queue import SimpleQueue
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Run", "cores", "on_cores"]
-
-
-@attrs.define
-class Run:
-    """The data that the runs of one ensemble share."""
-
-    limit: NDArray[np.int64]  # (1,): the last sample to be computed; kernels read it
-    failures: dict[int, BaseException] = attrs.field(factory=dict)  # failures by sample
+__all__ = ["cores", "on_cores"]
 
 
 _tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -67,12 +58,12 @@ def _start_threads() -> bool:
     return bool(_threads)
 
 
-def on_cores(task: Callable[[], None], groups: int, run: Run) -> None:
+def on_cores(task: Callable[[], None], groups: int, limit: NDArray[np.int64]) -> None:
     """Call ``task()`` on a thread for each core, but on no more than the task has groups of runs.
 
-    No thread is left behind: whatever ends the waiting, Ctrl-C included, makes the kernels stop at
-    their next sample, and is raised when all have. What comes meanwhile, another Ctrl-C say, is
-    not.
+    No thread is left behind: whatever ends the waiting, Ctrl-C included, sets `limit` (1,), up to
+    which run is wanted, to -1, and is raised when all have stopped. What comes meanwhile, another
+    Ctrl-C say, is not.
     """
     threads = min(cores(), groups)
     if threads < 2 or not _start_threads():
@@ -85,7 +76,7 @@ def on_cores(task: Callable[[], None], groups: int, run: Run) -> None:
         error = None
         busy.add(number)
         try:
-            if run.limit[0] >= 0:
+            if limit[0] >= 0:
                 task()
         except BaseException as raised:
             error = raised
@@ -98,7 +89,7 @@ def on_cores(task: Callable[[], None], groups: int, run: Run) -> None:
             _tasks.put(functools.partial(take, number))
         errors = [ended.get() for _ in range(threads)]
     except BaseException:
-        run.limit[0] = -1  # what starts after this stops before its first sample
+        limit[0] = -1  # what starts after this stops before its first sample
         while busy:
             try:  # not contextlib.suppress: what it calls can be interrupted itself
                 time.sleep(1e-4)

@@ -53,6 +53,8 @@ class WaitingThread:
         Whether it is asleep, waits or is busy.
     calls : SimpleQueue
         Where it sleeps.
+    address : int
+        Of the post.
     """
 
     post: NDArray[Any]
