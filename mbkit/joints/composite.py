@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, final
 
 import attrs
@@ -275,6 +275,21 @@ class CompositeJoint(Joint):
     @functools.cached_property
     def _compiled(self) -> tuple[FloatArray, list[Any]] | None:
         """The parameters of the compiled forms, and the functions that they point to."""
+        functions: list[Any] = []
+
+        def address(_: str, function: Any) -> int:
+            functions.append(function)
+            return int(function.address)
+
+        parameters = self.parameters_with(address)
+        return None if parameters is None else (parameters, functions)
+
+    def parameters_with(self, address: Callable[[str, Any], int]) -> FloatArray | None:
+        """Return the members' functions, frames and parameters; None if a member is not compiled.
+
+        ``address(operation, function)`` says where a compiled form of a member lies. Of members
+        that are composite joints themselves it says the same.
+        """
         from mbkit.kernels.joints import composite
 
         members = [joint for joint in self.members if not _is_nothing(joint)]
@@ -282,21 +297,19 @@ class CompositeJoint(Joint):
         rows = np.zeros((len(members), size))
         first = composite.FIRST_MEMBER + rows.size
         numbers: list[FloatArray] = []
-        functions: list[Any] = []
         for row, joint in zip(rows, members, strict=True):
-            kernels, parameters, K = _forms(joint)
+            kernels, parameters, K = _forms(joint, address)
             if kernels is None:
                 return None
-            functions.append(kernels)
-            row[composite.MOTION] = kernels.motion.address
             for entry, name in (
+                (composite.MOTION, "motion"),
                 (composite.RETRACT, "retract"),
                 (composite.DIFFERENCE, "difference"),
                 (composite.DEXP_INV, "dexp_inv"),
                 (composite.RATES, "rates"),
             ):
                 function = getattr(kernels, name)
-                row[entry] = 0 if function is None else function.address
+                row[entry] = 0 if function is None else address(name, function)
             row[composite.POSITIONS] = joint.num_positions
             row[composite.VELOCITIES] = joint.num_velocities
             row[composite.STEPS] = joint.ndx
@@ -306,7 +319,7 @@ class CompositeJoint(Joint):
             first += len(parameters)
         start = [len(members), self.num_velocities]
         # one number more, so that every member's parameters begin inside
-        return np.concatenate([start, rows.ravel(), *numbers, [0.0]]), functions
+        return np.concatenate([start, rows.ravel(), *numbers, [0.0]])
 
 
 def _is_cached(joint: CompositeJoint, name: str) -> bool:
@@ -322,11 +335,15 @@ def _is_nothing(joint: Joint) -> bool:
     return joint.num_velocities == 0 and np.array_equal(joint.pose(np.zeros(0)), np.eye(4))
 
 
-def _forms(joint: Joint) -> tuple[JointKernels | None, FloatArray, FloatArray]:
+def _forms(
+    joint: Joint, address: Callable[[str, Any], int]
+) -> tuple[JointKernels | None, Any, FloatArray]:
     """Return the compiled forms, their parameters and the canonical frame of a member."""
     if moves_as(joint, ScrewMotion):
         product = ScrewProduct(joint.screw.reshape(1, 6), joint.position_units)
         return product.kernels(), product.parameters(), np.eye(4)
+    if moves_as(joint, CompositeJoint) and joint.screw_product is None:
+        return joint.kernels(), joint.parameters_with(address), joint.canonical_frame
     return joint.kernels(), np.asarray(joint.parameters(), np.float64), joint.canonical_frame
 
 

@@ -3388,7 +3388,7 @@ class System:
         -------
         ndarray, shape (..., nv)
             vddot. Exact to rounding where constraints and joints are mbkit's and compiled (no
-            `CompositeJoint`), and prescribed motions are derived; else by
+            `CompositeJoint` closes a loop), and prescribed motions are derived; else by
             differences, with an error of about 1e-10.
 
         Raises
@@ -3713,8 +3713,8 @@ class System:
         with one `axis`, as by q: they are small displacements of a free joint inserted between
         joint and body. By parameters of forces and constraints, by these placements of joints that
         close loops, and by time exact to rounding, if they are mbkit's, compiled for lanes, or
-        forces that give these derivatives, and no joint is one of your own or a
-        `CompositeJoint`; else, and by other parameters, by differences of eighth order of the
+        forces that give these derivatives, and no joint is one of your own, nor a `CompositeJoint`
+        that closes a loop; else, and by other parameters, by differences of eighth order of the
         equations of motion at fixed accelerations, to 1e-11 or so where these are smooth. The
         effect of time through prescribed joints follows from their jerks, which are exact where
         mbkit differentiates their motions, else differences of a given ``acceleration=``. Other
@@ -3991,11 +3991,10 @@ class System:
         touched, the derivative is that of one side. Forces in Python that give their derivatives
         take part (`Force.derivatives`).
 
-        Forces of the user that do not, and where a joint is the user's or a
-        `CompositeJoint`, all forces but those springs and dampers, are differentiated by central
-        differences of fourth order with steps of 1e-5: rounding leaves 1e-11 of the greatest of
-        them by rad or m, and a force that changes over a width w adds (1e-5/w)^4. Within 2e-5 of a
-        kink it is a mean of both sides.
+        Forces of the user that do not, and where a joint is the user's, all forces but those
+        springs and dampers, are differentiated by central differences of fourth order with steps of
+        1e-5: rounding leaves 1e-11 of the greatest of them by rad or m, and a force that changes
+        over a width w adds (1e-5/w)^4. Within 2e-5 of a kink it is a mean of both sides.
 
         Cost: O(forces) for springs and dampers in joints, O(p^2) for one across p joints; with
         other forces one pass of dual numbers for seven velocities and tangent entries, or four

@@ -130,8 +130,8 @@ def test_forces_on_dual_numbers():
     rng = np.random.default_rng(73)
     mech, single = tree(rng)
     forces = every_force(rng, mech, single)
-    joints = ("revolute", "planar", "universal", "translational", "constant velocity", "angles")
-    other = random_mechanism(rng, 8, joints)
+    kinds = "revolute", "planar", "universal", "translational", "constant velocity", "angles"
+    other = random_mechanism(rng, 9, (*kinds, "composite"))
     a, b, c = list(other.bodies)[2:8:2]
     between = [
         mb.Bushing("bushing", a, c, stiffness=range(1, 7), damping=range(1, 7)),

@@ -139,7 +139,7 @@ def test_states_and_places_of_loop_joints(kind):
     Angles choose among their sequences by case, which leaves no tape.
     """
     rng = np.random.default_rng(85)
-    tree = ("revolute", "spherical", "planar", "free")
+    tree = ("revolute", "spherical", "composite", "planar", "free")
     system, q = mobile_loops(rng, 7, [kind], tree=tree)
     system = system._blueprint.with_length(0.7)
     point = random_point(rng, system, q)

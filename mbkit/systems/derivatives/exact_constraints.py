@@ -12,9 +12,8 @@ import numpy as np
 from mbkit.kernels.constraints.layout import CONSTRAINT_SITE
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import TimedStates
+from mbkit.systems.memory.duals import dual_workspace, motions_are_dual
 from mbkit.systems.memory.lanes import (
-    dual_workspace,
-    motions_are_dual,
     record_in_lanes,
 )
 from mbkit.systems.memory.lanes_closure import (

@@ -16,11 +16,10 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.memory.callbacks import register
 from mbkit.systems.memory.dual_force import DualForceSlot
+from mbkit.systems.memory.duals import dual_workspace, motions_are_dual
 from mbkit.systems.memory.lanes import (
     LanesForces,
-    dual_workspace,
     forces_have_lanes,
-    motions_are_dual,
 )
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.joints import Joint
 from mbkit.kernels import layout
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.forces import ForceArrays
@@ -24,23 +25,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOTION_AND_STEPS",
+    "OF_JOINTS",
     "LanesForces",
     "LanesModel",
     "LanesWorkspace",
-    "dual_workspace",
     "forces_have_lanes",
-    "motions_are_dual",
 ]
 
 #: Forms of functions by address, with lanes: see `address_in_lanes`.
 EVALUATION = "sipppp"
 _FORCE = "sitpppp"
-_OF_JOINTS = {
+OF_JOINTS = {
     "motion": "icpppppp", "retract": "icppp", "difference": "icppp", "dexp_inv": "icppp",
 }  # fmt: skip
 
 #: What steps on the group ask of joints, with their motion.
-MOTION_AND_STEPS = tuple(_OF_JOINTS)
+MOTION_AND_STEPS = tuple(OF_JOINTS)
 
 
 @functools.cache  # numba takes 2 ms to read those of SCRATCH
@@ -102,9 +102,11 @@ class LanesModel:
         self.rooms: dict[int, int] = {}
         self._owners: list[Any] = []
         for i, joint in enumerate(arrays.joints):
-            kernels = None if joint is None or joint.screw_form() else joint.kernels()
+            if joint is None or joint.screw_form():
+                continue
+            kernels = joint.kernels()
             if kernels is not None:  # none that calls Python: see `batch_in_lanes`
-                self._install(i, {name: getattr(kernels, name) for name in functions})
+                self._install(i, joint, {name: getattr(kernels, name) for name in functions})
 
     def address_of(self, function: Callable[..., Any], form: str) -> int:
         """Return the address of a function compiled for the lanes; the first look compiles it."""
@@ -132,25 +134,23 @@ class LanesModel:
         self._owners.append(offsets)
         return array_address(offsets)
 
-    def _install(self, i: int, functions: dict[str, Any]) -> None:
+    def _install(self, i: int, joint: Joint, functions: dict[str, Any]) -> None:
         """Let a joint have these functions for lanes: its own, or what calls them one by one."""
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.joints import lane_by_lane
 
         row: Any = self.bodies[i]
         functions = {name: each for name, each in functions.items() if row[name]}
-        if self.lanes.branches or all(
-            getattr(each, "in_lanes", False) for each in functions.values()
-        ):
+        if all(getattr(each, "in_lanes", False) for each in functions.values()):
             for name, each in functions.items():
-                row[name] = self.address_of(each.function, _OF_JOINTS[name])
+                row[name] = self.address_of(each.function, OF_JOINTS[name])
             return
         parameters = called_one_by_one(row)
         self._owners.append(parameters)
         self.rooms[i] = room_for_one(row)
         row["parameters"] = array_address(parameters)
         for name in functions:
-            row[name] = self.address_of(getattr(lane_by_lane, name), _OF_JOINTS[name])
+            row[name] = self.address_of(getattr(lane_by_lane, name), OF_JOINTS[name])
 
     @functools.cached_property
     def forces(self) -> LanesForces:
@@ -162,23 +162,6 @@ class LanesModel:
         """Those that time loops call; they compute the others in place."""
         forces = self.arrays.forces
         return LanesForces(self, forces.order[forces.num_fields : forces.num_called])
-
-
-#: Modules of joints that compile for dual numbers as they are, but branch, which lanes cannot.
-_DUAL_ALONE = frozenset({"mbkit.kernels.joints.absolute.absolute_joint"})
-
-
-def motions_are_dual(arrays: SystemArrays) -> bool:
-    """Return whether the motions of all joints are compiled functions for dual numbers."""
-    kernels = [
-        joint.kernels() for joint in arrays.joints if not (joint is None or joint.screw_form())
-    ]
-    motions = [getattr(each, "motion", None) for each in kernels]
-    return all(
-        getattr(each, "in_lanes", False)
-        or getattr(getattr(each, "function", None), "__module__", None) in _DUAL_ALONE
-        for each in motions
-    )
 
 
 #: What functions of `mbkit.kernels.joints.lane_by_lane` have for parameters.
@@ -246,18 +229,6 @@ class LanesForces:
             kernels: Any = self._model.arrays.forces.forces[k].kernels() or python_force
             function = kernels.evaluate.function
             self.table[k]["function"] = self._model.address_of(function, _FORCE)
-
-
-def dual_workspace(arrays: SystemArrays) -> tuple[LanesModel, LanesWorkspace]:
-    """Return a system for dual numbers, and memory in which its states move along steps."""
-    from mbkit.kernels.duals import DUAL
-
-    world: Any = arrays.bodies[0]
-    nq, nv, ndx = (int(world[x]) for x in ("num_positions", "num_velocities", "ndx"))
-    model = LanesModel(arrays, DUAL, functions=("motion", "retract"))
-    workspace = LanesWorkspace(arrays, model)
-    workspace.have_trial(2 * nq + nv + ndx)
-    return model, workspace
 
 
 class LanesWorkspace:
