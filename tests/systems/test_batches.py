@@ -138,6 +138,46 @@ def test_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method):
         assert np.isnan(spoilt).any()
 
 
+#: What asks for rates of motion subspaces, which are in lanes where joints need no steps for them.
+OF_RATES = {
+    "coriolis_matrix": lambda s, a, **k: s.coriolis_matrix(a["q"], a["v"], **k),
+    "mass_matrix_rate": lambda s, a, **k: s.mass_matrix_rate(a["q"], a["v"], **k),
+    "christoffel": lambda s, a, **k: s.christoffel(a["q"], **k),
+}
+
+
+@pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
+def changing_case(request):
+    """A tree of all joints that need no steps, and states, some of them at rest."""
+    rng = np.random.default_rng(13)
+    coordinates = mb.RelativeCoordinates(representation=request.param)
+    kinds = [kind for kind in MAKERS if kind != "composite"]
+    system = random_mechanism(rng, len(kinds), kinds, reach=4).assemble(coordinates)
+    assert system.arrays.rates_need_no_steps
+    states = [random_state(rng, system) for _ in range(COUNT)]
+    names = ("q", "v", "vdot", "tau", "wrenches")
+    arguments = {name: np.array([getattr(s, name) for s in states]) for name in names}
+    arguments["v"][5:9] = 0.0
+    arguments["v"][20:30, rng.integers(0, system.nv, 10)] = 0.0
+    return system, arguments
+
+
+@pytest.mark.compiled  # uncompiled nothing is in lanes
+@pytest.mark.parametrize("method", OF_RATES)
+def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(
+    changing_case, method
+):
+    """Bit by bit; one that is not finite spoils no other."""
+    system, arguments = changing_case
+    call = OF_RATES[method]
+    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
+    np.testing.assert_array_equal(call(system, arguments), expected)
+    broken = {**arguments, "v": arguments["v"].copy()}
+    broken["v"][41] = np.nan
+    found = call(system, broken, on_error="nan")
+    np.testing.assert_array_equal(np.delete(found, 41, axis=0), np.delete(expected, 41, axis=0))
+
+
 #: What looks at constraints, in the same way.
 OF_CONSTRAINTS = {
     "residual": lambda s, a, **k: s.constraint_residual(a["q"], a["t"], **k),

@@ -30,7 +30,9 @@ from mbkit.kernels import vectors
 from mbkit.kernels.compile import at, helper
 from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.derivatives import screw_product
+from mbkit.kernels.elementary import all_lanes, select
 from mbkit.kernels.layout import TABLE
+from mbkit.kernels.pivot_orders import put
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import move_by_table, move_in_own_frame
 from mbkit.kernels.status import OK
@@ -167,16 +169,19 @@ def along_coordinates(joint, trials, change):
     trial = trials[1]
     first = row.first_velocity
     fastest = 0
+    fast = v[first]
     for c in range(row.num_velocities):
         trial[first + c] = v[first + c]
-        if abs(v[first + c]) > abs(v[first + fastest]):
-            fastest = c
+        is_faster = abs(v[first + c]) > abs(fast)
+        fastest = select(is_faster, c, fastest)
+        fast = select(is_faster, v[first + c], fast)
     clear(change, row.num_velocities)
-    size = abs(v[first + fastest])
-    if size == 0.0:
+    size = abs(fast)
+    if all_lanes(size == 0.0):
         return OK
     for c in range(row.num_velocities):
-        if c == fastest:
+        follows = (fastest == c) | (size == 0.0)  # from the others, or from no motion
+        if all_lanes(follows):
             continue
         for sign in range(-1, 2, 2):
             trial[first + c] = v[first + c] + sign * size
@@ -184,7 +189,8 @@ def along_coordinates(joint, trials, change):
             if status != OK:
                 return status
             for j in range(6):
-                change.S[c, j] += sign * body.bias[j] / (2.0 * size)
+                a = change.S[c, j]
+                change.S[c, j] = select(follows, a, a + sign * body.bias[j] / (2.0 * size))
         trial[first + c] = v[first + c]
     status = evaluate(joint, q, v)
     if status != OK:
@@ -193,7 +199,7 @@ def along_coordinates(joint, trials, change):
         others = 0.0
         for c in range(row.num_velocities):
             others += v[first + c] * change.S[c, j]  # zero yet for the fastest
-        change.S[fastest, j] = (2.0 * body.bias[j] - others) / v[first + fastest]
+        put(change.S[:, j], fastest, (2.0 * body.bias[j] - others) / fast, size != 0.0)
     w, u = joint_sum(row, body, v)
     for c in range(row.num_velocities):
         S = body.S[c]
@@ -215,13 +221,14 @@ def along_steps_of_motion(joint, trials, change):
     speed = 0.0
     for j in range(steps.shape[0]):
         speed = max(speed, abs(steps[j]))
-    if status != OK or speed == 0.0:
+    if status != OK or all_lanes(speed == 0.0):
         return status
+    size = select(speed == 0.0, 1.0, speed)  # what is at rest makes no step
     for k in range(1, 4):
         for sign in range(-1, 2, 2):
             status = set_rates(row, body, q, v, dx)
             for j in range(steps.shape[0]):
-                steps[j] *= sign * k * STEP / speed
+                steps[j] *= sign * k * STEP / size
             if status == OK:
                 status = step_from(row, body, q, dx, trial)
             if status == OK:

@@ -53,7 +53,9 @@ INERTIAL_REGRESSOR = Evaluation(
     "inertial_regressor", ("q", "v", "vdot"), "regressor",
     "derivatives.inertial_regressor",
 )  # fmt: skip
-CORIOLIS_MATRIX = Evaluation("coriolis_matrix", ("q", "v", ""), "M", "derivatives.coriolis_matrix")
+CORIOLIS_MATRIX = Evaluation(
+    "coriolis_matrix", ("q", "v", ""), "M", "derivatives.coriolis_matrix", in_lanes=True
+)
 CANONICAL_FORWARD_DYNAMICS = Evaluation(
     "canonical_forward_dynamics", ("q", "p", "tau"), "v and pdot", "momentum.canonical"
 )

@@ -12,6 +12,7 @@ from mbkit.systems.calls.evaluations import (
     CONSTRAINT_JACOBIAN,
     CONSTRAINT_SIZES,
     CONSTRAINT_STATE,
+    CORIOLIS_MATRIX,
     ENERGIES,
     FORWARD_DYNAMICS_DERIVATIVES,
     GENERALIZED_FORCES,
@@ -56,6 +57,9 @@ _OPTIONS = (0, LOADED)
 
 #: What is in lanes where the motion subspaces of all joints are constant.
 _OF_CONSTANT_SUBSPACES = (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVATIVES)
+
+#: What asks for rates of motion subspaces, in lanes where joints have them without a step.
+_OF_RATES = (CORIOLIS_MATRIX,)
 
 #: What looks at constraints, in lanes where all of these are.
 _OF_CONSTRAINTS = (CONSTRAINT_STATE, CONSTRAINT_JACOBIAN, CONSTRAINT_SIZES)
@@ -115,6 +119,9 @@ class BatchInLanes:
             workspace = LanesWorkspace(self._evaluator.arrays, self._model)
         if samples.what is GENERALIZED_FORCES:
             workspace.let_act(self._model.forces)
+        if samples.what in _OF_RATES and workspace.trial is None:
+            own = self._evaluator.arguments
+            workspace.have_trial(own.num_positions + own.num_velocities + own.ndx)
         if samples.what in _OF_CONSTRAINTS or samples.what in _OF_MULTIPLIERS:
             self._close(workspace, solving=samples.what in _OF_MULTIPLIERS)
         model, is_packed = self._model, samples.what is MASS_MATRIX
@@ -172,6 +179,8 @@ def _fits(arrays: SystemArrays, samples: Samples) -> bool:
     what, x = samples.what, samples.vectors[2]
     if what in _OF_CONSTANT_SUBSPACES:
         return arrays.has_constant_subspaces
+    if what in _OF_RATES:
+        return arrays.rates_need_no_steps
     if what is GENERALIZED_FORCES:
         forces = arrays.forces
         return bool(forces.forces) and forces_have_lanes(forces, forces.order[:-1])

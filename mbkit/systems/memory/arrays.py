@@ -118,6 +118,13 @@ class SystemArrays:
         return bool((self.bodies["constant"][1:] != 0).all())
 
     @functools.cached_property
+    def rates_need_no_steps(self) -> bool:
+        """Whether no joint has a motion subspace whose rate is found by steps along the motion."""
+        rows = self.bodies[1:]
+        adds = (rows["retract"] == 0) & (rows["rates"] == 0)
+        return bool(((rows["constant"] != 0) | (rows["product"] != 0) | adds).all())
+
+    @functools.cached_property
     def size_of_columns(self) -> int:
         """How many numbers a caller has for columns: of the mass matrix, or of derivatives."""
         from mbkit.kernels.derivatives import articulated_memory, branches
