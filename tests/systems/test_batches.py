@@ -178,6 +178,48 @@ def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(
     np.testing.assert_array_equal(np.delete(found, 41, axis=0), np.delete(expected, 41, axis=0))
 
 
+#: Series of higher order, in lanes where motion subspaces are constant on both sides of a joint.
+OF_SERIES = {
+    "jerks": lambda s, a, **k: s.jerks(a["q"], a["v"], a["vdot"], a["tau"], **k),
+    "body_derivatives": lambda s, a, **k: s.body_derivatives(
+        a["q"], np.stack([a["v"], a["vdot"], a["tau"], a["v"]], axis=-2), **k
+    ),
+    "jacobian_rate": lambda s, a, **k: s.jacobian_rate(
+        s.body_names[-1], a["q"], a["v"], a["vdot"], **k
+    ),
+    "inverse_dynamics_rate": lambda s, a, **k: s.inverse_dynamics_rate(
+        a["q"], a["v"], a["vdot"], a["tau"], **k
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
+def series_case(request):
+    """A tree of joints of constant motion subspaces, and many states of it."""
+    rng = np.random.default_rng(14)
+    coordinates = mb.RelativeCoordinates(representation=request.param)
+    mech = random_mechanism(rng, 10, CONSTANT, reach=4, turned_round=0.0)
+    system = mech.assemble(coordinates)
+    assert system.arrays.joint_pieces.are_none
+    states = [random_state(rng, system) for _ in range(COUNT)]
+    names = ("q", "v", "vdot", "tau")
+    return system, {name: np.array([getattr(s, name) for s in states]) for name in names}
+
+
+@pytest.mark.compiled  # uncompiled nothing is in lanes
+@pytest.mark.parametrize("method", OF_SERIES)
+def test_series_of_a_batch_are_those_of_its_samples(series_case, method):
+    """Bit by bit; one that is not finite spoils no other."""
+    system, arguments = series_case
+    call = OF_SERIES[method]
+    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
+    np.testing.assert_array_equal(call(system, arguments), expected)
+    broken = {**arguments, "v": arguments["v"].copy()}
+    broken["v"][41] = np.nan
+    found = call(system, broken, on_error="nan")
+    np.testing.assert_array_equal(np.delete(found, 41, axis=0), np.delete(expected, 41, axis=0))
+
+
 #: What looks at constraints, in the same way.
 OF_CONSTRAINTS = {
     "residual": lambda s, a, **k: s.constraint_residual(a["q"], a["t"], **k),

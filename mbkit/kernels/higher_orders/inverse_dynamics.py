@@ -107,8 +107,8 @@ def inverse_dynamics_rate(space, option, q, _v, given, out):
     count = plan.count
     nv = model[0].num_velocities
     q = positions(model, q)
-    memory, room = new_room(model, plan)
     given = as_array(given, count * nv + plan.num_given)
+    memory, room = new_room(model, plan, given)
     status = outward(space, option, q, given, count, memory, room)
     if status != OK:
         return status

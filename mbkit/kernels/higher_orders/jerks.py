@@ -8,8 +8,6 @@ With x = S v the body-fixed twist of a row in its parent, and x', x'' its rates,
 V, A and J are in the fields V, A and F of the scratch. Source: Mueller 2018, (13), (65).
 """
 
-import numpy as np
-
 from mbkit.kernels.compile import address_kernel, as_array, call_address, helper, records_at
 from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions
 from mbkit.kernels.higher_orders.layout import PLAN
@@ -17,6 +15,7 @@ from mbkit.kernels.higher_orders.memory import room_at, room_size
 from mbkit.kernels.higher_orders.motion import has_pieces, load_rates
 from mbkit.kernels.higher_orders.series import weighted_sum
 from mbkit.kernels.layout import BODY_FIXED, MIXED, SCREW, SPATIAL
+from mbkit.kernels.new_numbers import new_numbers
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass
@@ -155,7 +154,7 @@ def jerks(space, option, q, _v, given, out):
     if status != OK:
         return status
     changing = plan.num_pieces > 0
-    memory = np.empty(room_size(model, plan) if changing else 0)
+    memory = new_numbers(given, room_size(model, plan) if changing else 0)
     if changing:
         load_rates(given, 3, room_at(memory, model, 3, plan.num_pieces).rates)
     start(scratch, _ZERO)

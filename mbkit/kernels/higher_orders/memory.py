@@ -2,9 +2,8 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from mbkit.kernels.compile import helper
+from mbkit.kernels.new_numbers import new_numbers
 
 
 class Room(NamedTuple):
@@ -90,7 +89,7 @@ def room_at(memory, model, count, pieces):
 
 
 @helper
-def new_room(model, plan):
-    """Memory for an evaluation, and the room in it."""
-    memory = np.empty(room_size(model, plan))
+def new_room(model, plan, given):
+    """Memory for an evaluation, of numbers like the given ones, and the room in it."""
+    memory = new_numbers(given, room_size(model, plan))
     return memory, room_at(memory, model, plan.count, plan.num_pieces)

@@ -203,8 +203,8 @@ def body_derivatives(space, option, q, _v, given, out):
     plan = records_at(option, 1, PLAN)[0]
     model = bodies(space)
     count = plan.count
-    memory, room = new_room(model, plan)
     given = as_array(given, count * model[0].num_velocities + plan.num_given)
+    memory, room = new_room(model, plan, given)
     status = outward(space, option, positions(model, q), given, count, memory, room)
     if status == OK:
         write_rates(space, plan, room, as_matrix(out, count * frames(space).shape[0], 6))
@@ -257,8 +257,8 @@ def jacobian_rate(space, option, q, _v, given, out):
     count = plan.count
     nv = model[0].num_velocities
     q = positions(model, q)
-    memory, room = new_room(model, plan)
     given = as_array(given, (count - 1) * nv + plan.num_given)
+    memory, room = new_room(model, plan, given)
     status = outward(space, option, q, given, count - 1, memory, room)
     if status != OK:
         return status

@@ -25,8 +25,8 @@ def motion_subspace_rates(space, option, q, _v, given, out):
     count = plan.count
     nv = model[0].num_velocities
     q = positions(model, q)
-    memory, room = new_room(model, plan)
     given = as_array(given, (count - 1) * nv + plan.num_given)
+    memory, room = new_room(model, plan, given)
     load_rates(given, count - 1, room.rates)
     factor = factorial(count - 1)
     owners = integers_at(plan.body, model.shape[0])

@@ -70,10 +70,13 @@ JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", in_lanes=True)
 APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
 
 BODY_DERIVATIVES = Evaluation(
-    "body_derivatives", ("q", "", "series"), "body derivatives", module="higher_orders.motion"
+    "body_derivatives", ("q", "", "series"), "body derivatives", "higher_orders.motion",
+    in_lanes=True,
+)  # fmt: skip
+JERKS = Evaluation("jerks", ("q", "", "series"), "twists", "higher_orders.jerks", in_lanes=True)
+JACOBIAN_RATE = Evaluation(
+    "jacobian_rate", ("q", "", "series"), "jacobian", "higher_orders.motion", in_lanes=True
 )
-JERKS = Evaluation("jerks", ("q", "", "series"), "twists", module="higher_orders.jerks")
-JACOBIAN_RATE = Evaluation("jacobian_rate", ("q", "", "series"), "jacobian", "higher_orders.motion")
 MOTION_SUBSPACE_RATES = Evaluation(
     "motion_subspace_rates",
     ("q", "", "series"),
@@ -81,8 +84,9 @@ MOTION_SUBSPACE_RATES = Evaluation(
     module="higher_orders.subspaces",
 )
 INVERSE_DYNAMICS_RATE = Evaluation(
-    "inverse_dynamics_rate", ("q", "", "series"), "tau", module="higher_orders.inverse_dynamics"
-)
+    "inverse_dynamics_rate", ("q", "", "series"), "tau", "higher_orders.inverse_dynamics",
+    in_lanes=True,
+)  # fmt: skip
 MOTION_SUBSPACES = Evaluation(
     "motion_subspaces", ("q", "", ""), "motion subspaces", module="recursions.motion_subspaces"
 )

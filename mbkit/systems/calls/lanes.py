@@ -8,6 +8,7 @@ import numpy as np
 
 from mbkit.kernels.layout import LOADED
 from mbkit.systems.calls.evaluations import (
+    BODY_DERIVATIVES,
     CONSTRAINED_DYNAMICS,
     CONSTRAINT_JACOBIAN,
     CONSTRAINT_SIZES,
@@ -18,7 +19,10 @@ from mbkit.systems.calls.evaluations import (
     GENERALIZED_FORCES,
     HYBRID_DYNAMICS,
     INVERSE_DYNAMICS_DERIVATIVES,
+    INVERSE_DYNAMICS_RATE,
     JACOBIAN,
+    JACOBIAN_RATE,
+    JERKS,
     MASS_MATRIX,
     MOMENTUM,
     POSES,
@@ -52,8 +56,14 @@ LEAST_CLOSED = 1024
 
 _OF_STATES = (ENERGIES, MOMENTUM)
 
-#: Options of dynamics that kernels have in lanes. That of the Jacobian is the number of a body.
+#: Options of dynamics that kernels have in lanes.
 _OPTIONS = (0, LOADED)
+
+#: Series of higher order, in lanes where motion subspaces are constant on both sides of a joint.
+_OF_SERIES = (BODY_DERIVATIVES, INVERSE_DYNAMICS_RATE, JACOBIAN_RATE, JERKS)
+
+#: What has any option: the number of a body, or the address of a plan.
+_OF_ANY_OPTION = (JACOBIAN, *_OF_SERIES)
 
 #: What is in lanes where the motion subspaces of all joints are constant.
 _OF_CONSTANT_SUBSPACES = (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVATIVES)
@@ -179,6 +189,8 @@ def _fits(arrays: SystemArrays, samples: Samples) -> bool:
     what, x = samples.what, samples.vectors[2]
     if what in _OF_CONSTANT_SUBSPACES:
         return arrays.has_constant_subspaces
+    if what in _OF_SERIES:
+        return arrays.joint_pieces.are_none
     if what in _OF_RATES:
         return arrays.rates_need_no_steps
     if what is GENERALIZED_FORCES:
@@ -210,7 +222,7 @@ def batch_in_lanes(
         UNCOMPILED
         or not _is_in_lanes(samples.what, evaluator)
         or samples.count < _least_samples(samples.what, evaluator)
-        or (option not in _OPTIONS and samples.what is not JACOBIAN)
+        or (option not in _OPTIONS and samples.what not in _OF_ANY_OPTION)
         or evaluator.calls_python
     ):
         return None

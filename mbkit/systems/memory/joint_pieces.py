@@ -77,6 +77,11 @@ class JointPieces:
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return cls(table, first, tuple(given), owners)
 
+    @property
+    def are_none(self) -> bool:
+        """Whether no joint has a motion subspace that changes, seen from either side."""
+        return len(self.table) == 1
+
     def num_given(self, count: int) -> int:
         """Return how many numbers all given joints have, for series of `count` terms."""
         sizes = (each.velocities.stop - each.velocities.start for each in self.given)
