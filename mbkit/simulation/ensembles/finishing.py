@@ -46,26 +46,25 @@ def finish(block: Block, plan: Plan, gathered: Gathered, run_of: RunOf) -> None:
     """Fill in what follows from the states of the runs of a block, of some runs at once."""
     lengths = gathered.lengths[block.first : block.last]
     there = np.flatnonzero(lengths)  # those that were started
+    for length in np.unique(lengths[there]):  # the rest is sound too: arrays are taken whole
+        places = np.flatnonzero(lengths == length)
+        for part in block.rows:
+            part[places, length:] = part[places, :1]
     size = max(1, AT_ONCE // (plan.num_rows + plan.sampled.size))
     for first in range(0, there.size, size):
-        some = there[first : first + size]
-        for place in some[lengths[some] < lengths[some].max()]:
-            for part in block.rows:
-                part[place, lengths[place] : lengths[some].max()] = part[place, 0]
-        _finish(block, some, plan, gathered, run_of)
+        _finish(block, there[first : first + size], plan, gathered, run_of)
 
 
 def _finish(block: Block, there: Any, plan: Plan, gathered: Gathered, run_of: RunOf) -> None:
     numbers = block.first + there
-    width = int(gathered.lengths[numbers].max())
-    rows = Rows(*(_chosen(part, there)[:, :width] for part in block.rows))
+    rows = Rows(*(_chosen(part, there) for part in block.rows))
     samples = Rows(*(part[:, :0] for part in rows))
     if plan.sampled.size:
         samples = _samples(block, plan, there, gathered, run_of)
     energy, further = (_terms(each, numbers, gathered, run_of) for each in (rows, samples))
     names = ("kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")
     for name, each in zip(names, energy, strict=True):
-        gathered.rows[name][numbers, :width] = each
+        gathered.rows[name][numbers] = each
     _put_constraints(rows, numbers, gathered, run_of)
     _put_outputs(rows, numbers, gathered, run_of)
     _look(rows, numbers, gathered, run_of)
@@ -114,9 +113,8 @@ def _note(number: int, error: BaseException | None, gathered: Gathered) -> None:
 
 def _put_constraints(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
     """Put multipliers and residuals of the constraints in their places."""
-    width = rows.t.shape[1]
     if gathered.members.system.num_velocity_constraints == 0:
-        gathered.rows["residuals"][numbers, :width] = 0.0
+        gathered.rows["residuals"][numbers] = 0.0
         return
     if not gathered.members.parameters and _put_at_once(rows, numbers, gathered, run_of):
         return

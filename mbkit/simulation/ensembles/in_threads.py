@@ -117,7 +117,7 @@ class Block:
         t, q, v = (gathered.rows[name][first:last] for name in ("t", "q", "v"))
         start = len(plan.at_start)
         t[:, :start], t[:, start : start + len(plan.times)] = plan.at_start, plan.times
-        work, multipliers = np.empty((n, plan.num_rows, 2)), np.empty((n, plan.num_rows, m))
+        work, multipliers = np.empty((*t.shape, 2)), np.empty((*t.shape, m))
         self.rows = Rows(t, q, v, work, multipliers)
         self.samples = (
             np.empty((n, s, system.nq)), np.empty((n, s, system.nv)), np.empty((n, s, 2)),
