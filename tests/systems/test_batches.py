@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.systems.forms.momentum_form import velocities_in_world
 from tests.constraints.examples import EXAMPLES
 from tests.constraints.loops import random_loops
 from tests.every_representation import REPRESENTATIONS
@@ -143,6 +144,12 @@ OF_RATES = {
     "coriolis_matrix": lambda s, a, **k: s.coriolis_matrix(a["q"], a["v"], **k),
     "mass_matrix_rate": lambda s, a, **k: s.mass_matrix_rate(a["q"], a["v"], **k),
     "christoffel": lambda s, a, **k: s.christoffel(a["q"], **k),
+    "canonical_forward_dynamics": lambda s, a, **k: np.stack(
+        mb.MomentumForm(s).canonical_forward_dynamics(a["q"], a["v"], a["tau"], **k), axis=-1
+    ),
+    "velocities of momenta in the world": lambda s, a, **k: velocities_in_world(
+        s.evaluator, a["q"], a["v"]
+    ),
 }
 
 

@@ -11,6 +11,8 @@ S_k . ad_V^T P_i. No bias force appears.
 Source: Mueller 2018, (79), of which the second half is differentiated; Featherstone 2008, 7.3.
 """
 
+from typing import Any
+
 from mbkit.kernels.body_fixed.operators import (
     add_column,
     column_inertia,
@@ -19,8 +21,19 @@ from mbkit.kernels.body_fixed.operators import (
     inertia_to_parent,
     to_parent,
 )
-from mbkit.kernels.compile import address_kernel, as_array, floats_at, helper
+
+# numba's own, through the one door to it
+from mbkit.kernels.compile import (  # type: ignore[attr-defined]
+    UNCOMPILED,
+    address_kernel,
+    as_array,
+    floats_at,
+    helper,
+    of_one,
+    overload,
+)
 from mbkit.kernels.derivatives.joint_changes import Joint, along_motion
+from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.evaluation_form import EVALUATION, positions, vector
 from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.layout import STAGE_SIZE
@@ -40,8 +53,8 @@ from mbkit.kernels.recursions.hinges import (
     is_hinge,
 )
 from mbkit.kernels.recursions.inertias import (
-    NEGLIGIBLE,
     articulated_times,
+    negligible,
     set_rigid,
     subtract_outer,
 )
@@ -108,9 +121,9 @@ def eliminate(row, scratch, body, p, motion, g):
         column = scratch[k]
         U = column.U
         inertia, size = column_inertia(row, body, c, U)
-        limit = NEGLIGIBLE * size
-        if not inertia > limit:
-            return failure(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
+        limit = negligible(inertia) * size
+        if not all_lanes(inertia > limit):
+            return failure(SINGULAR_INERTIA if any_lane(inertia <= limit) else NOT_FINITE, k)
         column.D = 1.0 / inertia
         given = column_power(row, body, c, t, f) if motion != OTHER else p[k]
         column.u = given - column_power(row, body, c, angular(body.F), linear(body.F))
@@ -194,8 +207,16 @@ def weight_in_world(body, g):
 
 
 @helper
-def momenta_inward(model, scratch, p, option):
+def motion_of_row(space, i):
+    """`motion_on_world` of a joint."""
+    return motion_on_world(bodies(space)[i], scratch_of(space)[i])
+
+
+@helper
+def momenta_inward(space, p, option):
     """From the tips to the world: articulated inertias, and what p leaves for each velocity."""
+    model = bodies(space)
+    scratch = scratch_of(space)
     g = load(model[0].gravity)
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
@@ -203,13 +224,37 @@ def momenta_inward(model, scratch, p, option):
         if is_hinge(row):
             status = eliminate_hinge(row, scratch, body, p)
         else:
-            motion = motion_on_world(row, body) if (option & IN_WORLD) != 0 else OTHER
+            motion = of_one(motion_of_row, (space, i)) if (option & IN_WORLD) != 0 else OTHER
             status = eliminate(row, scratch, body, p, motion, g)
         if status != OK:
             return status
         if row.parent != 0:
             pass_inward(row, body, scratch[row.parent])
     return OK
+
+
+def results(found, nv, option):
+    """The arrays of v and of the rates of p; those of lanes are never apart."""
+    if (option & APART) != 0:
+        addresses = as_array(found, 2)
+        return floats_at(whole(addresses[0]), nv), floats_at(whole(addresses[1]), nv)
+    both = as_array(found, 2 * nv)
+    return both[:nv], both[nv:]
+
+
+if not UNCOMPILED:
+    _INLINE: Any = {"error_model": "numpy", "forceinline": True}
+
+    @overload(results, jit_options=_INLINE)
+    def _results(found, nv, option):
+        if not hasattr(found.dtype, "number"):
+            return results
+
+        def of_lanes(found, nv, option):
+            both = as_array(found, 2 * nv)
+            return both[:nv], both[nv:]
+
+        return of_lanes
 
 
 @address_kernel(EVALUATION)
@@ -225,20 +270,13 @@ def canonical_forward_dynamics(space, option, q, p, tau, found):
     nv = model[0].num_velocities
     p = vector(space, p)
     tau = vector(space, tau)
-    if (option & APART) != 0:
-        addresses = as_array(found, 2)
-        v = floats_at(whole(addresses[0]), nv)
-        pdot = floats_at(whole(addresses[1]), nv)
-    else:
-        both = as_array(found, 2 * nv)
-        v = both[:nv]
-        pdot = both[nv:]
+    v, pdot = results(found, nv, option)
     q = positions(model, q)
     status = joint_pass(model, scratch, q, at_rest(space))
     if status != OK:
         return status
     set_inertias(model, scratch)
-    status = momenta_inward(model, scratch, p, option)
+    status = momenta_inward(space, p, option)
     if status != OK:
         return status
     g = load(model[0].gravity)
@@ -250,7 +288,7 @@ def canonical_forward_dynamics(space, option, q, p, tau, found):
         w, u = move(row, scratch, body, parent, v)
         store(body.A, _ZERO, rotate_back(body.R, linear(parent.A)))  # gravity
         k = row.first_velocity
-        motion = motion_on_world(row, body) if (option & IN_WORLD) != 0 else OTHER
+        motion = of_one(motion_of_row, (space, i)) if (option & IN_WORLD) != 0 else OTHER
         if motion != OTHER:
             t, f = weight_in_world(body, g)
             s = to_reference(row, body, motion, g)

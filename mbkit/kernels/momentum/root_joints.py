@@ -20,6 +20,7 @@ knows of no r. dc/dt x force = 0 for the centre c.
 """
 
 from mbkit.kernels.compile import floats_at, helper
+from mbkit.kernels.elementary import all_lanes
 from mbkit.kernels.layout import OWN_FRAME_P, OWN_FRAME_SIZE
 from mbkit.kernels.vectors import (
     add,
@@ -115,7 +116,7 @@ def to_reference(row, body, motion, g):
         own = floats_at(row.own_frame, OWN_FRAME_SIZE)
         centre = rotate_back(own[:OWN_FRAME_P].reshape((3, 3)), load(own[OWN_FRAME_P:]))
         return scale(-1.0, rotate(body.R, centre))
-    if dot(g, g) == 0.0 or body.mass == 0.0:
+    if dot(g, g) == 0.0 or all_lanes(body.mass == 0.0):
         return scale(-1.0, load(body.p))
     return scale(1.0 / body.mass, rotate(body.R, load(body.first_moment)))
 

@@ -57,8 +57,9 @@ CORIOLIS_MATRIX = Evaluation(
     "coriolis_matrix", ("q", "v", ""), "M", "derivatives.coriolis_matrix", in_lanes=True
 )
 CANONICAL_FORWARD_DYNAMICS = Evaluation(
-    "canonical_forward_dynamics", ("q", "p", "tau"), "v and pdot", "momentum.canonical"
-)
+    "canonical_forward_dynamics", ("q", "p", "tau"), "v and pdot", "momentum.canonical",
+    in_lanes=True,
+)  # fmt: skip
 MOMENTA_IN_WORLD = Evaluation("momenta_in_world", ("q", "p", ""), "p", "momentum.canonical")
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M", in_lanes=True)
 MASS_ACTION = Evaluation(

@@ -9,6 +9,7 @@ import numpy as np
 from mbkit.kernels.layout import LOADED
 from mbkit.systems.calls.evaluations import (
     BODY_DERIVATIVES,
+    CANONICAL_FORWARD_DYNAMICS,
     CONSTRAINED_DYNAMICS,
     CONSTRAINT_JACOBIAN,
     CONSTRAINT_SIZES,
@@ -69,7 +70,7 @@ _OF_ANY_OPTION = (JACOBIAN, *_OF_SERIES)
 _OF_CONSTANT_SUBSPACES = (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVATIVES)
 
 #: What asks for rates of motion subspaces, in lanes where joints have them without a step.
-_OF_RATES = (CORIOLIS_MATRIX,)
+_OF_RATES = (CANONICAL_FORWARD_DYNAMICS, CORIOLIS_MATRIX)
 
 #: What looks at constraints, in lanes where all of these are.
 _OF_CONSTRAINTS = (CONSTRAINT_STATE, CONSTRAINT_JACOBIAN, CONSTRAINT_SIZES)
@@ -176,6 +177,13 @@ def _least_samples(what: Evaluation, evaluator: Evaluator) -> int:
     return LEAST_CLOSED if what in _OF_MULTIPLIERS else LEAST_SAMPLES
 
 
+def _has_option(what: Evaluation, option: int) -> bool:
+    """Return whether a function has an option in lanes: momenta in the world are for time loops."""
+    if what is CANONICAL_FORWARD_DYNAMICS:
+        return option == 0
+    return option in _OPTIONS or what in _OF_ANY_OPTION
+
+
 def _is_in_lanes(what: Evaluation, evaluator: Evaluator) -> bool:
     """Return whether a function is computed in lanes; poses where they are of single precision."""
     return what.in_lanes or (what is POSES and evaluator.doubles is not None)
@@ -222,7 +230,7 @@ def batch_in_lanes(
         UNCOMPILED
         or not _is_in_lanes(samples.what, evaluator)
         or samples.count < _least_samples(samples.what, evaluator)
-        or (option not in _OPTIONS and samples.what not in _OF_ANY_OPTION)
+        or not _has_option(samples.what, option)
         or evaluator.calls_python
     ):
         return None
