@@ -1,4 +1,7 @@
-"""Executors: where the tasks of a study run, in this process, in others, or on other machines."""
+"""Executors: where the tasks of a study run, in this process, in others, or on other machines.
+
+How the samples of a batch are shared among threads stands in `mbkit.systems.calls.batches`.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -20,7 +20,7 @@ from mbkit.simulation.start import initial_state, number_of_steps
 from mbkit.studies.changes import entry_of, with_entries
 from mbkit.studies.laboratory.directory import code_of, digest
 from mbkit.systems import System
-from mbkit.systems.calls.by_name import entries_of
+from mbkit.systems.calls.by_name import slice_of_name
 
 __all__ = ["Varied", "check_count", "distribution", "row_of", "varied_of"]
 
@@ -105,11 +105,11 @@ class Varied:
             kept[kind] = dict.fromkeys((*self.held.get(kind, ()), *varied))
         t = self.t_span[0]
         q = system.close_loops(q, fixed=list(kept["q"]), t=t)
-        rates = {name: v[entries_of(system, "v", name)] for name in kept["v"]}
+        rates = {name: v[slice_of_name(system, "v", name)] for name in kept["v"]}
         return q, system.consistent_velocity(rates, q, v, t=t)
 
     def _entry(self, kind: str, name: str) -> slice:
-        found = entries_of(self.system, kind, name)
+        found = slice_of_name(self.system, kind, name)
         if found.stop - found.start != 1:
             raise UsageError(
                 f"vary: '{kind}.{name}' has {found.stop - found.start} numbers; name one of them, "

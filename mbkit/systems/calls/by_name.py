@@ -16,7 +16,7 @@ from mbkit.systems.calls.arguments import Floats
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["entries_of", "fill", "fill_all", "vector"]
+__all__ = ["fill", "fill_all", "slice_of_name", "vector"]
 
 
 def vector(system: System, given: Any, kind: str, start: Floats, who: str) -> Floats:
@@ -66,7 +66,7 @@ def fill(system: System, vector: Floats, kind: str, name: str, value: Any) -> No
     for number in numbers:
         if type(number) not in (int, float) or not _is_finite(number):
             raise UsageError(f"must be a finite number, or an array of them, got {value!r}.")
-    entries = entries_of(system, kind, name)
+    entries = slice_of_name(system, kind, name)
     count = entries.stop - entries.start
     if count == 0:
         raise UsageError(f"joint '{name}' takes no numbers; leave it out.")
@@ -87,7 +87,7 @@ def _is_finite(number: float) -> bool:
         return False
 
 
-def entries_of(system: System, kind: str, name: str) -> slice:
+def slice_of_name(system: System, kind: str, name: str) -> slice:
     """Return where the numbers of a joint, or of one of its entries, are; NameUnknownError."""
     names = system.position_names if kind == "q" else system.velocity_names
     place = system.position_slice if kind == "q" else system.velocity_slice
