@@ -8,8 +8,6 @@ import pytest
 from mbkit.kernels.compile import call_address, floats, helper, int64, integers, kernel
 from mbkit.kernels.elementary import all_lanes, any_lane, arctan2, select, sin_cos, sqrt
 
-pytestmark = pytest.mark.compiled
-
 #: Numbers that functions and comparisons treat otherwise than others, and numbers of any size.
 SPECIAL = (0.0, -0.0, 1.0, -1.0, math.pi, 1e6, 1.1e6, -3e7, 1e300, 5e-324, math.inf, math.nan)
 
@@ -70,7 +68,8 @@ def one_by_one(x, y, scale, out, statuses):
 @pytest.mark.parametrize("width", [2, 4, 8])
 def test_operations_have_the_bits_of_doubles(width):
     """Of numbers that are none too, and of angles for which the library is asked."""
-    from mbkit.kernels.lanes import Lanes, address_in_lanes
+    from mbkit.kernels.lanes import Lanes
+    from mbkit.systems.memory.lane_functions import address_in_lanes
 
     function = address_in_lanes(operations, "ppcp", Lanes(width))
     count = 64
@@ -89,6 +88,7 @@ def test_operations_have_the_bits_of_doubles(width):
         assert status == 1 * any(some) + 2 * all(some)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("width", [8, 16])
 def test_operations_in_single_precision_are_off_by_roundings(width):
     """Of the largest of the numbers that an operation adds."""
@@ -120,6 +120,7 @@ def aligned(size):
     return memory[first : first + size]
 
 
+@pytest.mark.compiled
 def test_a_branch_that_lanes_do_not_share_does_not_compile():
     """A mask has no truth value."""
     from numba.core.errors import TypingError

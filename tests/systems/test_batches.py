@@ -169,7 +169,7 @@ def changing_case(request):
     return system, arguments
 
 
-@pytest.mark.compiled  # uncompiled nothing is in lanes
+@pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", OF_RATES)
 def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(
     changing_case, method

@@ -10,8 +10,6 @@ from mbkit.systems.calls import batches, lanes
 from tests.constraints.closed_mechanisms import four_bar
 from tests.trees import random_mechanism, random_state
 
-pytestmark = pytest.mark.compiled
-
 COUNT = 40
 
 KINDS = (

@@ -30,6 +30,7 @@ from mbkit.systems.calls.evaluations import (
     SOLVED_DYNAMICS,
     Evaluation,
 )
+from mbkit.systems.memory.lane_functions import address_in_lanes, caller
 from mbkit.systems.memory.lanes import (
     EVALUATION,
     LanesModel,
@@ -117,7 +118,7 @@ class BatchInLanes:
         from mbkit.kernels.calls import batches_in_lanes, batches_in_single_lanes
 
         if self._evaluator.doubles is None:
-            return batches_in_lanes.batch_in_lanes
+            return caller(batches_in_lanes.batch_in_lanes)
         if samples.vectors[0].dtype == np.float32:
             return batches_in_single_lanes.batch_of_singles
         return batches_in_single_lanes.batch_of_doubles
@@ -137,7 +138,8 @@ class BatchInLanes:
             self._close(workspace, solving=samples.what in _OF_MULTIPLIERS)
         model, is_packed = self._model, samples.what is MASS_MATRIX
         offsets, count = model.packed if is_packed else model.in_order(num_results)
-        sizes = [rows.shape[1] for rows in samples.vectors] + [count]
+        # what is packed is looked at as a whole matrix too, though nobody touches the rest
+        sizes = [rows.shape[1] for rows in samples.vectors] + [max(count, num_results)]
         rooms = [workspace.room(k, size) for k, size in enumerate(sizes)]
         if self._evaluator.doubles is not None:
             rooms.append(workspace.room(len(sizes), sum(sizes[:-1]) + num_results))
@@ -227,7 +229,7 @@ def batch_in_lanes(
     from mbkit.kernels.compile import UNCOMPILED
 
     if (
-        UNCOMPILED
+        (UNCOMPILED and evaluator.doubles is not None)
         or not _is_in_lanes(samples.what, evaluator)
         or samples.count < _least_samples(samples.what, evaluator)
         or not _has_option(samples.what, option)
@@ -239,7 +241,6 @@ def batch_in_lanes(
     made = [evaluator.made(address) for address in (function, apply) if address]
     if not is_written(made[0].function):
         return None
-    from mbkit.kernels.lanes import address_in_lanes
     from mbkit.kernels.recursions.composite_body import PACKED
 
     model = evaluator.lanes_model

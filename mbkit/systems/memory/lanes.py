@@ -12,6 +12,7 @@ from mbkit.joints import Joint
 from mbkit.kernels import layout
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.forces import ForceArrays
+from mbkit.systems.memory.lane_functions import address_in_lanes, is_for_lanes
 from mbkit.systems.memory.packing import packed_mass_matrix
 from mbkit.systems.memory.workspace import (
     install_forces,
@@ -96,7 +97,7 @@ class LanesModel:
     ) -> None:
         self.lanes = lanes
         self.arrays = arrays
-        self._space = {} if space is None else {"space": space}
+        self._space = space
         self._in_order: dict[int, tuple[int, int]] = {}
         self.bodies = arrays.bodies.copy()
         self.rooms: dict[int, int] = {}
@@ -110,9 +111,7 @@ class LanesModel:
 
     def address_of(self, function: Callable[..., Any], form: str) -> int:
         """Return the address of a function compiled for the lanes; the first look compiles it."""
-        from mbkit.kernels.lanes import address_in_lanes
-
-        return address_in_lanes(function, form, self.lanes, **self._space)
+        return address_in_lanes(function, form, self.lanes, self._space)
 
     @functools.cached_property
     def packed(self) -> tuple[int, int]:
@@ -141,7 +140,7 @@ class LanesModel:
 
         row: Any = self.bodies[i]
         functions = {name: each for name, each in functions.items() if row[name]}
-        if all(getattr(each, "in_lanes", False) for each in functions.values()):
+        if all(map(is_for_lanes, functions.values())):
             for name, each in functions.items():
                 row[name] = self.address_of(each.function, OF_JOINTS[name])
             return
@@ -188,7 +187,7 @@ def room_for_one(row: Any) -> int:
 def forces_have_lanes(forces: ForceArrays, rows: Iterable[int]) -> bool:
     """Return whether some of the forces, by their rows, are compiled functions for lanes."""
     kernels = [forces.forces[k].kernels() for k in rows]
-    return all(each is not None and getattr(each.evaluate, "in_lanes", False) for each in kernels)
+    return all(each is not None and is_for_lanes(each.evaluate) for each in kernels)
 
 
 class LanesForces:
@@ -326,7 +325,9 @@ class LanesWorkspace:
     def numbers(self, size: int) -> Any:
         """Return memory for so many numbers of each sample, (size, width)."""
         width = self._width
-        return self._lines(size * width)[: size * width].reshape(size, width)
+        found = self._lines(size * width)[: size * width].reshape(size, width)
+        self._kept.append(found)  # Python finds it again by its address while it lives
+        return found
 
     def _lines(self, size: int) -> Any:
         """Return zeros in whole lines of the cache, kept as long as the workspace."""

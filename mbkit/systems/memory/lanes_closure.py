@@ -12,6 +12,7 @@ from mbkit.constraints import PrescribedPoint, PrescribedPose
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import SCRATCH, SCREW
 from mbkit.systems.memory.closure import ClosureArrays, ClosureMemory
+from mbkit.systems.memory.lane_functions import address_in_lanes, is_for_lanes
 from mbkit.systems.memory.lanes import (
     called_one_by_one,
     lines,
@@ -65,7 +66,7 @@ def _is_dual_joint(row: Any, joint: Joint | None) -> bool:
 
 def is_in_lanes(arrays: ClosureArrays) -> bool:
     """Return whether all constraints, besides loop joints, are written for lanes."""
-    return all(getattr(each.kernel(), "in_lanes", False) for each in arrays.objects)
+    return all(is_for_lanes(each.kernel()) for each in arrays.objects)
 
 
 class LanesClosureModel:
@@ -92,7 +93,6 @@ class LanesClosureModel:
     def __init__(self, arrays: ClosureArrays, lanes: Any, representation: Representation) -> None:
         from mbkit.kernels.constraints.evaluate import constraint_rows
         from mbkit.kernels.constraints.kinds.form import CONSTRAINT_FORM
-        from mbkit.kernels.lanes import address_in_lanes
 
         assert len(CONSTRAINT_FORM) == len(_CONSTRAINT)
         self.arrays = arrays
@@ -117,7 +117,6 @@ class LanesClosureModel:
     def functions(self) -> Mapping[str, int]:
         """The addresses of what finds multipliers; see `CLOSURE`."""
         from mbkit.kernels.constraints.solve.dynamics import free_motion_and_rows
-        from mbkit.kernels.lanes import address_in_lanes
 
         own, solver = self._representation, self.arrays.solver_kernels()
         functions: dict[str, tuple[Any, str]] = {
@@ -140,7 +139,6 @@ class LanesClosureModel:
         """Let a joint have functions for lanes: a motion of its own, or what calls one by one."""
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.joints import lane_by_lane
-        from mbkit.kernels.lanes import address_in_lanes
 
         row: Any = self.joints[i]
         kernels = joint.kernels()
@@ -153,7 +151,7 @@ class LanesClosureModel:
         self._owners.append(one_by_one)
         self.rooms[i] = room_for_one(row)
         motion: Any = kernels.motion
-        if not getattr(motion, "in_lanes", False):
+        if not is_for_lanes(motion):
             motion = lane_by_lane.motion
             row["parameters"] = array_address(one_by_one)
         row["motion"] = address_in_lanes(getattr(motion, "function", motion), _MOTION, self.lanes)

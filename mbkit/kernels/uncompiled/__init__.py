@@ -1,0 +1,1 @@
+"""Kernels for lanes where Python runs them: numbers, memory, and copies of kernels for these."""

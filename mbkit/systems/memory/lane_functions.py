@@ -1,0 +1,60 @@
+"""Functions for lanes by their addresses: compiled, or copies where Python runs the kernels."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mbkit.kernels.compile import FunctionAddress
+
+__all__ = ["address_in_lanes", "caller", "is_for_lanes"]
+
+
+def address_in_lanes(function: Callable[..., Any], form: str, lanes: Any, space: Any = None) -> int:
+    """Return the address of a function for lanes; see `mbkit.kernels.lanes.address_in_lanes`.
+
+    Where nothing is compiled it is that of a copy which computes with arrays, one number of each
+    sample (`mbkit.kernels.uncompiled`).
+    """
+    from mbkit.kernels import lanes as compiled
+    from mbkit.kernels.compile import UNCOMPILED
+
+    space = compiled.LanesAddress if space is None else space
+    if not UNCOMPILED:
+        return compiled.address_in_lanes(function, form, lanes, space)
+    from mbkit.kernels.uncompiled.copies import address_in_lanes as in_python
+
+    return in_python(function, form, lanes, space)
+
+
+def caller(kernel: FunctionAddress) -> FunctionAddress:
+    """Return what takes chunks of batches in lanes, a function of the form "ii" by address."""
+    from mbkit.kernels.compile import UNCOMPILED
+
+    if not UNCOMPILED:
+        return kernel
+    from mbkit.kernels.uncompiled.copies import copied
+
+    return copied(kernel, "ii")
+
+
+def is_for_lanes(kernel: Any) -> bool:
+    """Return whether a function of a table, by its `FunctionAddress`, is written for lanes."""
+    from mbkit.kernels.compile import UNCOMPILED
+
+    if kernel is None or not UNCOMPILED:
+        return bool(getattr(kernel, "in_lanes", False))
+    return _says_so(getattr(kernel, "function", None))
+
+
+@functools.cache
+def _says_so(function: Any) -> bool:
+    """Return whether the decorator of a function says so: it keeps nothing of it in Python."""
+    try:
+        head = inspect.getsource(function).partition("def ")[0]
+    except (OSError, TypeError):  # no function, or none of a file
+        return False
+    return "in_lanes=True" in head

@@ -1,0 +1,73 @@
+"""Batches in lanes where Python runs the kernels: every method, with every index looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.kernels.compile import UNCOMPILED
+from mbkit.systems.calls import lanes
+from tests.every_representation import REPRESENTATIONS
+from tests.systems.test_batches import CONSTANT, DERIVATIVES, METHODS, OF_RATES, WITHOUT_OUT, one
+from tests.trees import MAKERS, random_mechanism, random_state
+
+if not UNCOMPILED:
+    pytest.skip("lanes are compiled, and test_batches.py has them all", allow_module_level=True)
+
+COUNT = 9  # a group of eight, and one that is not full
+
+
+@pytest.fixture(autouse=True)
+def _batches_are_in_lanes(monkeypatch):
+    monkeypatch.setattr(lanes, "LEAST_SAMPLES", COUNT)
+    monkeypatch.setattr(lanes, "LEAST_STATES", COUNT)
+
+
+def states(system):
+    """Return random states of a system."""
+    rng = np.random.default_rng(13)
+    found = [random_state(rng, system) for _ in range(COUNT)]
+    names = ("q", "v", "vdot", "tau", "wrenches")
+    return {name: np.array([getattr(each, name) for each in found]) for name in names}
+
+
+@pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
+def case(request):
+    """A tree of every kind of joint, and states of it."""
+    mech = random_mechanism(np.random.default_rng(11), len(MAKERS), reach=4)
+    system = mech.assemble(mb.RelativeCoordinates(representation=request.param))
+    return system, states(system)
+
+
+@pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT])
+def test_a_batch_is_its_samples(case, method):
+    """Bit by bit."""
+    system, arguments = case
+    call = METHODS.get(method) or WITHOUT_OUT[method]
+    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
+    np.testing.assert_array_equal(call(system, arguments), expected)
+
+
+@pytest.mark.parametrize("method", DERIVATIVES)
+def test_derivatives_of_a_batch_are_those_of_its_samples(method):
+    """Of joints with constant motion subspaces; one that is not finite spoils no other."""
+    system = random_mechanism(np.random.default_rng(12), 10, CONSTANT, reach=4).assemble()
+    arguments, call = states(system), DERIVATIVES[method]
+    arguments["v"][5, 2] = np.nan
+    found = call(system, arguments, on_error="nan")
+    alone = [call(system, one(arguments, k), on_error="nan") for k in range(COUNT)]
+    for of_all, each in zip(found, zip(*alone, strict=True), strict=True):
+        np.testing.assert_array_equal(of_all, np.array(each))
+
+
+@pytest.mark.parametrize("method", OF_RATES)
+def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(method):
+    """Of joints that need no steps for them, some of them at rest."""
+    kinds = [kind for kind in MAKERS if kind != "composite"][::3]
+    system = random_mechanism(np.random.default_rng(13), len(kinds), kinds, reach=4).assemble()
+    arguments, call = states(system), OF_RATES[method]
+    arguments["v"][3] = 0.0
+    arguments["v"][4:7, ::2] = 0.0
+    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
+    np.testing.assert_array_equal(call(system, arguments), expected)
