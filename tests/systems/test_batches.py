@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.systems.calls import lanes
 from mbkit.systems.forms.momentum_form import velocities_in_world
 from tests.constraints.examples import EXAMPLES
 from tests.constraints.loops import random_loops
@@ -139,10 +140,33 @@ def test_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method):
         assert np.isnan(spoilt).any()
 
 
-#: What asks for rates of motion subspaces, which are in lanes where joints need no steps for them.
+#: Others that are in lanes for the same joints.
+MORE_DERIVATIVES = {
+    "mass matrix": lambda s, a: (s.mass_matrix_derivatives(a["q"]),),
+    "second": lambda s, a: s.inverse_dynamics_second_derivatives(
+        a["q"], a["v"], a["vdot"], a["wrenches"]
+    ),
+}
+
+
+@pytest.mark.compiled  # uncompiled nothing is in lanes
+@pytest.mark.parametrize("method", MORE_DERIVATIVES)
+def test_more_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method, monkeypatch):
+    """Bit by bit; second ones are compiled for larger batches alone."""
+    monkeypatch.setattr(lanes, "LEAST_CLOSED", 1)
+    system, arguments = constant_case
+    call = MORE_DERIVATIVES[method]
+    found = call(system, arguments)
+    for k in range(COUNT):
+        for all_of_them, alone in zip(found, call(system, one(arguments, k)), strict=True):
+            np.testing.assert_array_equal(all_of_them[k], alone)
+
+
+#: What is in lanes for all joints that need no steps for the rates of their motion subspaces.
 OF_RATES = {
     "coriolis_matrix": lambda s, a, **k: s.coriolis_matrix(a["q"], a["v"], **k),
     "mass_matrix_rate": lambda s, a, **k: s.mass_matrix_rate(a["q"], a["v"], **k),
+    "inertial_regressor": lambda s, a, **k: s.inertial_regressor(a["q"], a["v"], a["vdot"], **k),
     "christoffel": lambda s, a, **k: s.christoffel(a["q"], **k),
     "canonical_forward_dynamics": lambda s, a, **k: np.stack(
         mb.MomentumForm(s).canonical_forward_dynamics(a["q"], a["v"], a["tau"], **k), axis=-1
@@ -172,9 +196,10 @@ def changing_case(request):
 @pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", OF_RATES)
 def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(
-    changing_case, method
+    changing_case, method, monkeypatch
 ):
     """Bit by bit; one that is not finite spoils no other."""
+    monkeypatch.setattr(lanes, "MOST_ENTRIES", {})
     system, arguments = changing_case
     call = OF_RATES[method]
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])

@@ -9,7 +9,16 @@ import mbkit as mb
 from mbkit.kernels.compile import UNCOMPILED
 from mbkit.systems.calls import lanes
 from tests.every_representation import REPRESENTATIONS
-from tests.systems.test_batches import CONSTANT, DERIVATIVES, METHODS, OF_RATES, WITHOUT_OUT, one
+from tests.systems.test_batches import (
+    CONSTANT,
+    DERIVATIVES,
+    METHODS,
+    MORE_DERIVATIVES,
+    OF_RATES,
+    OF_SERIES,
+    WITHOUT_OUT,
+    one,
+)
 from tests.trees import MAKERS, random_mechanism, random_state
 
 if not UNCOMPILED:
@@ -22,6 +31,7 @@ COUNT = 9  # a group of eight, and one that is not full
 def _batches_are_in_lanes(monkeypatch):
     monkeypatch.setattr(lanes, "LEAST_SAMPLES", COUNT)
     monkeypatch.setattr(lanes, "LEAST_STATES", COUNT)
+    monkeypatch.setattr(lanes, "LEAST_CLOSED", COUNT)
 
 
 def states(system):
@@ -71,3 +81,21 @@ def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(me
     arguments["v"][4:7, ::2] = 0.0
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
     np.testing.assert_array_equal(call(system, arguments), expected)
+
+
+@pytest.mark.parametrize("method", [*MORE_DERIVATIVES, *OF_SERIES])
+def test_more_derivatives_and_series_of_a_batch_are_those_of_its_samples(method):
+    """Of joints with constant motion subspaces."""
+    mech = random_mechanism(np.random.default_rng(14), 5, CONSTANT[:4], reach=2, turned_round=0.0)
+    system = mech.assemble(mb.RelativeCoordinates(representation=REPRESENTATIONS[2]))
+    arguments = states(system)
+    if method in OF_SERIES:
+        call = OF_SERIES[method]
+        expected = [np.array([call(system, one(arguments, k)) for k in range(COUNT)])]
+        found = [call(system, arguments)]
+    else:
+        alone = [MORE_DERIVATIVES[method](system, one(arguments, k)) for k in range(COUNT)]
+        expected = [np.array(each) for each in zip(*alone, strict=True)]
+        found = MORE_DERIVATIVES[method](system, arguments)
+    for of_all, each in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(of_all, each)

@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 
 from mbkit.kernels import compile as door
-from mbkit.kernels import each_lane, elementary, integers_in_floats, lanes, pivot_orders
+from mbkit.kernels import (
+    each_lane,
+    elementary,
+    integers_in_floats,
+    lanes,
+    new_numbers,
+    pivot_orders,
+)
 from mbkit.kernels.calls import transposition
 from mbkit.kernels.constraints.solve import dense_calls
 from mbkit.kernels.implicit_integrators import lu
@@ -36,6 +43,13 @@ def records_at(address: Any, count: int, dtype: np.dtype[Any]) -> Any:
     if isinstance(address, Address):
         return records_of_lanes_at(address, count, dtype)
     return door.records_at(address, count, dtype)
+
+
+def numbers_like(like: Any, count: int) -> Any:
+    """Return memory for numbers like those of an array."""
+    if isinstance(like, Array):
+        return Array(np.empty((count, like.memory.shape[-1]), like.memory.dtype))
+    return new_numbers.new_numbers(like, count)
 
 
 def of_one(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -293,7 +307,7 @@ def pairs() -> list[tuple[Any, Any]]:
         (elementary.sin_cos, sin_cos), (elementary.arctan2, _by_sample(elementary.arctan2)),
         (elementary.select, select), (elementary.any_lane, any_lane),
         (elementary.all_lanes, all_lanes), (elementary.grain, grain),
-        (each_lane.each_lane, for_each_lane),
+        (each_lane.each_lane, for_each_lane), (new_numbers.new_numbers, numbers_like),
         (lanes.lane, lane), (lanes.with_lane, with_lane), (lanes.width_of, width_of),
         (integers_in_floats.shared, shared),
         (pivot_orders.own_integers_at, own_integers_at), (pivot_orders.entry, entry),

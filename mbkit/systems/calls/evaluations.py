@@ -43,15 +43,15 @@ FORWARD_DYNAMICS_DERIVATIVES = Evaluation(
 )  # fmt: skip
 INVERSE_DYNAMICS_SECOND_DERIVATIVES = Evaluation(
     "inverse_dynamics_second_derivatives", ("q", "v", "vdot"), "second derivatives",
-    "derivatives.second_order.inverse_dynamics",
+    "derivatives.second_order.inverse_dynamics", in_lanes=True,
 )  # fmt: skip
 MASS_MATRIX_DERIVATIVES = Evaluation(
     "mass_matrix_derivatives", ("q", "", ""), "mass matrix derivatives",
-    "derivatives.mass_matrix",
+    "derivatives.mass_matrix", in_lanes=True,
 )  # fmt: skip
 INERTIAL_REGRESSOR = Evaluation(
     "inertial_regressor", ("q", "v", "vdot"), "regressor",
-    "derivatives.inertial_regressor",
+    "derivatives.inertial_regressor", in_lanes=True,
 )  # fmt: skip
 CORIOLIS_MATRIX = Evaluation(
     "coriolis_matrix", ("q", "v", ""), "M", "derivatives.coriolis_matrix", in_lanes=True

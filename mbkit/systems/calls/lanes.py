@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +20,15 @@ from mbkit.systems.calls.evaluations import (
     FORWARD_DYNAMICS_DERIVATIVES,
     GENERALIZED_FORCES,
     HYBRID_DYNAMICS,
+    INERTIAL_REGRESSOR,
     INVERSE_DYNAMICS_DERIVATIVES,
     INVERSE_DYNAMICS_RATE,
+    INVERSE_DYNAMICS_SECOND_DERIVATIVES,
     JACOBIAN,
     JACOBIAN_RATE,
     JERKS,
     MASS_MATRIX,
+    MASS_MATRIX_DERIVATIVES,
     MOMENTUM,
     POSES,
     SOLVED_DYNAMICS,
@@ -53,7 +57,8 @@ LEAST_SAMPLES = 64
 #: of seven bodies take a second one by one. Ensembles in lanes compile for longer anyway.
 LEAST_STATES = 1_000_000
 
-#: The same of dynamics with multipliers, for which eight functions are compiled in a minute.
+#: The same of dynamics with multipliers, for which eight functions are compiled in a minute, and of
+#: second derivatives, which take nearly as long.
 LEAST_CLOSED = 1024
 
 _OF_STATES = (ENERGIES, MOMENTUM)
@@ -68,7 +73,12 @@ _OF_SERIES = (BODY_DERIVATIVES, INVERSE_DYNAMICS_RATE, JACOBIAN_RATE, JERKS)
 _OF_ANY_OPTION = (JACOBIAN, *_OF_SERIES)
 
 #: What is in lanes where the motion subspaces of all joints are constant.
-_OF_CONSTANT_SUBSPACES = (INVERSE_DYNAMICS_DERIVATIVES, FORWARD_DYNAMICS_DERIVATIVES)
+_OF_CONSTANT_SUBSPACES = (
+    INVERSE_DYNAMICS_DERIVATIVES,
+    FORWARD_DYNAMICS_DERIVATIVES,
+    INVERSE_DYNAMICS_SECOND_DERIVATIVES,
+    MASS_MATRIX_DERIVATIVES,
+)
 
 #: What asks for rates of motion subspaces, in lanes where joints have them without a step.
 _OF_RATES = (CANONICAL_FORWARD_DYNAMICS, CORIOLIS_MATRIX)
@@ -79,8 +89,14 @@ _OF_CONSTRAINTS = (CONSTRAINT_STATE, CONSTRAINT_JACOBIAN, CONSTRAINT_SIZES)
 #: What finds multipliers, in lanes where besides the solver has them.
 _OF_MULTIPLIERS = (CONSTRAINED_DYNAMICS, SOLVED_DYNAMICS)
 
-#: Larger matrices A of eight samples leave the cache: lanes take as long as samples one by one.
-MOST_ENTRIES = 2048
+#: Larger results of eight samples leave the cache, and lanes take as long as samples one by one; or
+#: they take megabytes.
+MOST_ENTRIES = {
+    CONSTRAINT_JACOBIAN: 2048,
+    INERTIAL_REGRESSOR: 4096,
+    MASS_MATRIX_DERIVATIVES: 32_768,
+    INVERSE_DYNAMICS_SECOND_DERIVATIVES: 131_072,
+}
 
 
 class BatchInLanes:
@@ -176,7 +192,8 @@ def _least_samples(what: Evaluation, evaluator: Evaluator) -> int:
         return 1
     if what in _OF_STATES and not evaluator.moves_in_lanes:
         return LEAST_STATES
-    return LEAST_CLOSED if what in _OF_MULTIPLIERS else LEAST_SAMPLES
+    takes_long = what in _OF_MULTIPLIERS or what is INVERSE_DYNAMICS_SECOND_DERIVATIVES
+    return LEAST_CLOSED if takes_long else LEAST_SAMPLES
 
 
 def _has_option(what: Evaluation, option: int) -> bool:
@@ -194,7 +211,7 @@ def _is_in_lanes(what: Evaluation, evaluator: Evaluator) -> bool:
 def _fits(arrays: SystemArrays, samples: Samples) -> bool:
     """Return whether a function that is written for lanes is so for this system and these samples.
 
-    A is small; hybrid dynamics prescribes the same joints in all samples.
+    Hybrid dynamics prescribes the same joints in all samples.
     """
     what, x = samples.what, samples.vectors[2]
     if what in _OF_CONSTANT_SUBSPACES:
@@ -210,8 +227,6 @@ def _fits(arrays: SystemArrays, samples: Samples) -> bool:
         return False
     if what in _OF_MULTIPLIERS:
         return solves_in_lanes(arrays.closure)
-    if what is CONSTRAINT_JACOBIAN:
-        return arrays.closure.num_rows * int(arrays.bodies[0]["num_velocities"]) <= MOST_ENTRIES
     if what is HYBRID_DYNAMICS:
         prescribed = x[:, 2 * (x.shape[1] // 3) :] != 0.0
         return bool((prescribed == prescribed[0]).all())
@@ -236,7 +251,8 @@ def batch_in_lanes(
         or evaluator.calls_python
     ):
         return None
-    if not _fits(evaluator.arrays, samples):
+    size = math.prod(evaluator.arguments.shape(samples.what.result))
+    if size > MOST_ENTRIES.get(samples.what, size) or not _fits(evaluator.arrays, samples):
         return None
     made = [evaluator.made(address) for address in (function, apply) if address]
     if not is_written(made[0].function):

@@ -68,7 +68,7 @@ def inverse_dynamics_second_derivatives(space, loaded, q, v, vdot, out):
     status = joint_pass(model, scratch, q, v)
     if status != OK:
         return status
-    room = room_for(model)
+    room = room_for(model, q)
     status = outward_to_second_order(space, room, loaded, q, v, vdot)
     if status != OK:
         return status

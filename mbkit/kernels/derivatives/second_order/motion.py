@@ -34,6 +34,7 @@ from mbkit.kernels.derivatives.second_order.joint_changes import (
     turned_second_changes,
 )
 from mbkit.kernels.layout import STAGE_SIZE
+from mbkit.kernels.new_numbers import new_numbers
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.spatial.operators import move_subspace
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
@@ -89,14 +90,8 @@ class Room(NamedTuple):
 
 
 @helper
-def numbers(count):
-    """Memory for numbers."""
-    return np.empty(count)
-
-
-@helper
-def room_for(model):
-    """The room for a tree."""
+def room_for(model, q):
+    """The room for a tree, of numbers like those of q."""
     num_rows = model.shape[0]
     ndx = model[0].ndx
     nv = model[0].num_velocities
@@ -115,7 +110,7 @@ def room_for(model):
     c = b + seconds
     d = c + 9 * ndx
     e = d + 12 * nv
-    memory = numbers(e + max(ndx, nv))
+    memory = new_numbers(q, e + max(ndx, nv))
     return Room(
         memory[:a].reshape((ndx, 18)),
         memory[a:b].reshape((pairs, 12)),

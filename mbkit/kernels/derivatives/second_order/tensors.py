@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.derivatives.second_order.motion import Room, twist_of
+from mbkit.kernels.elementary import select
 from mbkit.kernels.recursions.inertias import rigid_times, symmetric_times
 from mbkit.kernels.vectors import add, angular, cross, dot, force_bracket, linear, scale
 
@@ -54,7 +55,9 @@ def direction_of(tensors, k, m):
         return Direction(row.first_step + m, True, twist_of(step), n, twist_of(step[12:]))
     j = row.first_velocity + m - row.ndx
     velocity = tensors.directions[j]
-    return Direction(j, False, NOTHING, twist_of(velocity.S), twist_of(velocity.rate))
+    zero = select(False, velocity.S[0], 0.0)  # a number like others
+    still = (zero, zero, zero)
+    return Direction(j, False, (still, still), twist_of(velocity.S), twist_of(velocity.rate))
 
 
 @helper
