@@ -220,7 +220,7 @@ def check_certain(
     for index in np.ndindex(leading):
         noise, size = _noise(system, at[index], vdot[index], multipliers[index], times[index])
         if not noise.max(initial=0.0) <= _CERTAIN * size:
-            worst = system.evaluator.joint_of_velocity(int(np.argmax(noise)))
+            worst = system.evaluator.arrays.joint_of_velocity(int(np.argmax(noise)))
             names = system.arrays.joint_names
             sample = f" in sample {index}" if index else ""
             raise ConstraintError(

@@ -3795,10 +3795,10 @@ class System:
 
         Notes
         -----
-        Exact to rounding for joints whose motion subspace is constant in the successor
-        (`Joint.constant_subspace`): screws, and joints in group coordinates. For the others the
-        change of the subspace is computed by sixth-order differences of the joint's functions, with
-        a relative error of about 1e-12. The rest is exact but for some forces: `force_derivatives`.
+        Exact to rounding for the joints of mbkit, and for others whose motion subspace is constant
+        in the successor (`Joint.constant_subspace`). For the rest of the joints of users the change
+        of the subspace is computed by sixth-order differences of the joint's functions, with a
+        relative error of about 1e-12. All else is exact but for some forces: `force_derivatives`.
 
         Cost: O(nv depth). Source: derived in `mbkit.kernels.derivatives.inverse_dynamics`; for
         joints of one velocity as Carpentier and Mansard 2018 (Analytical derivatives of rigid body

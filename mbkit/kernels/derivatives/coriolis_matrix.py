@@ -107,7 +107,8 @@ def outward(space, q, v):
         place(row, body, parent, load(body.p))
         if row.constant == 0:
             stage = floats_at(scratch[0].slot, STAGE_SIZE)
-            if along_motion(Joint(row, body, q, v, stage), trials(space), change) != OK:
+            joint = Joint(row, body, q, v, stage, space, i)
+            if along_motion(joint, trials(space), change) != OK:
                 return failure(JOINT_FAILED, i)
         move_subspace(row, body)
         w, u = joint_sum(row, body, v)

@@ -90,7 +90,8 @@ def changes_of_subspace(space, i, q, v):
     row = bodies(space)[i]
     body = scratch_of(space)[i]
     stage = floats_at(scratch_of(space)[0].slot, STAGE_SIZE)
-    return joint_changes(Joint(row, body, q, v, stage), trials(space), changes(space))
+    joint = Joint(row, body, q, v, stage, space, i)
+    return joint_changes(joint, trials(space), changes(space))
 
 
 @helper

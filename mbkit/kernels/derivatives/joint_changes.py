@@ -1,8 +1,10 @@
 """Changes of the pose, S and S-dot v of a joint along its group, and S-dot.
 
 For joints whose S depends on q. Products of exponentials have closed forms
-(`mbkit.kernels.derivatives.screw_product`); of others central differences of sixth order are taken,
-at h = 1/256:
+(`mbkit.kernels.derivatives.screw_product`); others are moved on dual numbers, exact, where a
+workspace has these (`mbkit.kernels.derivatives.exact_joint_changes`). In other workspaces, those of
+Newton's matrices, which need no digits, and for functions that dual numbers do not have, central
+differences of sixth order are taken, at h = 1/256:
 
     f' = (45 (f(h) - f(-h)) - 9 (f(2h) - f(-2h)) + (f(3h) - f(-3h))) / 60 h + h^6 f^(7) / 140,
 
@@ -27,15 +29,15 @@ Derived here.
 from typing import Any, NamedTuple
 
 from mbkit.kernels import vectors
-from mbkit.kernels.compile import at, helper
+from mbkit.kernels.compile import at, call_address, floats_at, helper, of_one, records_at
 from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.derivatives import screw_product
-from mbkit.kernels.elementary import all_lanes, select
-from mbkit.kernels.layout import TABLE
+from mbkit.kernels.elementary import all_lanes, isfinite, select
+from mbkit.kernels.layout import SPACE, TABLE
 from mbkit.kernels.pivot_orders import put
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import move_by_table, move_in_own_frame
-from mbkit.kernels.status import OK
+from mbkit.kernels.status import CALLBACK_FAILED, OK
 from mbkit.kernels.vectors import (
     angular,
     linear,
@@ -44,6 +46,10 @@ from mbkit.kernels.vectors import (
     scale,
     store,
 )
+from mbkit.kernels.workspace import bodies, changes, trials
+
+#: That changes are there; CALLBACK_FAILED is another number.
+EXACT = 1
 
 #: h.
 STEP = 1.0 / 256.0
@@ -60,19 +66,24 @@ def weight(k):
 
 
 class Joint(NamedTuple):
-    """A joint at (q, v): its row, its scratch, and the staging area of its function."""
+    """A joint at (q, v): its row, its scratch, and the staging area of its function.
+
+    And its workspace, with the number of the row.
+    """
 
     row: Any
     body: Any
     q: Any
     v: Any
     stage: Any
+    space: Any
+    i: Any
 
 
 @helper
 def evaluate(joint, q, v):
     """Pose, S and S-dot v in the body's frame."""
-    row, body, _, _, stage = joint
+    row, body, _, _, stage, _, _ = joint
     if row.kind == TABLE:
         return move_by_table(row, body, q, v, stage)
     return move_in_own_frame(row, body, q, v, stage)
@@ -117,9 +128,41 @@ def add(change, factor, body, nv):
 
 
 @helper
+def exact_along_steps(space, i, q, v):
+    """The same on dual numbers: EXACT if they are there, 0 if not, or CALLBACK_FAILED.
+
+    Behind the memory of `trials` there are two addresses, of the function and of its SPACE; zero in
+    workspaces without dual numbers.
+    """
+    row = bodies(space)[i]
+    trial, speed, dx = trials(space)
+    record = records_at(space, 1, SPACE)[0]
+    size = trial.shape[0] + speed.shape[0] + dx.shape[0]
+    addresses = floats_at(record.trial, size + 2)[size:]
+    function = int(addresses[0])
+    if function == 0:
+        return 0
+    arguments = int(addresses[1]), i, at(q, 0), at(v, 0), record.changes
+    status = call_address(function, arguments)
+    if status != OK:
+        return CALLBACK_FAILED if status == CALLBACK_FAILED else 0
+    total = 0.0
+    table = changes(space)
+    for j in range(row.first_step, row.first_step + row.ndx):
+        for m in range(6):
+            total += abs(table[j].bias[m])
+            for c in range(row.num_velocities):
+                total += abs(table[j].S[c, m])
+    return EXACT if isfinite(total) else 0
+
+
+@helper
 def along_steps(joint, trial, dx, changes):
     """The changes by unit of each entry of a step."""
-    row, body, q, v, _ = joint
+    row, body, q, v, _, space, i = joint
+    found = of_one(exact_along_steps, (space, i, q, v))
+    if found != 0:
+        return OK if found == EXACT else CALLBACK_FAILED
     nv = row.num_velocities
     for j in range(row.ndx):
         dx[row.first_step + j] = 0.0
@@ -153,7 +196,10 @@ def set_rates(row, body, q, v, dx):
 
 @helper
 def along_motion(joint, trials, change):
-    """change.S = S-dot, its columns in the body's frame; leaves the body as it is at (q, v)."""
+    """change.S = S-dot, its columns in the body's frame; leaves the body as it is at (q, v).
+
+    `change` is the first of the joint in the workspace.
+    """
     if joint.row.product != 0:
         screw_product.rates_of_columns(joint.row, joint.body, joint.v, change)
         return OK
@@ -165,7 +211,7 @@ def along_motion(joint, trials, change):
 @helper
 def along_coordinates(joint, trials, change):
     """S-dot where velocities are rates of coordinates: 1/2 (p_k + [S_k, S v])."""
-    row, body, q, v, _ = joint
+    row, body, q, v, _, _, _ = joint
     trial = trials[1]
     first = row.first_velocity
     fastest = 0
@@ -210,14 +256,31 @@ def along_coordinates(joint, trials, change):
 
 
 @helper
+def sum_along(table, steps, nv):
+    """S of the first change becomes the sum of all, with these weights."""
+    for c in range(nv):
+        for j in range(6):
+            total = 0.0
+            for k in range(steps.shape[0]):
+                total += steps[k] * table[k].S[c, j]
+            table[0].S[c, j] = total
+
+
+@helper
 def along_steps_of_motion(joint, trials, change):
-    """S-dot by differences along the motion."""
-    row, body, q, v, _ = joint
+    """S-dot by its changes along steps, or by differences along the motion."""
+    row, body, q, v, _, space, i = joint
     trial, _, dx = trials
     nv = row.num_velocities
     steps = dx[row.first_step : row.first_step + row.ndx]
-    clear(change, nv)
     status = set_rates(row, body, q, v, dx)
+    found = of_one(exact_along_steps, (space, i, q, v)) if status == OK else 0
+    if found == EXACT:
+        sum_along(changes(space)[row.first_step : row.first_step + row.ndx], steps, nv)
+        return OK
+    if found != 0:
+        return CALLBACK_FAILED
+    clear(change, nv)
     speed = 0.0
     for j in range(steps.shape[0]):
         speed = max(speed, abs(steps[j]))
@@ -242,7 +305,7 @@ def along_steps_of_motion(joint, trials, change):
 @helper
 def along_velocities(joint, trial, changes):
     """The change of S-dot v by unit of each velocity; leaves the body as it is at (q, v)."""
-    row, body, q, v, _ = joint
+    row, body, q, v, _, _, _ = joint
     first = row.first_velocity
     end = first + row.num_velocities
     size = 1.0
@@ -264,7 +327,7 @@ def along_velocities(joint, trial, changes):
 
 
 @helper
-def by_differences(joint, trials, changes):
+def along_all(joint, trials, changes):
     """The changes along steps and velocities of any joint."""
     trial_q, trial_v, dx = trials
     status = along_steps(joint, trial_q, dx, changes)
@@ -310,12 +373,12 @@ def joint_changes(joint, trials, changes):
     Reads   the row, q, v; the pose of the body in its parent and in the world, S in its own frame.
     Writes  D, S, bias of each step, bias_rate of each velocity; leaves the body as it was.
     """
-    row, body, _, v, _ = joint
+    row, body, _, v, _, _, _ = joint
     status = OK
     if row.product != 0:
         screw_product.along_coordinates(row, body, v, changes)
     else:
-        status = by_differences(joint, trials, changes)
+        status = along_all(joint, trials, changes)
     if status != OK:
         return status
     set_twists(row, body, changes)

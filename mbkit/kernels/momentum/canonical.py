@@ -189,7 +189,8 @@ def joint_rates(space, i, q, v):
     scratch = scratch_of(space)
     stage = floats_at(scratch[0].slot, STAGE_SIZE)
     change = changes(space)[row.first_step]
-    if along_motion(Joint(row, scratch[i], q, v, stage), trials(space), change) != OK:
+    joint = Joint(row, scratch[i], q, v, stage, space, i)
+    if along_motion(joint, trials(space), change) != OK:
         return failure(JOINT_FAILED, i)
     return OK
 

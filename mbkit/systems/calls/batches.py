@@ -198,7 +198,7 @@ class _Taken:
         self, evaluator: Evaluator, lanes: BatchInLanes | None, samples: Samples, num_results: int
     ) -> None:
         self._evaluator, self._lanes = evaluator, lanes
-        self.workspace = evaluator.take()
+        self.workspace = evaluator.take(samples.what)
         self.in_lanes: tuple[int, ...] = ()
         if lanes is not None:
             self._lanes_workspace, self.in_lanes = lanes.take(samples, num_results)

@@ -29,6 +29,11 @@ class Evaluation:
     module: str = ""
     in_lanes: bool = False
 
+    @property
+    def changes_joints(self) -> bool:
+        """Whether it asks how motion subspaces change: see `Workspace.let_joints_change`."""
+        return self.module.startswith(("derivatives.", "momentum."))
+
 
 INVERSE_DYNAMICS = Evaluation("inverse_dynamics", ("q", "v", "vdot"), "tau", in_lanes=True)
 FORWARD_DYNAMICS = Evaluation("forward_dynamics", ("q", "v", "tau"), "vdot", in_lanes=True)

@@ -82,6 +82,7 @@ class Evaluator:
         # A call takes a workspace and gives it back; pop and append are atomic: threads have theirs
         self._pool: list[Workspace] = []
         self.give_back = self._pool.append
+        self._changing: list[Workspace] = []  # those of bound calls: `let_joints_change`
         self.lanes_pool: list[LanesWorkspace] = []
         self._of_series: dict[tuple[int, int], Evaluator] = {}
         self.warned: set[tuple[int, ...] | str] = set()  # redundant rows told of; or "t"
@@ -94,12 +95,15 @@ class Evaluator:
         """Let vectors be given by the names of joints, and messages name entries: `Arguments`."""
         self.arguments = attrs.evolve(self.arguments, by_name=by_name, names=names)
 
-    def take(self) -> Workspace:
-        """Return a workspace for one call, to be handed to `give_back` after it."""
+    def take(self, what: Evaluation | None = None) -> Workspace:
+        """Return a workspace for one call of a function, to be handed to `give_back` after it."""
         try:
-            return self._pool.pop()
+            workspace = self._pool.pop()
         except IndexError:
-            return Workspace(self.arrays, self)
+            workspace = Workspace(self.arrays, self)
+        if what is not None and what.changes_joints:
+            workspace.let_joints_change()
+        return workspace
 
     @functools.cached_property
     def calls_python(self) -> bool:
@@ -189,7 +193,7 @@ class Evaluator:
             batches.check_on_error(on_error)
         function = self.function(what, representation)
         result: Floats = self.arguments.empty(what.result) if out is None else out
-        workspace = self.take()
+        workspace = self.take(what)
         try:
             status = self.direct(what, function, option)(workspace.record, result, *given)
             if status == 0:
@@ -277,6 +281,12 @@ class Evaluator:
         finally:
             self.give_back(workspace)
 
+    def _pool_of(self, what: Evaluation) -> tuple[Callable[[], Workspace], Callable[..., None]]:
+        """Return what takes workspaces for a function out of their pool, and gives them back."""
+        changes = what.changes_joints and self.arrays.joints_vary
+        pool = self._changing if changes else self._pool
+        return pool.pop, pool.append
+
     def _new(self, name: str) -> Callable[[], Any]:
         """Return what makes the array of a result; of a large one it looks for memory first."""
         if name in self.arguments.large:
@@ -288,7 +298,7 @@ class Evaluator:
 
     def bind(self, what: Evaluation, option: int = 0) -> Callable[..., Floats]:
         """Return ``call(q, v, x, out, on_error)``, which returns the result."""
-        pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
+        (pop, give_back), settle = self._pool_of(what), self._settle
         function = self.function(what)
         direct = self.direct(what, function, option)
         empty = self._new(what.result)
@@ -300,7 +310,7 @@ class Evaluator:
             try:
                 workspace = pop()
             except IndexError:
-                workspace = Workspace(self.arrays, self)
+                workspace = self.take(what)
             try:
                 status = direct(workspace.record, result, q, v, x)
                 if status:
@@ -317,7 +327,7 @@ class Evaluator:
 
         `apart` is the option of the function by which it writes them into two arrays.
         """
-        pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
+        (pop, give_back), settle = self._pool_of(what), self._settle
         function = self.function(what)
         shape = self.arguments.shape
         one = shape(what.result)[1:]
@@ -332,7 +342,7 @@ class Evaluator:
             try:
                 workspace = pop()
             except IndexError:
-                workspace = Workspace(self.arrays, self)
+                workspace = self.take(what)
             try:
                 status = direct(workspace.record, first, second, q, v, x)
                 if status:
@@ -370,31 +380,3 @@ class Evaluator:
             return result
 
         return call
-
-    # --------------------------------------------------------------------------------- names
-
-    def joint_of_position(self, entry: int) -> str:
-        """Return the name of the joint that has an entry of q."""
-        return self._joint_of("first_position", "num_positions", entry)
-
-    def joint_of_velocity(self, entry: int) -> str:
-        """Return the name of the joint that has an entry of v."""
-        return self._joint_of("first_velocity", "num_velocities", entry)
-
-    def joint_of_step(self, entry: int) -> str:
-        """Return the name of the joint to which an entry of a step belongs."""
-        return self._joint_of("first_step", "ndx", entry)
-
-    def _joint_of(self, first: str, count: str, entry: int) -> str:
-        rows = self.arrays.bodies[1:]
-        start = rows[first]
-        row = int(np.flatnonzero((start <= entry) & (entry < start + rows[count]))[0])
-        return self.arrays.joint_names[row + 1]
-
-    def positions_of_row(self, row: int, arguments: dict[str, Any]) -> Any:
-        """Return the entries of q that belong to a row of the model, one state a row, (k, nq_i)."""
-        body = self.arrays.bodies[row]
-        start = int(body["first_position"])
-        none = np.zeros((0, self.arguments.num_positions))
-        states = np.vstack([none, *(arguments[n] for n in ("q", "q0", "q1") if n in arguments)])
-        return states[:, start : start + int(body["num_positions"])]

@@ -68,7 +68,7 @@ def failure(
             )
         return NotFiniteError(f"Force '{name}' is not finite.{_where(arguments)}")
     if code == status.SINGULAR_INERTIA:
-        name = evaluator.joint_of_velocity(index)
+        name = evaluator.arrays.joint_of_velocity(index)
         return SingularMassMatrixError(
             f"Joint '{name}' can move without moving any inertia at this configuration, so that no "
             f"acceleration follows from the forces; give the bodies beyond it mass and moment of "
@@ -119,7 +119,7 @@ def _joint_failure(
         return NotFiniteError(bad)
     joint = evaluator.arrays.joints[row]
     if not (joint is None or moves_as(joint, SphericalJoint) or moves_as(joint, FreeJoint)):
-        for q in evaluator.positions_of_row(row, arguments):
+        for q in evaluator.arrays.positions_of_row(row, arguments):
             try:
                 joint.pose(q)
             except MbkitError as error:  # its own, or of a member of a composite joint
@@ -129,7 +129,7 @@ def _joint_failure(
         return JointError(
             f"Joint '{name}': its compiled function reported a failure.{_where(arguments)}"
         )
-    quaternions = evaluator.positions_of_row(row, arguments)[:, :4]
+    quaternions = evaluator.arrays.positions_of_row(row, arguments)[:, :4]
     with np.errstate(over="ignore"):
         squares = (quaternions**2).sum(axis=1)
     off = np.sqrt(squares[np.abs(squares - 1.0) > QUATERNION_TOLERANCE])
@@ -235,11 +235,11 @@ def first_bad_argument(evaluator: Evaluator, arguments: dict[str, Any]) -> str |
         if value is not None and not np.isfinite(value).all():
             entry = int(np.flatnonzero(~np.isfinite(value))[0])
             joint = (
-                evaluator.joint_of_position(entry)
+                evaluator.arrays.joint_of_position(entry)
                 if name in ("q", "q0", "q1")
-                else evaluator.joint_of_step(entry)
+                else evaluator.arrays.joint_of_step(entry)
                 if name == "dx"
-                else evaluator.joint_of_velocity(entry)
+                else evaluator.arrays.joint_of_velocity(entry)
             )
             return (
                 f"{name}[{entry}] of joint '{joint}' is {value[entry]}; it must be finite."
@@ -278,10 +278,8 @@ def first_bad_row(evaluator: Evaluator, workspace: Workspace) -> str:
         with np.errstate(over="ignore", invalid="ignore"):
             vdot = column["D"] * column["u"]
         if not (_finite(column, ("U", "D", "u")) and np.isfinite(vdot)):
-            return (
-                f"The inertia, force or acceleration at joint '{evaluator.joint_of_velocity(k)}' "
-                f"is not finite."
-            )
+            name = evaluator.arrays.joint_of_velocity(k)
+            return f"The inertia, force or acceleration at joint '{name}' is not finite."
     for i in bodies:
         if not _finite(rows[i], ("A",)):
             return f"The acceleration of the body behind joint '{names[i]}' is not finite."

@@ -95,6 +95,32 @@ class SystemArrays:
         """Name of the joint of each row, "" for the world."""
         return tuple("" if joint is None else joint.name for joint in self.joints)
 
+    def joint_of_position(self, entry: int) -> str:
+        """Return the name of the joint that has an entry of q."""
+        return self._joint_of("first_position", "num_positions", entry)
+
+    def joint_of_velocity(self, entry: int) -> str:
+        """Return the name of the joint that has an entry of v."""
+        return self._joint_of("first_velocity", "num_velocities", entry)
+
+    def joint_of_step(self, entry: int) -> str:
+        """Return the name of the joint to which an entry of a step belongs."""
+        return self._joint_of("first_step", "ndx", entry)
+
+    def _joint_of(self, first: str, count: str, entry: int) -> str:
+        rows = self.bodies[1:]
+        start = rows[first]
+        row = int(np.flatnonzero((start <= entry) & (entry < start + rows[count]))[0])
+        return self.joint_names[row + 1]
+
+    def positions_of_row(self, row: int, arguments: dict[str, Any]) -> Any:
+        """Return the entries of q that belong to a row of the model, one state a row, (k, nq_i)."""
+        body = self.bodies[row]
+        start = int(body["first_position"])
+        none = np.zeros((0, int(self.bodies[0]["num_positions"])))
+        states = np.vstack([none, *(arguments[n] for n in ("q", "q0", "q1") if n in arguments)])
+        return states[:, start : start + int(body["num_positions"])]
+
     @functools.cached_property
     def turning(self) -> Any:
         """Which velocities turn a body, booleans (nv,)."""
@@ -123,6 +149,21 @@ class SystemArrays:
         rows = self.bodies[1:]
         adds = (rows["retract"] == 0) & (rows["rates"] == 0)
         return bool(((rows["constant"] != 0) | (rows["product"] != 0) | adds).all())
+
+    @functools.cached_property
+    def joints_vary(self) -> bool:
+        """Whether motion subspaces change of which no closed form, but dual numbers, say how."""
+        from mbkit.kernels.compile import UNCOMPILED
+
+        rows = self.bodies[1:]
+        return not UNCOMPILED and bool(((rows["constant"] == 0) & (rows["product"] == 0)).any())
+
+    @functools.cached_property
+    def dual_model(self) -> Any:
+        """The system for dual numbers: see `mbkit.systems.memory.duals`."""
+        from mbkit.systems.memory.duals import DualModel
+
+        return DualModel(self)
 
     @functools.cached_property
     def size_of_columns(self) -> int:

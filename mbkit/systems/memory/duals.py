@@ -21,8 +21,10 @@ def motions_are_dual(arrays: SystemArrays) -> bool:
 
 
 def _is_dual(joint: Joint) -> bool:
-    if joint.screw_form() or (_calls_members(joint) and all(map(_is_dual, joint.members))):
+    if not joint.num_velocities or joint.screw_form():
         return True
+    if _calls_members(joint):
+        return all(map(_is_dual, joint.members))
     motion = getattr(joint.kernels(), "motion", None)
     function = getattr(motion, "function", None)
     is_known = getattr(function, "__module__", None) in _DUAL_ALONE
@@ -40,19 +42,38 @@ def dual_workspace(arrays: SystemArrays) -> tuple[LanesModel, LanesWorkspace]:
     """Return a system for dual numbers, and memory in which its states move along steps."""
     world: Any = arrays.bodies[0]
     nq, nv, ndx = (int(world[x]) for x in ("num_positions", "num_velocities", "ndx"))
-    model = _DualModel(arrays)
+    model: DualModel = arrays.dual_model
     workspace = LanesWorkspace(arrays, model)
     workspace.have_trial(2 * nq + nv + ndx)
     return model, workspace
 
 
-class _DualModel(LanesModel):
-    """A system for dual numbers, in which its joints have functions for them."""
+def let_joints_change(arrays: SystemArrays) -> tuple[LanesWorkspace, Any]:
+    """Return memory for dual numbers, and the addresses that kernels get of it as doubles.
+
+    Of the function of `mbkit.kernels.derivatives.exact_joint_changes`, and of its SPACE.
+    """
+    from mbkit.kernels.derivatives.exact_joint_changes import FORM, joint_changes_along
+
+    model, workspace = dual_workspace(arrays)
+    # an address is below 2^47 on the machines numba knows: a double holds it exactly
+    function = model.address_of(joint_changes_along, FORM)
+    return workspace, (function, workspace.address)
+
+
+class DualModel(LanesModel):
+    """A system for dual numbers, in which its joints have functions for them.
+
+    Rows of joints that have none are without a motion.
+    """
 
     def __init__(self, arrays: SystemArrays) -> None:
         from mbkit.kernels.duals import DUAL
 
         super().__init__(arrays, DUAL, functions=("motion", "retract"))
+        for row, joint in zip(self.bodies[1:], arrays.joints[1:], strict=True):
+            if joint is not None and not _is_dual(joint):
+                row["motion"] = 0
 
     def _install(self, i: int, joint: Joint, functions: dict[str, Any]) -> None:
         """Let a joint have these functions for dual numbers, with those of its members."""
@@ -63,6 +84,8 @@ class _DualModel(LanesModel):
             return self.address_of(function.function, OF_JOINTS[name]) if wanted else 0
 
         row: Any = self.bodies[i]
+        if not _is_dual(joint):
+            return
         for name, each in functions.items():
             row[name] = address(name, each)
         if _calls_members(joint):

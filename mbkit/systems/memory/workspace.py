@@ -52,7 +52,9 @@ class Workspace:
         self.columns = _aligned(arrays.size_of_columns)
         self.directions = np.zeros(ndx, layout.DIRECTION)
         self.changes = np.zeros(ndx, layout.CHANGE)
-        self.trial = np.zeros(max(1, sum(int(totals[count]) for count in _COUNTS)))
+        # and two addresses behind: see `let_joints_change`
+        self.trial = np.zeros(2 + sum(int(totals[count]) for count in _COUNTS))
+        self._dual: Any = None
         self.column_of = np.arange(max(ndx, nv))
         self.scratch[0]["slot"] = array_address(self.stage)
         self.slots: dict[int, PythonJointSlot] = {}
@@ -111,6 +113,17 @@ class Workspace:
             self.record[0]["project"] = projection.address if project else 0
             self.closure.record[0]["stiffness"] = stiffness
             self.closure.record[0]["damping"] = damping
+
+    def let_joints_change(self) -> Workspace:
+        """Let kernels find how motion subspaces change by dual numbers, exact; return itself.
+
+        Without that they take differences.
+        """
+        if self._dual is None and self._arrays.joints_vary:
+            from mbkit.systems.memory.duals import let_joints_change
+
+            self._dual, self.trial[-2:] = let_joints_change(self._arrays)
+        return self
 
     def install_free_dynamics(self, address: int) -> None:
         """Let the tree move otherwise than by the representation's own forward dynamics."""

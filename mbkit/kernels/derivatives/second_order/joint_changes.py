@@ -89,7 +89,7 @@ def accumulate_joint(out, factor, body, nv):
 @helper
 def along_direction(joint, trial, dx, first, second, out):
     """out = the second derivative along e_first + e_second, or e_first where they are the same."""
-    row, body, q, v, _ = joint
+    row, body, q, v, _, _, _ = joint
     for j in range(SIZE):
         out[j] = 0.0
     for k in range(-4, 5):
@@ -135,7 +135,7 @@ def along_pairs(joint, trial, dx, out):
 @helper
 def along_steps_and_velocities(joint, trials, out):
     """S-dot v by each step and velocity: differences by steps of (c(v + e) - c(v - e)) / 2."""
-    row, body, q, v, _ = joint
+    row, body, q, v, _, _, _ = joint
     trial, speed, dx = trials
     first = row.first_velocity
     for c in range(first, first + row.num_velocities):
@@ -165,7 +165,7 @@ def along_steps_and_velocities(joint, trials, out):
 @helper
 def along_velocities(joint, speed, out):
     """S-dot v by each pair of velocities: (c(e_a + e_b) - c(e_a - e_b)) / 2."""
-    row, body, q, _, _ = joint
+    row, body, q, _, _, _, _ = joint
     first = row.first_velocity
     nv = row.num_velocities
     for c in range(nv):
@@ -219,7 +219,7 @@ def second_joint_changes(joint, trials, table, out):
 
     Reads   the row, q, v; the pose in the world of the body; D of its steps, in the table.
     """
-    row, body, q, v, _ = joint
+    row, body, q, v, _, _, _ = joint
     trial, speed, dx = trials
     n = row.ndx
     nv = row.num_velocities

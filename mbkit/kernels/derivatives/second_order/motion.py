@@ -255,7 +255,7 @@ def set_subspace_to_second_order(space, i, q, v, out):
     status = set_subspace(space, i, q, v)
     if status == OK and row.constant == 0:
         stage = floats_at(scratch_of(space)[0].slot, STAGE_SIZE)
-        joint = Joint(row, body, q, v, stage)
+        joint = Joint(row, body, q, v, stage, space, i)
         status = second_joint_changes(joint, trials(space), changes(space), out)
         move_subspace(row, body)
     elif depends_on_q(row):
