@@ -13,7 +13,7 @@ import functools
 import inspect
 import math
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,20 @@ def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
     return dict(python)
 
 
+#: Derivatives of curves: of higher order than what is asked of tapes, or zero.
+_ORDERS = 6
+
+
+def _derivatives(curve: Any) -> Iterator[Any]:
+    """Give a curve and its derivatives, as many as are not zero."""
+    yield curve
+    for order in range(1, _ORDERS):
+        try:
+            yield curve.derivative(order)
+        except ValueError:  # of a spline of this degree it is zero
+            return
+
+
 class _Curve:
     """A curve of `scipy.interpolate`, which knows its derivatives.
 
@@ -90,7 +104,7 @@ class _Curve:
 
     def __init__(self, curve: Any, entry: Callable[..., Any]) -> None:
         self._curve, self._entry = curve, entry
-        self._orders = (curve, curve.derivative(1), curve.derivative(2), curve.derivative(3))
+        self._orders = tuple(_derivatives(curve))
 
     def __call__(self, x: Any, *arguments: Any, **options: Any) -> Any:
         if not holds_traced(x):

@@ -3713,13 +3713,14 @@ class System:
         with one `axis`, as by q: they are small displacements of a free joint inserted between
         joint and body. By parameters of forces and constraints, by these placements of joints that
         close loops, and by time exact to rounding, if they are mbkit's, compiled for lanes, or
-        forces that give these derivatives, and no joint is one of your own, nor a `CompositeJoint`
-        that closes a loop; else, and by other parameters, by differences of eighth order of the
-        equations of motion at fixed accelerations, to 1e-11 or so where these are smooth. The
-        effect of time through prescribed joints follows from their jerks, which are exact where
-        mbkit differentiates their motions, else differences of a given ``acceleration=``. Other
-        parameters of joints of the tree, such as pitches and axes, cause a motion at their joint,
-        which is imposed by such a free joint: only that motion is by differences, to 1e-12 or so.
+        forces that give these derivatives, and no joint is one of your own that cannot be traced,
+        nor one in Python or a `CompositeJoint` that closes a loop; else, and by other parameters,
+        by differences of eighth order of the equations of motion at fixed accelerations, to 1e-11
+        or so where these are smooth. The effect of time through prescribed joints follows from
+        their jerks, which are exact where mbkit differentiates their motions, else differences of a
+        given ``acceleration=``. Other parameters of joints of the tree, such as pitches and axes,
+        cause a motion at their joint, which is imposed by such a free joint: only that motion is by
+        differences, to 1e-12 or so.
 
         In closed inverse dynamics a change of q alone opens the loops, and one of vdot alone
         contradicts the constraints: the sum for changes of q, v and vdot along a possible motion is
@@ -3795,10 +3796,11 @@ class System:
 
         Notes
         -----
-        Exact to rounding for the joints of mbkit, and for others whose motion subspace is constant
-        in the successor (`Joint.constant_subspace`). For the rest of the joints of users the change
-        of the subspace is computed by sixth-order differences of the joint's functions, with a
-        relative error of about 1e-12. All else is exact but for some forces: `force_derivatives`.
+        Exact to rounding for the joints of mbkit, for others whose motion subspace is constant in
+        the successor (`Joint.constant_subspace`), and for those of users that can be traced, or
+        compile for dual numbers. Otherwise the change of the subspace is computed by sixth-order
+        differences of the joint's functions, with a relative error of about 1e-12. All else is
+        exact but for some forces: `force_derivatives`.
 
         Cost: O(nv depth). Source: derived in `mbkit.kernels.derivatives.inverse_dynamics`; for
         joints of one velocity as Carpentier and Mansard 2018 (Analytical derivatives of rigid body
@@ -3991,10 +3993,11 @@ class System:
         touched, the derivative is that of one side. Forces in Python that give their derivatives
         take part (`Force.derivatives`).
 
-        Forces of the user that do not, and where a joint is the user's, all forces but those
-        springs and dampers, are differentiated by central differences of fourth order with steps of
-        1e-5: rounding leaves 1e-11 of the greatest of them by rad or m, and a force that changes
-        over a width w adds (1e-5/w)^4. Within 2e-5 of a kink it is a mean of both sides.
+        Forces of the user that do not, and beside a joint of the user that cannot be traced all
+        forces but those springs and dampers, are differentiated by central differences of fourth
+        order with steps of 1e-5: rounding leaves 1e-11 of the greatest of them by rad or m, and a
+        force that changes over a width w adds (1e-5/w)^4. Within 2e-5 of a kink it is a mean of
+        both sides.
 
         Cost: O(forces) for springs and dampers in joints, O(p^2) for one across p joints; with
         other forces one pass of dual numbers for seven velocities and tangent entries, or four

@@ -22,6 +22,7 @@ LIBRARIES = {
 CIRCLES = {
     ("mbkit.coordinates.assembly", "mbkit.coordinates.relative"): "Assembly.relative",
     ("mbkit.joints.joint", "mbkit.joints.prescribed.prescribed_joint"): "Joint.prescribe",
+    ("mbkit.systems.memory.arrays", "mbkit.systems.memory.duals"): "SystemArrays.dual_model",
     ("mbkit.studies.study", "mbkit.studies.laboratory.from_study_file"): "Study.findings",
 }
 

@@ -145,10 +145,25 @@ class ComplexEvaluation:
         if name == "t":
             return np.ones(1)
         if name == "q":
-            return self.system.position_rates(given["q"], np.eye(self.system.ndx))
+            try:
+                return self.system.position_rates(given["q"], np.eye(self.system.ndx))
+            except (mb.JointError, mb.ShapeError):  # unknown of a joint, or fewer velocities
+                return self._rates_by_steps(given["q"])
         if name in self.names:
             return np.eye(len(given[name]))
         return self.changes(name)
+
+    def _rates_by_steps(self, q: Any) -> Any:
+        """Return the derivatives of `System.retract` (ndx, nq) by each entry of a step."""
+        from mbkit.kernels.configuration import retract
+
+        trace, system = self._trace, self.system
+        x = trace.tape.inputs("step", [0.0] * system.ndx)
+        moved = [*trace.call(retract, system.nq, x)]
+        rates = [rate for each in x for rate in differentiate(moved, {each: 1.0})]
+        inputs = dict(zip(trace.q, q + 0.0j, strict=True)) | dict.fromkeys(x, 0.0j)
+        found = replay("complex steps", rates, inputs, OPERATIONS, complex)
+        return np.real(found).reshape((system.ndx, system.nq))
 
     def changes(self, name: str) -> Any:
         """Return the moves (k, size) of a parameter that `changes_of` says, or of its entry."""

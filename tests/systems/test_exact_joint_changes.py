@@ -5,11 +5,16 @@ Against complex steps, which have no error but rounding (`tests.systems.complex_
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import mbkit as mb
 from tests.joints.absolute_joints import LOCALS
+from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
+from tests.reference.test_nonholonomic_joints import Opaque, Skate, SkateByHand
+from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
 from tests.systems.complex_steps import ComplexEvaluation
 from tests.systems.every_joint import moved_behind
 from tests.trees import MAKERS
@@ -42,6 +47,59 @@ JOINTS = {
     ),
     "nested": nested,
 }
+
+
+class Shortcut(CardanJoint):
+    """One that says at one place alone what its motion subspace is."""
+
+    def motion_subspace(self, q):
+        return super().motion_subspace(q) if q.any() else np.eye(6)[:, :2]
+
+
+class TiltedCardan(CardanJoint):
+    """The same in another frame, in which its functions are written."""
+
+    canonical_frame = mb.spatial.rotation((1, 2, 3), 0.7, point=(0.1, -0.2, 0.3))
+
+
+class Swivel(mb.Joint):
+    """A crank of a user, compiled: turns about z, and nods by a sine of the angle."""
+
+    num_positions = num_velocities = 1
+
+    def pose(self, q):
+        c, s, y = np.cos(q[0]), np.sin(q[0]), 0.3 * np.tan(0.4 * np.sin(q[0]))
+        return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, y], [0, 0, 0, 1.0]])
+
+    def kernels(self):
+        return mb.JointKernels(motion=swivel_motion)
+
+
+@mb.joint_kernel("motion")
+def swivel_motion(slot, parameters, q, v, R, p, S, bias):
+    c, s = math.cos(q[0]), math.sin(q[0])
+    rate, t = 0.4 * c, math.sin(0.4 * s) / math.cos(0.4 * s)
+    slope = 0.3 * (1.0 + t * t)
+    for j in range(9):
+        R[j] = 1.0 if j == 8 else 0.0
+    R[0] = R[4] = c
+    R[1], R[3] = -s, s
+    for j in range(6):
+        S[j] = bias[j] = 0.0
+    p[0] = p[1] = 0.0
+    p[2] = 0.3 * t
+    S[2], S[5] = 1.0, slope * rate
+    bias[5] = (2.0 * slope * t * rate * rate - slope * 0.4 * s) * v[0] * v[0]
+    return 0
+
+
+OF_USERS = [
+    CardanJoint("cardan"), TiltedCardan("tilted"), EllipseJoint("ellipse", 1.0, 0.6),
+    BallJoint("own ball"), BallTwin("twin", (0.4, -0.3, 0.8)),
+    ProductTwin("product", ScrewTwin("a", [1, 2, 0, 0, 0.3, 1]), EllipseJoint("b", 0.5, 0.7)),
+    Skate("skate"), SkateByHand("by hand"), Swivel("swivel"),
+    mb.CompositeJoint("composed", CardanJoint("c"), mb.HelicalJoint("screw", pitch=0.1)),
+]  # fmt: skip
 
 
 def assert_exact(found, expected, tolerance=ROUNDING):
@@ -92,3 +150,55 @@ def test_a_workspace_is_told_once_and_others_take_differences():
         assert np.array_equal(many, [one, one])
     other = mb.simulate(system, q=q, t_span=(0.0, 0.02), h=0.01, integrator=mb.GeneralizedAlpha())
     assert np.array_equal(run.q, other.q)
+
+
+def dynamics_by_state(system, q, rng):
+    """Compare derivatives by state with complex steps."""
+    v, vdot = rng.normal(size=(2, system.nv))
+    given = {"q": q, "v": v, "vdot": vdot}
+    inverse = ComplexEvaluation(system, "inverse_dynamics")
+    for own, name in zip(system.inverse_dynamics_derivatives(q, v, vdot), "qv", strict=True):
+        assert_exact(own, inverse.by(given, name))
+    mass = inverse.another("mass_matrix").by(given, "q")
+    assert_exact(system.mass_matrix_derivatives(q), mass)
+    assert_exact(system.mass_matrix_rate(q, v), mass @ system.rates(q, v))
+
+
+@pytest.mark.some(5)
+@pytest.mark.parametrize("turned", [False, True], ids=["as set", "turned round"])
+@pytest.mark.parametrize("joint", OF_USERS, ids=lambda each: each.name)
+def test_joints_of_users(joint, turned):
+    rng = np.random.default_rng(34)
+    system, q = moved_behind(joint, rng, turned)
+    dynamics_by_state(system, q, rng)
+
+
+@pytest.mark.some(2)
+@pytest.mark.parametrize("joint", OF_USERS, ids=lambda each: each.name)
+def test_forces_beside_joints_of_users(joint):
+    rng = np.random.default_rng(35)
+    system, q = moved_behind(joint, rng, turned=False)
+    pull = mb.Drag("drag", "b2", linear=0.4, quadratic=0.3, point=(0.1, 0.2, 0.3))
+    spring = mb.Bushing("bush", "world", "b1", stiffness=range(1, 7), damping=range(1, 7))
+    system = system.with_forces([pull, spring])
+    v = rng.normal(size=system.nv)
+    exact = ComplexEvaluation(system, "generalized_forces")
+    for own, name in zip(system.force_derivatives(q, v), "qv", strict=True):
+        assert_exact(own, exact.by({"q": q, "v": v}, name), 1e-13)
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.JointDerivativeWarning")
+@pytest.mark.parametrize(
+    ("joint", "same"),
+    [(Opaque("joint"), SkateByHand("joint")), (Shortcut("joint"), CardanJoint("joint"))],
+)
+def test_what_cannot_be_traced_takes_differences(joint, same):
+    """Code of other libraries, and a branch for one place alone, which a program would follow."""
+    systems = [
+        moved_behind(each, np.random.default_rng(36), turned=False) for each in (joint, same)
+    ]
+    (system, q), (other, _) = systems
+    q[system.position_slice("joint")] = 0.0
+    v = np.random.default_rng(37).normal(size=system.nv)
+    found, expected = (each.inverse_dynamics_derivatives(q, v, v)[0] for each in (system, other))
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())

@@ -21,6 +21,8 @@ class Evaluation:
         Its module below `mbkit.kernels`; "" if the representation has it.
     in_lanes : bool
         Whether batches compute several samples at once, where its function is one of mbkit's.
+    changes_joints : bool
+        Whether it asks how motion subspaces change: see `Workspace.let_joints_change`.
     """
 
     function: str
@@ -28,10 +30,10 @@ class Evaluation:
     result: str
     module: str = ""
     in_lanes: bool = False
+    changes_joints: bool = attrs.field(init=False)
 
-    @property
-    def changes_joints(self) -> bool:
-        """Whether it asks how motion subspaces change: see `Workspace.let_joints_change`."""
+    @changes_joints.default
+    def _changes_joints(self) -> bool:
         return self.module.startswith(("derivatives.", "momentum."))
 
 

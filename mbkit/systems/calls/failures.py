@@ -106,7 +106,7 @@ def _joint_failure(
     evaluator: Evaluator, row: int, workspace: Workspace, arguments: dict[str, Any]
 ) -> BaseException:
     name = evaluator.arrays.joint_names[row]
-    slot = workspace.slots.get(row)
+    slot = workspace.slot_of(row)
     if slot is not None:
         own = "" if slot.q.size == 0 else f" Its own q is {_numbers(slot.q)}."
         if slot.error is None and slot.memory[SLOT_STATUS] == DONE:

@@ -202,6 +202,7 @@ class ExactConstraints:
             constraints_along_all(
                 self._function, self._workspace.address, entry, numbers, rows, found
             )
+            self._workspace.raise_interrupts()
         ends = 0, p, p + m, p + 2 * m, p + 2 * m + self._nv
         parts = (found[:, :, slice(*pair)] for pair in itertools.pairwise(ends))
         return RowDerivatives(*(np.swapaxes(part, 1, 2) for part in parts))

@@ -101,6 +101,7 @@ class ExactForces:
         return forces_have_lanes(self._arrays.forces, others)
 
     def _raise_mistakes(self) -> None:
+        self._workspace.raise_interrupts()
         for slot in self._slots.values():
             slot.raise_mistake()
 

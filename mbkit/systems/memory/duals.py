@@ -1,22 +1,35 @@
-"""Memory for dual numbers, of systems whose joints have functions for them."""
+"""Memory for dual numbers, and the functions for them of a system's joints."""
 
 from __future__ import annotations
 
+import functools
+import weakref
+from collections.abc import Callable
 from typing import Any, TypeGuard
 
 from mbkit.joints import CompositeJoint, Joint
+from mbkit.joints.defaults.jacobians import jacobians_of
 from mbkit.joints.overriding import moves_as
 from mbkit.systems.memory.arrays import SystemArrays
+from mbkit.systems.memory.callbacks import register
+from mbkit.systems.memory.dual_joint import DualJointSlot
 from mbkit.systems.memory.lanes import OF_JOINTS, LanesModel, LanesWorkspace
 
-__all__ = ["dual_workspace", "motions_are_dual"]
+__all__ = ["DualModel", "DualWorkspace", "dual_workspace", "motions_are_dual"]
 
-#: Modules of joints that compile for dual numbers as they are, but branch, which lanes cannot.
-_DUAL_ALONE = frozenset({"mbkit.kernels.joints.absolute.absolute_joint"})
+#: What joints are moved by.
+_MOVES = ("motion", "retract")
+
+#: The forms of the same functions of joints in Python, whose slots have dual numbers.
+_OF_PYTHON = {"motion": "scpppppp", "retract": "scppp"}
 
 
 def motions_are_dual(arrays: SystemArrays) -> bool:
-    """Return whether the motions of all joints are compiled functions for dual numbers."""
+    """Return whether all joints move on dual numbers.
+
+    By compiled functions, which those of users are if they compile for these numbers, or in Python,
+    where they can be traced.
+    """
     return all(joint is None or _is_dual(joint) for joint in arrays.joints)
 
 
@@ -25,10 +38,27 @@ def _is_dual(joint: Joint) -> bool:
         return True
     if _calls_members(joint):
         return all(map(_is_dual, joint.members))
-    motion = getattr(joint.kernels(), "motion", None)
-    function = getattr(motion, "function", None)
-    is_known = getattr(function, "__module__", None) in _DUAL_ALONE
-    return is_known or bool(getattr(motion, "in_lanes", False))
+    kernels = joint.kernels()
+    if kernels is None:
+        return jacobians_of(joint).are_known
+    functions = ((getattr(kernels, name), OF_JOINTS[name]) for name in _MOVES)
+    return all(each is None or _compiles(each.function, form) for each, form in functions)
+
+
+@functools.cache
+def _compiles(function: Callable[..., Any], form: str) -> bool:
+    """Return whether a function of a joint compiles for dual numbers; those of mbkit do."""
+    from mbkit.kernels.compiling.refusals import REFUSALS
+    from mbkit.kernels.duals import DUAL
+    from mbkit.kernels.lanes import address_in_lanes
+
+    if function.__module__.startswith("mbkit.kernels."):
+        return True
+    try:
+        address_in_lanes(function, form, DUAL)
+    except REFUSALS:
+        return False
+    return True
 
 
 def _calls_members(joint: Joint) -> TypeGuard[CompositeJoint]:
@@ -38,42 +68,72 @@ def _calls_members(joint: Joint) -> TypeGuard[CompositeJoint]:
     return joint.screw_product is None
 
 
-def dual_workspace(arrays: SystemArrays) -> tuple[LanesModel, LanesWorkspace]:
-    """Return a system for dual numbers, and memory in which its states move along steps."""
-    world: Any = arrays.bodies[0]
-    nq, nv, ndx = (int(world[x]) for x in ("num_positions", "num_velocities", "ndx"))
-    model: DualModel = arrays.dual_model
-    workspace = LanesWorkspace(arrays, model)
-    workspace.have_trial(2 * nq + nv + ndx)
-    return model, workspace
+class DualWorkspace(LanesWorkspace):
+    """Memory for dual numbers, in which the states of a system move along steps.
 
-
-def let_joints_change(arrays: SystemArrays) -> tuple[LanesWorkspace, Any]:
-    """Return memory for dual numbers, and the addresses that kernels get of it as doubles.
-
-    Of the function of `mbkit.kernels.derivatives.exact_joint_changes`, and of its SPACE.
+    Attributes
+    ----------
+    joint_slots : dict of int to DualJointSlot
+        By row: the joints that are called back.
     """
-    from mbkit.kernels.derivatives.exact_joint_changes import FORM, joint_changes_along
 
-    model, workspace = dual_workspace(arrays)
-    # an address is below 2^47 on the machines numba knows: a double holds it exactly
-    function = model.address_of(joint_changes_along, FORM)
-    return workspace, (function, workspace.address)
+    def __init__(self, arrays: SystemArrays, model: DualModel) -> None:
+        super().__init__(arrays, model)
+        world: Any = arrays.bodies[0]
+        nq, nv, ndx = (int(world[x]) for x in ("num_positions", "num_velocities", "ndx"))
+        self.have_trial(2 * nq + nv + ndx)
+        self.joint_slots: dict[int, DualJointSlot] = {}
+        for i in model.called_back:
+            self._let_call_back(i, arrays.joints[i])
+
+    def _let_call_back(self, i: int, joint: Any) -> None:
+        from mbkit.kernels.compile import array_address
+
+        self.joint_slots[i] = slot = DualJointSlot(joint, self.numbers)
+        address = array_address(slot.numbers)
+        self.let_find(i, address)
+        weakref.finalize(self, register(address, slot))
+
+    def raise_interrupts(self) -> None:
+        """Raise Ctrl-C, if that ended a call of a joint."""
+        for slot in self.joint_slots.values():
+            slot.raise_interrupt()
+
+
+def dual_workspace(arrays: SystemArrays) -> tuple[DualModel, DualWorkspace]:
+    """Return a system for dual numbers, and memory for it."""
+    model: DualModel = arrays.dual_model
+    return model, DualWorkspace(arrays, model)
 
 
 class DualModel(LanesModel):
     """A system for dual numbers, in which its joints have functions for them.
 
     Rows of joints that have none are without a motion.
+
+    Attributes
+    ----------
+    called_back : list of int
+        The rows of joints in Python that have some.
     """
 
     def __init__(self, arrays: SystemArrays) -> None:
         from mbkit.kernels.duals import DUAL
+        from mbkit.kernels.joints import python_joint
 
-        super().__init__(arrays, DUAL, functions=("motion", "retract"))
-        for row, joint in zip(self.bodies[1:], arrays.joints[1:], strict=True):
-            if joint is not None and not _is_dual(joint):
+        super().__init__(arrays, DUAL, functions=_MOVES)
+        self.called_back = []
+        for i, joint in enumerate(arrays.joints):
+            row: Any = self.bodies[i]
+            if joint is None or joint.screw_form():
+                continue
+            if not _is_dual(joint):
                 row["motion"] = 0
+            elif joint.kernels() is None:
+                self.called_back.append(i)
+                for name, form in _OF_PYTHON.items():
+                    function = getattr(python_joint, name).function
+                    row[name] = self.address_of(function, form) if row[name] else 0
 
     def _install(self, i: int, joint: Joint, functions: dict[str, Any]) -> None:
         """Let a joint have these functions for dual numbers, with those of its members."""
@@ -92,3 +152,15 @@ class DualModel(LanesModel):
             parameters = joint.parameters_with(address)
             self._owners.append(parameters)
             row["parameters"] = array_address(parameters)
+
+    def let_joints_change(self) -> tuple[DualWorkspace, Any]:
+        """Return memory for dual numbers, and the addresses that kernels get of it as doubles.
+
+        Of the function of `mbkit.kernels.derivatives.exact_joint_changes`, and of its SPACE.
+        """
+        from mbkit.kernels.derivatives.exact_joint_changes import FORM, joint_changes_along
+
+        workspace = DualWorkspace(self.arrays, self)
+        # an address is below 2^47 on the machines numba knows: a double holds it exactly
+        function = self.address_of(joint_changes_along, FORM)
+        return workspace, (function, workspace.address)

@@ -247,7 +247,7 @@ class LanesWorkspace:
         scratch = self._lines(rows * kind.size // 8)
         integers = scratch.view(np.int64).reshape((rows, -1))
         self._carries = integers[:, kind.offset("carries") // 8]
-        slots = integers[:, kind.offset("slot") // 8]
+        self._slots = slots = integers[:, kind.offset("slot") // 8]
         slots[0] = array_address(self._lines(layout.STAGE_SIZE * width))
         for i, room in model.rooms.items():
             slots[i] = array_address(self._lines(room))
@@ -334,6 +334,10 @@ class LanesWorkspace:
         numbers = lines(size)
         self._kept.append(numbers)
         return numbers
+
+    def let_find(self, i: int, slot: Any) -> None:
+        """Let the joint of a row find its arguments at an address."""
+        self._slots[i] = slot
 
     def have_trial(self, size: int) -> None:
         """Have memory for states and steps beside those that are given."""

@@ -71,7 +71,8 @@ class PythonJointSlot:
         self._p = results[layout.SLOT_P : layout.SLOT_BIAS]
         self._bias = results[layout.SLOT_BIAS : layout.SLOT_S]
         self._S = results[layout.SLOT_S : layout.SLOT_S + 6 * nv].reshape(nv, 6).T
-        self._positions = results[:nq]
+        self.motion_numbers = results[: layout.SLOT_S + 6 * nv]
+        self.positions = results[:nq]
         self._step = results[:ndx]
         self._wrenches = results[: 6 * (6 - nv)].reshape(6 - nv, 6).T
 
@@ -113,7 +114,7 @@ class PythonJointSlot:
 
     def retract(self) -> None:
         """Write the configuration that a step leads to."""
-        _assign(self._positions, self.joint.retract(self.q, self.dx), self.joint, "retract")
+        _assign(self.positions, self.joint.retract(self.q, self.dx), self.joint, "retract")
 
     def difference(self) -> None:
         """Write the step that leads from one configuration to another."""
@@ -142,7 +143,7 @@ class PythonJointSlot:
         if self._frame is not None:
             T = self._frame.in_joint_frame(T)
         _assign(
-            self._positions,
+            self.positions,
             self.joint.configuration_from_pose(T),
             self.joint,
             "configuration_from_pose",

@@ -100,6 +100,8 @@ class Workspace:
 
         space: Any = self.record[0]
         self._arrays = arrays
+        if self._dual is not None:
+            self._dual, self.trial[-2:] = None, 0.0
         for name in ("bodies", "frames", "velocity_of_column"):
             space[name] = array_address(getattr(arrays, name))
         if arrays.forces.forces:
@@ -120,10 +122,17 @@ class Workspace:
         Without that they take differences.
         """
         if self._dual is None and self._arrays.joints_vary:
-            from mbkit.systems.memory.duals import let_joints_change
-
-            self._dual, self.trial[-2:] = let_joints_change(self._arrays)
+            self._dual, self.trial[-2:] = self._arrays.dual_model.let_joints_change()
         return self
+
+    def slot_of(self, row: int) -> Any:
+        """Return the slot of a joint in Python, None of others; on dual numbers, where that ended.
+
+        As of `failure`: where a call did not come to its end.
+        """
+        dual = None if self._dual is None else self._dual.joint_slots.get(row)
+        is_left = dual is not None and (dual.error is not None or dual.is_left)
+        return dual if is_left else self.slots.get(row)
 
     def install_free_dynamics(self, address: int) -> None:
         """Let the tree move otherwise than by the representation's own forward dynamics."""
