@@ -99,15 +99,14 @@ class ImplicitStepInLanes:
 
         The workspace of these runs gets what steps ask of it; `functions` are their addresses.
         """
-        from mbkit.kernels.compile import array_address
-
+        address_of = workspace.address_of
         step, space = self.step, workspace.record[0]
         space["num_columns"] = step["width"]
         workspace.have_trial(step["nq"] + 2 * step["nv"])
         parts = self._parts(numbers)
-        places: dict[str, Any] = {name: array_address(rows) for name, rows in parts["step"].items()}
+        places: dict[str, Any] = {name: address_of(rows) for name, rows in parts["step"].items()}
         mass = 2 * step["nv"] * step["width"]
-        places["mass"] = array_address(parts["step"]["derivatives"][mass:])
+        places["mass"] = address_of(parts["step"]["derivatives"][mass:])
         shared: dict[str, Any] = {
             name: step[name]
             for name in IMPLICIT.names or ()
@@ -121,10 +120,10 @@ class ImplicitStepInLanes:
         if self.starting is not None:
             state = {name: places[name] for name in ("q", "v", "work")}
             rows: dict[str, Any] = {
-                name: array_address(each) for name, each in parts["starting"].items()
+                name: address_of(each) for name, each in parts["starting"].items()
             }
             fields["starting"] = Record(STARTING, **state, **rows, **self.starting[2])
-        places = {name: array_address(rows) for name, rows in parts["method"].items()}
+        places = {name: address_of(rows) for name, rows in parts["method"].items()}
         return Record(self.dtype, **places, step=own, **fields)
 
     def _parts(self, numbers: Any) -> dict[str, dict[str, Any]]:

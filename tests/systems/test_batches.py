@@ -149,7 +149,7 @@ MORE_DERIVATIVES = {
 }
 
 
-@pytest.mark.compiled  # uncompiled nothing is in lanes
+@pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", MORE_DERIVATIVES)
 def test_more_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method, monkeypatch):
     """Bit by bit; second ones are compiled for larger batches alone."""
@@ -238,7 +238,7 @@ def series_case(request):
     return system, {name: np.array([getattr(s, name) for s in states]) for name in names}
 
 
-@pytest.mark.compiled  # uncompiled nothing is in lanes
+@pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", OF_SERIES)
 def test_series_of_a_batch_are_those_of_its_samples(series_case, method):
     """Bit by bit; one that is not finite spoils no other."""

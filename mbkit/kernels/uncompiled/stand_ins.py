@@ -181,51 +181,59 @@ def own_integers_at(address: Any, count: int) -> Any:
     return at(address, count)
 
 
+def _each_place(x: Array, i: Any) -> tuple[Any, Any]:
+    """Return places of which each sample has its own, and whether they are in an array."""
+    places = np.broadcast_to(lanes_of(i), x.memory.shape[-1:]).astype(np.int64)
+    return places, (places >= 0) & (places < len(x))
+
+
 def entry(x: Any, i: Any) -> Any:
     """Return x[i], where each sample has its own i; the first, where it is none."""
     if not isinstance(x, Array):
         return x[i]
-    found = x[0]
-    for k in range(1, x.shape[0]):
-        found = select(i == k, x[k], found)
-    return found
+    places, are_there = _each_place(x, i)
+    return Numbers(x.memory[np.where(are_there, places, 0), np.arange(places.size)])
 
 
 def put(x: Any, i: Any, value: Any, condition: Any) -> None:
     """Let x[i] be a value where the condition holds, where each sample has its own i."""
-    if isinstance(x, Array):
-        for k in range(x.shape[0]):
-            x[k] = select((i == k) & condition, value, x[k])
-    elif condition:
-        x[i] = value
+    if not isinstance(x, Array):
+        pivot_orders.put(x, i, value, condition)
+        return
+    places, are_there = _each_place(x, i)
+    (lanes,) = np.nonzero(are_there & lanes_of(condition))
+    x.memory[places[lanes], lanes] = np.broadcast_to(lanes_of(value), places.shape)[lanes]
 
 
 def row_at(G: Any, i: Any, room: Any) -> Any:
     """Return row i of a matrix, where each sample has its own i; room for one of its rows."""
     if not isinstance(G, Array):
         return G[i]
-    for k in range(G.shape[1]):
-        room[k] = entry(G[:, k], i)
+    places, are_there = _each_place(G, i)
+    (lanes,) = np.nonzero(are_there)
+    room.memory[: G.shape[1], lanes] = G.memory[places[lanes], :, lanes].T
     return room
 
 
 def exchange_entries(x: Any, k: int, other: Any) -> None:
     """Let x[k] and x[other] change places, where each sample has its own other."""
-    if not isinstance(x, Array):
+    if isinstance(x, Array):
+        _exchange(x, k, other)
+    else:
         lu.exchange_entries(x, k, other)
-        return
-    for i in range(k + 1, x.shape[0]):
-        a, b, is_other = x[k], x[i], other == i
-        x[k], x[i] = select(is_other, b, a), select(is_other, a, b)
 
 
 def exchange_rows(A: Any, k: int, other: Any) -> None:
     """Let rows k and other of a matrix change places, likewise."""
-    if not isinstance(A, Array):
+    if isinstance(A, Array):
+        _exchange(A, k, other)
+    else:
         lu.exchange_rows(A, k, other)
-        return
-    for j in range(A.shape[1]):
-        exchange_entries(A[:, j], k, other)
+
+
+def _exchange(x: Array, k: int, other: Any) -> None:
+    for j, i in enumerate(_each_place(x, other)[0].tolist()):
+        x.memory[[k, i], ..., j] = x.memory[[i, k], ..., j]
 
 
 # ------------------------------------------------------------------------ blocks of numbers

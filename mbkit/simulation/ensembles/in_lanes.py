@@ -28,6 +28,7 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.lanes import is_written
 from mbkit.systems.memory.arrays import SystemArrays
+from mbkit.systems.memory.lane_functions import address_in_lanes
 from mbkit.systems.memory.lanes import (
     EVALUATION,
     MOTION_AND_STEPS,
@@ -117,12 +118,10 @@ def lanes_of(first: Prepared, members: Members, *, models_fit: bool) -> Lanes | 
     runs differ in nothing but states and efforts, or, where the `models_fit`, in numbers of a tree.
     Loops need multipliers that are found in lanes.
     """
-    from mbkit.kernels.compile import UNCOMPILED
-
     system, space = first.system, first.workspace.record[0]
     own = bool(members.parameters)
     least = LEAST_CLOSED_RUNS if space["closure"] else LEAST_RUNS
-    if UNCOMPILED or members.count < least or (own and not models_fit) or not runs_alone(first):
+    if members.count < least or (own and not models_fit) or not runs_alone(first):
         return None
     if any(space[name] for name in ("force", "rates", "watch", "drive")):
         return None
@@ -171,7 +170,7 @@ def lanes_of(first: Prepared, members: Members, *, models_fit: bool) -> Lanes | 
     _ = closure.functions  # compiled here: threads find them made
     projection = 0
     if space["project"]:
-        projection = lanes.address_in_lanes(project.function, _PROJECTION, kind)
+        projection = address_in_lanes(project.function, _PROJECTION, kind)
     return attrs.evolve(made, closure=closure, project=projection)
 
 
@@ -225,7 +224,6 @@ class Registers:
     """
 
     def __init__(self, lanes: Lanes, first: Prepared) -> None:
-        from mbkit.kernels.compile import array_address
         from mbkit.kernels.time_loops.fixed_steps_in_lanes import Together
 
         self.own = first.course.in_lanes
@@ -245,10 +243,11 @@ class Registers:
         self.multipliers = self.own.multipliers_in(self.numbers)
         problem = first.problem
         self._aside = self.workspace.numbers(problem.nq + problem.nv + NUM_POWERS)
+        places = map(self.workspace.address_of, (self.numbers, self.multipliers, self._aside))
+        numbers, multipliers, aside = places
         self.together = Together(
-            self.workspace.address, lanes.step, self.method.address,
-            array_address(self.numbers), array_address(self.multipliers), lanes.width,
-            array_address(self._aside),
+            self.workspace.address, lanes.step, self.method.address, numbers, multipliers,
+            lanes.width, aside,
         )  # fmt: skip
 
     def put(self, lanes: Any, start: Start) -> None:

@@ -329,6 +329,17 @@ class LanesWorkspace:
         self._kept.append(found)  # Python finds it again by its address while it lives
         return found
 
+    def address_of(self, rows: Any) -> int:
+        """Return the address of some of these numbers, where Python too finds them again.
+
+        What is empty lies nowhere: at its place in memory others begin.
+        """
+        from mbkit.kernels.compile import array_address
+
+        kept = rows.reshape(-1) if rows.size else self.numbers(1)
+        self._kept.append(kept)
+        return array_address(kept)
+
     def _lines(self, size: int) -> Any:
         """Return zeros in whole lines of the cache, kept as long as the workspace."""
         numbers = lines(size)

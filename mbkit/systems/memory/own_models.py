@@ -72,13 +72,11 @@ class _Table:
     """The rows of a table, whose numbers each lane has for itself, and the rest once."""
 
     def __init__(self, model: LanesModel, workspace: LanesWorkspace, rows: Any, kind: Any) -> None:
-        from mbkit.kernels.compile import array_address
-
         lanes = model.lanes
         size = kind.size // 8
         memory = workspace.numbers(-(-len(rows) * size // lanes.width)).reshape(-1)
         memory = memory[: len(rows) * size].reshape(len(rows), size)
-        self.address = array_address(memory)
+        self.address = workspace.address_of(memory)
         self.numbers: dict[str, Any] = {}  # by name: (rows, how many, width)
         self.once: dict[str, Any] = {}  # (rows, how many)
         for name in rows.dtype.names:
