@@ -6,17 +6,21 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.kernels.calls import batches, batches_in_lanes
 from mbkit.kernels.compile import UNCOMPILED
 from mbkit.systems.calls import lanes
+from mbkit.systems.memory.lane_functions import caller
 from tests.every_representation import REPRESENTATIONS
 from tests.systems.test_batches import (
     CONSTANT,
     DERIVATIVES,
     METHODS,
     MORE_DERIVATIVES,
+    OF_CONSTRAINTS,
     OF_RATES,
     OF_SERIES,
     WITHOUT_OUT,
+    closed_case,
     one,
 )
 from tests.trees import MAKERS, random_mechanism, random_state
@@ -26,12 +30,29 @@ if not UNCOMPILED:
 
 COUNT = 9  # a group of eight, and one that is not full
 
+closed = closed_case  # states are nearly closed in the first half, and anywhere in the other
+
 
 @pytest.fixture(autouse=True)
 def _batches_are_in_lanes(monkeypatch):
     monkeypatch.setattr(lanes, "LEAST_SAMPLES", COUNT)
     monkeypatch.setattr(lanes, "LEAST_STATES", COUNT)
     monkeypatch.setattr(lanes, "LEAST_CLOSED", COUNT)
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """The first samples of groups that were computed one by one, since a status was not OK."""
+    found = []
+
+    def noted(seat, batch, samples, first, last):
+        found.append(first)
+        return batches.one_by_one(seat, batch, samples, first, last)
+
+    compute = caller(batches_in_lanes.batch_in_lanes).function.__globals__["in_lanes"]
+    assert compute.__globals__["one_by_one"]  # it is looked up, and stays there
+    monkeypatch.setitem(compute.__globals__, "one_by_one", noted)
+    return found
 
 
 def states(system):
@@ -51,28 +72,30 @@ def case(request):
 
 
 @pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT])
-def test_a_batch_is_its_samples(case, method):
+def test_a_batch_is_its_samples(case, method, alone):
     """Bit by bit."""
     system, arguments = case
     call = METHODS.get(method) or WITHOUT_OUT[method]
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
     np.testing.assert_array_equal(call(system, arguments), expected)
+    assert not alone
 
 
 @pytest.mark.parametrize("method", DERIVATIVES)
-def test_derivatives_of_a_batch_are_those_of_its_samples(method):
+def test_derivatives_of_a_batch_are_those_of_its_samples(method, alone):
     """Of joints with constant motion subspaces; one that is not finite spoils no other."""
     system = random_mechanism(np.random.default_rng(12), 10, CONSTANT, reach=4).assemble()
     arguments, call = states(system), DERIVATIVES[method]
     arguments["v"][5, 2] = np.nan
     found = call(system, arguments, on_error="nan")
-    alone = [call(system, one(arguments, k), on_error="nan") for k in range(COUNT)]
-    for of_all, each in zip(found, zip(*alone, strict=True), strict=True):
+    expected = [call(system, one(arguments, k), on_error="nan") for k in range(COUNT)]
+    for of_all, each in zip(found, zip(*expected, strict=True), strict=True):
         np.testing.assert_array_equal(of_all, np.array(each))
+    assert set(alone) == ({0} if method.endswith("forward_dynamics") else set())
 
 
 @pytest.mark.parametrize("method", OF_RATES)
-def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(method):
+def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(method, alone):
     """Of joints that need no steps for them, some of them at rest."""
     kinds = [kind for kind in MAKERS if kind != "composite"][::3]
     system = random_mechanism(np.random.default_rng(13), len(kinds), kinds, reach=4).assemble()
@@ -81,10 +104,11 @@ def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(me
     arguments["v"][4:7, ::2] = 0.0
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
     np.testing.assert_array_equal(call(system, arguments), expected)
+    assert not alone
 
 
 @pytest.mark.parametrize("method", [*MORE_DERIVATIVES, *OF_SERIES])
-def test_more_derivatives_and_series_of_a_batch_are_those_of_its_samples(method):
+def test_more_derivatives_and_series_of_a_batch_are_those_of_its_samples(method, alone):
     """Of joints with constant motion subspaces."""
     mech = random_mechanism(np.random.default_rng(14), 5, CONSTANT[:4], reach=2, turned_round=0.0)
     system = mech.assemble(mb.RelativeCoordinates(representation=REPRESENTATIONS[2]))
@@ -94,8 +118,21 @@ def test_more_derivatives_and_series_of_a_batch_are_those_of_its_samples(method)
         expected = [np.array([call(system, one(arguments, k)) for k in range(COUNT)])]
         found = [call(system, arguments)]
     else:
-        alone = [MORE_DERIVATIVES[method](system, one(arguments, k)) for k in range(COUNT)]
-        expected = [np.array(each) for each in zip(*alone, strict=True)]
+        samples = [MORE_DERIVATIVES[method](system, one(arguments, k)) for k in range(COUNT)]
+        expected = [np.array(each) for each in zip(*samples, strict=True)]
         found = MORE_DERIVATIVES[method](system, arguments)
     for of_all, each in zip(found, expected, strict=True):
         np.testing.assert_array_equal(of_all, each)
+    assert not alone
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("method", OF_CONSTRAINTS)
+def test_constraints_of_a_batch_are_those_of_its_samples(closed, method, alone):
+    """Of every kind; states that are nearly closed, and others."""
+    system, arguments = closed
+    arguments = {name: np.concatenate([rows[:5], rows[-4:]]) for name, rows in arguments.items()}
+    call = OF_CONSTRAINTS[method]
+    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
+    np.testing.assert_array_equal(call(system, arguments), expected)
+    assert not alone
