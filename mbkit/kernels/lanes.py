@@ -59,7 +59,7 @@ ADDRESSES = frozenset(
     | {"closure", "joint_scratch", "residual", "rate", "time_rate", "bias"}
     | {"wrenches", "coefficients", "buffer", "propagated", "response", "gram", "compared"}
     | {"pivots", "limits", "kept", "chosen", "counted", "largest", "unknowns", "multipliers"}
-    | {"change", "room", "dense", "unloaded", "step", "next_q"}
+    | {"change", "room", "dense", "unloaded", "step", "next_q", "closed_columns"}
 )
 
 # ------------------------------------------------------------------------------------ types

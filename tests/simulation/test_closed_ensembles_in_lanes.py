@@ -1,13 +1,17 @@
 """Ensembles of closed mechanisms whose steps are taken in lanes: each run is the run alone."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
 import mbkit as mb
+from benchmarks.absolute import hanging_ladder
 from benchmarks.constraints import four_bars
 from examples.closed_loops import delta_robot
 from mbkit.kernels.lanes import native_width
 from mbkit.simulation.ensembles import in_lanes, in_threads
+from mbkit.sparsity import nesting
 from tests.constraints.loops import consistent, mobile_loops
 from tests.every_representation import REPRESENTATIONS
 from tests.simulation import test_ensembles_in_lanes as of_trees
@@ -74,12 +78,21 @@ def coupled():
     return assembled(mech)
 
 
+def nested():
+    """A ladder, each of whose windows is closed at a body of its own."""
+    with mock.patch.object(nesting, "ONE_BLOCK", 0):
+        system, q = assembled(hanging_ladder(9), solver=mb.SchurComplement())
+    assert system.arrays.closure.propagations is not None
+    return system, q
+
+
 CASES = {
     **{each.name: lambda each=each: loops(each) for each in REPRESENTATIONS},
     "absolute": lambda: assembled(delta_robot.build(), mb.AbsoluteCoordinates()),
     "redundant": lambda: assembled(four_bars(2)),
     "redundant, Schur": lambda: assembled(four_bars(2), solver=mb.SchurComplement()),
     "constraints": coupled,
+    "nested": nested,
 }
 
 METHODS = {

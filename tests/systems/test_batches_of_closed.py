@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from examples.closed_loops import delta_robot
 from mbkit.kernels.compile import UNCOMPILED, address_kernel
 from mbkit.kernels.evaluation_form import EVALUATION
 from mbkit.kernels.status import NOT_SOLVED, failure
+from mbkit.sparsity import nesting
 from mbkit.systems.calls import lanes
 from mbkit.systems.calls.shared_batches import SharedBatch
 from tests.constraints.loops import random_loops
 from tests.every_representation import REPRESENTATIONS
+from tests.sparsity.test_nested import braced_ladder
 from tests.systems.test_batches import CONSTANT, LOOPS, one
 
 #: Groups of eight, and one that is not full; and a sample that is spoilt, the second of its group.
@@ -63,8 +66,24 @@ def redundant():
     return system, arguments
 
 
+def nested(representation):
+    """Loops that are closed each at its base, and constraints that pass the bases of others.
+
+    At every tenth state all bars of the ladder lie in one line.
+    """
+    with mock.patch.object(nesting, "ONE_BLOCK", 0):
+        mech = braced_ladder(8)
+        system = mech.assemble(mb.RelativeCoordinates(representation=representation))
+        system = system.with_constraint_solver(mb.SchurComplement())
+    assert system.arrays.closure.propagations is not None
+    arguments = near(system, system.reference_configuration(), 1e-3)
+    arguments["q"][::10] = system.reference_configuration()
+    return system, arguments
+
+
 CASES = {
     **{each.name: lambda each=each: loops(each) for each in REPRESENTATIONS},
+    **{f"nested {each.name}": lambda each=each: nested(each) for each in REPRESENTATIONS},
     "absolute": absolute,
     "redundant": redundant,
 }
@@ -77,8 +96,16 @@ SOLVED = [
 ]
 
 
+#: What is compiled for them differs by the representation's operators alone, as for other loops.
+LONG = {f"nested {each.name}" for each in REPRESENTATIONS[1:]}
+
+
 @pytest.fixture(
-    scope="module", params=SOLVED, ids=[f"{name}-{type(each).__name__}" for name, each in SOLVED]
+    scope="module",
+    params=[
+        pytest.param(each, marks=pytest.mark.long if each[0] in LONG else ()) for each in SOLVED
+    ],
+    ids=[f"{name}-{type(each).__name__}" for name, each in SOLVED],
 )
 def case(request):
     """A closed mechanism with a solver, and states of it."""
@@ -89,6 +116,14 @@ def case(request):
     return system.with_constraint_solver(solver), arguments
 
 
+def known(system, tau):
+    """Efforts, and accelerations of the first joint, which are prescribed."""
+    vdot, mask = np.zeros_like(tau), np.zeros_like(tau)
+    first = system.velocity_slice(system.joint_names[0])
+    vdot[..., first], mask[..., first] = tau[..., first], 1.0
+    return np.concatenate([tau, vdot, mask], axis=-1)
+
+
 METHODS = {
     "forward_dynamics": lambda s, a: s.forward_dynamics(a["q"], a["v"], a["tau"], on_error="nan"),
     "loaded": lambda s, a: s.forward_dynamics(
@@ -96,6 +131,12 @@ METHODS = {
     ),
     "multipliers": lambda s, a: np.concatenate(
         s.solved(a["q"], a["v"], a["tau"], pull=(9.0, 6.0), on_error="nan"), axis=-1
+    ),
+    "some prescribed": lambda s, a: np.concatenate(
+        s.solve_hybrid(
+            a["q"], a["v"], known(s, a["tau"]), a["wrenches"], t=0.0, on_error="nan",
+            pull=(9.0, 6.0),
+        ), axis=-1
     ),
 }  # fmt: skip
 

@@ -165,6 +165,7 @@ CLOSED_HYBRID_DYNAMICS = Evaluation(
     ("q", "v", "known, t and pull"),
     "closed hybrid",
     "constraints.solve.dynamics",
+    in_lanes=True,
 )
 LEAST_MULTIPLIERS = Evaluation(
     "minimum_norm_multipliers", ("q", "", "multipliers and t"), "multipliers",

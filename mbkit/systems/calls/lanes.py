@@ -11,6 +11,7 @@ from mbkit.kernels.layout import LOADED
 from mbkit.systems.calls.evaluations import (
     BODY_DERIVATIVES,
     CANONICAL_FORWARD_DYNAMICS,
+    CLOSED_HYBRID_DYNAMICS,
     CONSTRAINED_DYNAMICS,
     CONSTRAINT_JACOBIAN,
     CONSTRAINT_SIZES,
@@ -87,7 +88,7 @@ _OF_RATES = (CANONICAL_FORWARD_DYNAMICS, CORIOLIS_MATRIX)
 _OF_CONSTRAINTS = (CONSTRAINT_STATE, CONSTRAINT_JACOBIAN, CONSTRAINT_SIZES)
 
 #: What finds multipliers, in lanes where besides the solver has them.
-_OF_MULTIPLIERS = (CONSTRAINED_DYNAMICS, SOLVED_DYNAMICS)
+_OF_MULTIPLIERS = (CONSTRAINED_DYNAMICS, SOLVED_DYNAMICS, CLOSED_HYBRID_DYNAMICS)
 
 #: Larger results of eight samples leave the cache, and lanes take as long as samples one by one; or
 #: they take megabytes.
@@ -151,7 +152,7 @@ class BatchInLanes:
             own = self._evaluator.arguments
             workspace.have_trial(own.num_positions + own.num_velocities + own.ndx)
         if samples.what in _OF_CONSTRAINTS or samples.what in _OF_MULTIPLIERS:
-            self._close(workspace, solving=samples.what in _OF_MULTIPLIERS)
+            self._close(workspace, samples.what)
         model, is_packed = self._model, samples.what is MASS_MATRIX
         offsets, count = model.packed if is_packed else model.in_order(num_results)
         # what is packed is looked at as a whole matrix too, though nobody touches the rest
@@ -161,7 +162,7 @@ class BatchInLanes:
             rooms.append(workspace.room(len(sizes), sum(sizes[:-1]) + num_results))
         return workspace, (workspace.address, offsets, *rooms)
 
-    def _close(self, workspace: LanesWorkspace, *, solving: bool) -> None:
+    def _close(self, workspace: LanesWorkspace, what: Evaluation) -> None:
         """Put in the constraints, unless they are there, and what finds multipliers."""
         model, closure = self._evaluator.lanes_closure, workspace.closure
         if closure is None:
@@ -170,8 +171,10 @@ class BatchInLanes:
             closure = LanesClosure(model, alone.closure)
             self._evaluator.give_back(alone)
             workspace.close(closure)
-        if solving:
+        if what in _OF_MULTIPLIERS:
             closure.let_solve(model.functions)
+        if what is CLOSED_HYBRID_DYNAMICS:
+            closure.let_solve(model.functions_of_prescribed)
 
     def give_back(self, workspace: LanesWorkspace) -> None:
         """Keep a workspace for the next batch."""
@@ -225,10 +228,11 @@ def _fits(arrays: SystemArrays, samples: Samples) -> bool:
         return bool(forces.forces) and forces_have_lanes(forces, forces.order[:-1])
     if what in (*_OF_CONSTRAINTS, *_OF_MULTIPLIERS) and not is_in_lanes(arrays.closure):
         return False
-    if what in _OF_MULTIPLIERS:
-        return solves_in_lanes(arrays.closure)
-    if what is HYBRID_DYNAMICS:
-        prescribed = x[:, 2 * (x.shape[1] // 3) :] != 0.0
+    if what in _OF_MULTIPLIERS and not solves_in_lanes(arrays.closure):
+        return False
+    if what in (HYBRID_DYNAMICS, CLOSED_HYBRID_DYNAMICS):
+        nv = int(arrays.bodies[0]["num_velocities"])
+        prescribed = x[:, 2 * nv : 3 * nv] != 0.0
         return bool((prescribed == prescribed[0]).all())
     return True
 
@@ -268,5 +272,7 @@ def batch_in_lanes(
         _ = evaluator.lanes_closure
     if samples.what in _OF_MULTIPLIERS:
         _ = evaluator.lanes_closure.functions
+    if samples.what is CLOSED_HYBRID_DYNAMICS:
+        _ = evaluator.lanes_closure.functions_of_prescribed
     option = PACKED if samples.what is MASS_MATRIX else option
     return BatchInLanes(evaluator, model, functions, option)

@@ -40,11 +40,11 @@ _REDUCE = "sp"
 
 
 def solves_in_lanes(arrays: ClosureArrays) -> bool:
-    """Return whether multipliers are found in lanes: those of all loops, by mbkit's functions."""
+    """Return whether multipliers are found in lanes: by mbkit's functions."""
     from mbkit.kernels.constraints.solve.dense import prepare_dense
-    from mbkit.kernels.constraints.solve.schur_complement import prepare_schur
+    from mbkit.kernels.constraints.solve.schur_complement import prepare_nested, prepare_schur
 
-    return arrays.solver_kernels().prepare in (prepare_schur, prepare_dense)
+    return arrays.solver_kernels().prepare in (prepare_schur, prepare_nested, prepare_dense)
 
 
 def is_dual(arrays: ClosureArrays) -> bool:
@@ -130,9 +130,24 @@ class LanesClosureModel:
         }
         if solver.reduce is not None:
             functions["reduce"] = solver.reduce, _REDUCE
+        if self.arrays.propagations is not None:
+            functions["eliminate_inward"] = own.kernel("constraint_elimination"), _EVALUATION
+            functions["solve_nested"] = own.kernel("constraint_solution"), _EVALUATION
         return {
             name: address_in_lanes(each.function, form, self.lanes)
             for name, (each, form) in functions.items()
+        }
+
+    @functools.cached_property
+    def functions_of_prescribed(self) -> Mapping[str, int]:
+        """The addresses of what is called besides where some accelerations are prescribed."""
+        from mbkit.kernels.constraints.solve.strategy import gather_response
+
+        hybrid = self._representation.kernel("hybrid_dynamics")
+        gather = self.arrays.solver_kernels().gather or gather_response
+        return {
+            "hybrid_dynamics": address_in_lanes(hybrid.function, _EVALUATION, self.lanes),
+            "gather": address_in_lanes(gather.function, _REDUCE, self.lanes),
         }
 
     def _install(self, i: int, joint: Joint) -> None:
@@ -196,7 +211,7 @@ class LanesClosure:
         closure: Any = self.record[0]
         for name, numbers in memory.numbers.items():
             if name in ADDRESSES:
-                closure[name] = array_address(self._lines(len(numbers) * width))
+                closure[name] = array_address(self._lines(numbers.nbytes // 8 * width))
         dense = model.arrays.solver_kernels().dense
         if dense is not None:
             nv, m = model.arrays.num_velocities, model.arrays.num_rows

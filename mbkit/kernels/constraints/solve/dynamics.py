@@ -188,7 +188,7 @@ def closed_hybrid_dynamics(space, option, q, v, given, out):
     prescribed = as_array(given, 3 * nv)[2 * nv :]
     found = as_array(out, 2 * nv)
     for k in range(nv):
-        if prescribed[k] == 0.0:
+        if all_lanes(prescribed[k] == 0.0):
             found[nv + k] += change[k]
     if closure.reduce != 0:  # and what holds the prescribed joints against them
         status = call_address(closure.reduce, (space, multipliers))
@@ -200,7 +200,7 @@ def closed_hybrid_dynamics(space, option, q, v, given, out):
         return status
     scratch = scratch_of(space)
     for k in range(nv):
-        if prescribed[k] != 0.0:
+        if any_lane(prescribed[k] != 0.0):  # the same of all samples side by side
             found[k] += scratch[k].u
     kept = kept_rows(closure)
     for r in range(closure.num_rows):

@@ -44,6 +44,7 @@ from mbkit.kernels.constraints.workspace import (
     propagations,
     response_of,
 )
+from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.recursions.inertias import subtract_outer
 from mbkit.kernels.status import NOT_FINITE, OK, failure
 from mbkit.kernels.workspace import bodies, scratch_of
@@ -148,8 +149,8 @@ def eliminate_columns(closure, here, row, scratch, body, recursion):
         column = columns[row.first_velocity + c]
         inertia, _ = recursion.column_inertia(row, body, c, column.U)
         column.D = 0.0
-        if scratch[row.first_velocity + c].D != 0.0:  # else it is prescribed
-            if not inertia > 0.0:  # it is no less than with open loops
+        if any_lane(scratch[row.first_velocity + c].D != 0.0):  # else it is prescribed
+            if not all_lanes(inertia > 0.0):  # it is no less than with open loops
                 return failure(NOT_FINITE, row.first_velocity + c)
             column.D = 1.0 / inertia
         subtract_outer(body, column.D, column.U)

@@ -27,6 +27,8 @@ from mbkit.kernels.constraints.workspace import (
     sites,
     wrenches_of,
 )
+from mbkit.kernels.elementary import any_lane
+from mbkit.kernels.pivot_orders import entry, put
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
@@ -83,7 +85,7 @@ def solve_inward(space, x, recursion):
             column = columns[row.first_velocity + c]
             column.u = recursion.column_power(row, body, c, angular(body.F), linear(body.F))
             reach = column.D * column.u
-            if reach != 0.0:
+            if any_lane(reach != 0.0):
                 take_response(closure, here, row.num_velocities - 1 - c, reach, x)
                 accumulate(
                     body.F, scale(-reach, angular(column.U)), scale(-reach, linear(column.U))
@@ -181,11 +183,16 @@ def open_at(closure, body, base, b, x):
         block = table[b]
         if base != 0:
             first = block.first_row
-            order = pivots[first : first + block.num_rows]
-            Z = part(gram, block.base_start, 6, block.num_rows)
+            n = block.num_rows
+            own = x[first : first + n]
+            order = pivots[first : first + n]
+            G = part(gram, block.start, n, n)
+            Z = part(gram, block.base_start, 6, n)
             for k in range(block.rank):
+                value = entry(own, order[k])
                 for j in range(6):
-                    x[first + order[k]] -= Z[j, k] * body.F[j]
+                    value -= Z[j, k] * body.F[j]
+                put(own, order[k], value, G[k, k] > 0.0)
         backward_block(factor, b, x)
         b -= 1
     return b

@@ -214,8 +214,7 @@ def solve_nested(space, x):
     kept = kept_rows(closure_of(space))
     nested(space, INWARD, x)
     for r in range(kept.shape[0]):
-        if kept[r] == 0:
-            x[r] = 0.0
+        x[r] = select(kept[r] == 0, 0.0, x[r])
     nested(space, OUTWARD, x)
 
 
