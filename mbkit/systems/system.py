@@ -1865,8 +1865,8 @@ class System:
 
         Notes
         -----
-        Exact to rounding where motion subspaces are constant in the bodies, else within 1e-12 for
-        the first and 1e-11 for the second, as in `inverse_dynamics_second_derivatives`. Cost:
+        The first are as exact as those of `inverse_dynamics_derivatives`, the second as in
+        `inverse_dynamics_second_derivatives`. Cost:
         O(nv depth^2), and nv times that for the second.
         Source: derived in `mbkit.kernels.derivatives.mass_matrix`.
 
@@ -3878,7 +3878,9 @@ class System:
 
         Exact to rounding for joints of constant motion subspace, whose steps are those of the
         exponential map to second order; for the others the second changes of pose and subspace are
-        by differences of eighth order of the joint's functions, with a relative error of 1e-11.
+        by differences of eighth order of the first ones, where these are exact
+        (`inverse_dynamics_derivatives`), with a relative error of 1e-13; else of the joint's
+        functions, with 1e-11.
 
         `JointDamper` and `JointSpring` in joints whose positions add have no second derivatives. If
         there are others, those of all forces are by differences of eighth order of

@@ -126,6 +126,22 @@ def test_dynamics_by_state(kind, turned):
     assert_exact(system.mass_matrix_rate(q, v), mass @ system.rates(q, v))
 
 
+@pytest.mark.some(4)
+@pytest.mark.parametrize("kind", [*JOINTS, "cardan"])
+def test_second_derivatives(kind):
+    """By differences of exact first ones; differences of values leave 1e-13 to 2e-11."""
+    rng = np.random.default_rng(38)
+    joint = CardanJoint("joint") if kind == "cardan" else JOINTS[kind](rng)
+    system, q = moved_behind(joint, rng, turned=kind in ("nested", "composite"))
+    v, vdot = rng.normal(size=(2, system.nv))
+    x, w = rng.normal(size=(2, 3, system.nv))
+    by_qq, by_vv, by_qv, _ = system.inverse_dynamics_second_derivatives(q, v, vdot)
+    found = np.einsum("ijk,aj,ak->ai", by_qq, x, x) + np.einsum("ijk,aj,ak->ai", by_vv, w, w)
+    found += 2.0 * np.einsum("ijk,aj,ak->ai", by_qv, x, w)
+    inverse = ComplexEvaluation(system, "inverse_dynamics")
+    assert_exact(found, inverse.second({"q": q, "v": v, "vdot": vdot}, {"q": x, "v": w}), 5e-13)
+
+
 def test_where_the_subspace_changes_fast():
     """Screw coordinates next to a whole turn, where S is singular."""
     rng = np.random.default_rng(32)

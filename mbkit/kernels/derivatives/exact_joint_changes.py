@@ -7,8 +7,9 @@ from mbkit.kernels.layout import CHANGE, SPACE, STAGE_SIZE
 from mbkit.kernels.status import JOINT_FAILED, OK
 from mbkit.kernels.workspace import bodies, scratch_of, trials
 
-#: The form of `joint_changes_along`: q and v are doubles, and so are the changes, by address.
+#: The forms: q and v are doubles, and so are the changes, by address.
 FORM = "sicci"
+FORM_BESIDE = "siccidi"
 
 
 def joint_changes_along(space, i, q, v, changes):
@@ -17,6 +18,21 @@ def joint_changes_along(space, i, q, v, changes):
     `space` is a SPACE of dual numbers, with memory as for `mbkit.kernels.derivatives.exact_forces`.
     Rows without a motion are of joints that are not compiled for them.
     """
+    model = bodies(space)
+    table = records_at(changes, model[0].ndx, CHANGE)
+    return write_changes(space, i, (q, v), (0, 0.0), table[model[i].first_step :])
+
+
+def joint_changes_beside(space, i, q, v, k, h, changes):
+    """The changes by the entries of a step x at x = h e_k, in CHANGE entries of their own."""
+    row = bodies(space)[i]
+    return write_changes(space, i, (q, v), (k, h), records_at(changes, row.ndx, CHANGE))
+
+
+@helper
+def write_changes(space, i, state, beside, table):
+    """The changes at retract(q, h e_k) by each entry of the step."""
+    q, v = state
     model = bodies(space)
     scratch = scratch_of(space)
     row = model[i]
@@ -32,19 +48,19 @@ def joint_changes_along(space, i, q, v, changes):
     for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
         speed[j] = v[j]
     joint = Joint(row, body, trial, speed, floats_at(scratch[0].slot, STAGE_SIZE), space, i)
-    table = records_at(changes, dx.shape[0], CHANGE)
     for first in range(0, row.ndx, DIRECTIONS):
         count = min(DIRECTIONS, row.ndx - first)
         for j in range(row.ndx):
             k = j - first
-            dx[row.first_step + j] = moving(0.0, k, 1.0) if 0 <= k < count else 0.0
+            x = beside[1] if j == beside[0] else 0.0
+            dx[row.first_step + j] = moving(x, k, 1.0) if 0 <= k < count else x
         status = step_from(row, body, start, dx, trial)
         if status == OK:
             status = evaluate(joint, trial, speed)
         if status != OK:
             return status
         for k in range(count):
-            write_change(body, row.num_velocities, k, table[row.first_step + first + k])
+            write_change(body, row.num_velocities, k, table[first + k])
     return OK
 
 

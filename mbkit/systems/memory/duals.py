@@ -156,11 +156,13 @@ class DualModel(LanesModel):
     def let_joints_change(self) -> tuple[DualWorkspace, Any]:
         """Return memory for dual numbers, and the addresses that kernels get of it as doubles.
 
-        Of the function of `mbkit.kernels.derivatives.exact_joint_changes`, and of its SPACE.
+        Of a function of `mbkit.kernels.derivatives.exact_joint_changes`, of its SPACE, and of the
+        other function there.
         """
-        from mbkit.kernels.derivatives.exact_joint_changes import FORM, joint_changes_along
+        from mbkit.kernels.derivatives import exact_joint_changes as kernels
 
         workspace = DualWorkspace(self.arrays, self)
         # an address is below 2^47 on the machines numba knows: a double holds it exactly
-        function = self.address_of(joint_changes_along, FORM)
-        return workspace, (function, workspace.address)
+        function = self.address_of(kernels.joint_changes_along, kernels.FORM)
+        beside = self.address_of(kernels.joint_changes_beside, kernels.FORM_BESIDE)
+        return workspace, (function, workspace.address, beside)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Workspace", "install_forces", "mark_carriers", "site_rows", "spring_rows"]
 
+#: Changes of one joint, behind those of all: see `mbkit.kernels.derivatives.second_order`.
+_ROOM = 6
+
 _COUNTS = ("num_positions", "num_velocities", "ndx")
 
 
@@ -51,9 +54,9 @@ class Workspace:
         ndx = max(1, int(totals["ndx"]))
         self.columns = _aligned(arrays.size_of_columns)
         self.directions = np.zeros(ndx, layout.DIRECTION)
-        self.changes = np.zeros(ndx, layout.CHANGE)
-        # and two addresses behind: see `let_joints_change`
-        self.trial = np.zeros(2 + sum(int(totals[count]) for count in _COUNTS))
+        self.changes = np.zeros(ndx + _ROOM, layout.CHANGE)
+        # and three addresses behind: see `let_joints_change`
+        self.trial = np.zeros(3 + sum(int(totals[count]) for count in _COUNTS))
         self._dual: Any = None
         self.column_of = np.arange(max(ndx, nv))
         self.scratch[0]["slot"] = array_address(self.stage)
@@ -101,7 +104,7 @@ class Workspace:
         space: Any = self.record[0]
         self._arrays = arrays
         if self._dual is not None:
-            self._dual, self.trial[-2:] = None, 0.0
+            self._dual, self.trial[-3:] = None, 0.0
         for name in ("bodies", "frames", "velocity_of_column"):
             space[name] = array_address(getattr(arrays, name))
         if arrays.forces.forces:
@@ -122,7 +125,7 @@ class Workspace:
         Without that they take differences.
         """
         if self._dual is None and self._arrays.joints_vary:
-            self._dual, self.trial[-2:] = self._arrays.dual_model.let_joints_change()
+            self._dual, self.trial[-3:] = self._arrays.dual_model.let_joints_change()
         return self
 
     def slot_of(self, row: int) -> Any:
