@@ -75,6 +75,23 @@ def test_a_force_on_many_samples_is_the_force_on_each(k, taken):
     np.testing.assert_array_equal(after[SPOILT], alone)
 
 
+@pytest.mark.some(4)
+@pytest.mark.parametrize("k", range(len(mechanism()[1])))
+def test_powers_and_potentials_on_many_samples_are_those_on_each(k, taken):
+    """Of every kind, at times of their own; a number that is none fails in its sample alone."""
+    mech, forces = mechanism()
+    system = mech.assemble().with_forces([forces[k]])
+    a, t = states(system), np.linspace(-0.5, 2.5, COUNT)
+    powers = check(system.force_powers, a["q"], a["v"], t)
+    check(system.force_potentials, a["q"], t)
+    assert taken == {"force_powers", "force_potentials"}
+    a["v"][SPOILT] = np.nan
+    after = system.force_powers(a["q"], a["v"], t, on_error="nan")
+    np.testing.assert_array_equal(
+        np.delete(after, SPOILT, axis=0), np.delete(powers, SPOILT, axis=0)
+    )
+
+
 @each_representation
 def test_dynamics_of_many_samples_under_all_forces(representation, taken):
     """With wrenches, prescribed joints, and times of their own."""

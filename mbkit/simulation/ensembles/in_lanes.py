@@ -34,7 +34,6 @@ from mbkit.systems.memory.lanes import (
     MOTION_AND_STEPS,
     LanesModel,
     LanesWorkspace,
-    forces_have_lanes,
     native_lanes,
 )
 from mbkit.systems.memory.lanes_closure import (
@@ -43,6 +42,7 @@ from mbkit.systems.memory.lanes_closure import (
     is_in_lanes,
     solves_in_lanes,
 )
+from mbkit.systems.memory.lanes_forces import forces_have_lanes
 from mbkit.systems.memory.own_models import ModelsInLanes
 
 __all__ = ["Group", "Lanes", "Registers", "Start", "lanes_of"]

@@ -113,9 +113,11 @@ GENERALIZED_FORCES = Evaluation(
 FORCE_DERIVATIVES = Evaluation(
     "force_derivatives", ("q", "v", "t"), "derivatives", module="derivatives.forces"
 )
-FORCE_POWERS = Evaluation("force_powers", ("q", "v", "t"), "powers", module="forces.force_pass")
+FORCE_POWERS = Evaluation(
+    "force_powers", ("q", "v", "t"), "powers", "forces.force_pass", in_lanes=True
+)
 FORCE_POTENTIALS = Evaluation(
-    "force_potentials", ("q", "", "t"), "potentials", module="forces.force_pass"
+    "force_potentials", ("q", "", "t"), "potentials", "forces.force_pass", in_lanes=True
 )
 FORCE_WRENCHES = Evaluation(
     "force_wrenches", ("q", "v", "t"), "force wrenches", module="forces.wrenches"

@@ -18,6 +18,8 @@ from mbkit.systems.calls.evaluations import (
     CONSTRAINT_STATE,
     CORIOLIS_MATRIX,
     ENERGIES,
+    FORCE_POTENTIALS,
+    FORCE_POWERS,
     FORWARD_DYNAMICS_DERIVATIVES,
     GENERALIZED_FORCES,
     HYBRID_DYNAMICS,
@@ -36,19 +38,16 @@ from mbkit.systems.calls.evaluations import (
     Evaluation,
 )
 from mbkit.systems.memory.lane_functions import address_in_lanes, caller
-from mbkit.systems.memory.lanes import (
-    EVALUATION,
-    LanesModel,
-    LanesWorkspace,
-    forces_have_lanes,
-)
+from mbkit.systems.memory.lanes import EVALUATION, LanesModel, LanesWorkspace
 from mbkit.systems.memory.lanes_closure import LanesClosure, is_in_lanes, solves_in_lanes
+from mbkit.systems.memory.lanes_forces import forces_have_lanes, potentials_have_lanes
 
 if TYPE_CHECKING:
     from mbkit.kernels.compile import FunctionAddress
     from mbkit.systems.calls.batches import Samples
     from mbkit.systems.calls.evaluator import Evaluator
     from mbkit.systems.memory.arrays import SystemArrays
+    from mbkit.systems.memory.forces import ForceArrays
 
 #: Fewest samples for which functions are compiled for lanes, which takes some ten seconds once per
 #: installation: fewer are computed in less than a millisecond.
@@ -83,6 +82,9 @@ _OF_CONSTANT_SUBSPACES = (
 
 #: What asks for rates of motion subspaces, in lanes where joints have them without a step.
 _OF_RATES = (CANONICAL_FORWARD_DYNAMICS, CORIOLIS_MATRIX)
+
+#: What is asked of forces, in lanes where the functions are that it calls.
+_OF_FORCES = (FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES)
 
 #: What looks at constraints, in lanes where all of these are.
 _OF_CONSTRAINTS = (CONSTRAINT_STATE, CONSTRAINT_JACOBIAN, CONSTRAINT_SIZES)
@@ -146,7 +148,7 @@ class BatchInLanes:
             workspace = self._evaluator.lanes_pool.pop()
         except IndexError:
             workspace = LanesWorkspace(self._evaluator.arrays, self._model)
-        if samples.what is GENERALIZED_FORCES:
+        if samples.what in _OF_FORCES:
             workspace.let_act(self._model.forces)
         if samples.what in _OF_RATES and workspace.trial is None:
             own = self._evaluator.arguments
@@ -211,6 +213,14 @@ def _is_in_lanes(what: Evaluation, evaluator: Evaluator) -> bool:
     return what.in_lanes or (what is POSES and evaluator.doubles is not None)
 
 
+def _answer_in_lanes(what: Evaluation, forces: ForceArrays) -> bool:
+    """Return whether those functions of forces are for lanes that are called for an answer."""
+    if what is FORCE_POTENTIALS:
+        return potentials_have_lanes(forces)
+    every = range(len(forces.forces))
+    return forces_have_lanes(forces, every if what is FORCE_POWERS else forces.order[:-1])
+
+
 def _fits(arrays: SystemArrays, samples: Samples) -> bool:
     """Return whether a function that is written for lanes is so for this system and these samples.
 
@@ -223,9 +233,8 @@ def _fits(arrays: SystemArrays, samples: Samples) -> bool:
         return arrays.joint_pieces.are_none
     if what in _OF_RATES:
         return arrays.rates_need_no_steps
-    if what is GENERALIZED_FORCES:
-        forces = arrays.forces
-        return bool(forces.forces) and forces_have_lanes(forces, forces.order[:-1])
+    if what in _OF_FORCES:
+        return bool(arrays.forces.forces) and _answer_in_lanes(what, arrays.forces)
     if what in (*_OF_CONSTRAINTS, *_OF_MULTIPLIERS) and not is_in_lanes(arrays.closure):
         return False
     if what in _OF_MULTIPLIERS and not solves_in_lanes(arrays.closure):
@@ -264,8 +273,12 @@ def batch_in_lanes(
     from mbkit.kernels.recursions.composite_body import PACKED
 
     model = evaluator.lanes_model
-    if samples.what is GENERALIZED_FORCES:
+    if samples.what in _OF_FORCES:
         _ = model.forces  # compiled here: threads find them made
+    if samples.what is FORCE_POWERS:
+        _ = model.forces.powers
+    if samples.what is FORCE_POTENTIALS:
+        _ = model.forces.potentials
     addresses = [address_in_lanes(each.function, EVALUATION, model.lanes) for each in made]
     functions = addresses[0], addresses[1] if apply else 0
     if samples.what in _OF_CONSTRAINTS:

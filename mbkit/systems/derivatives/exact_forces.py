@@ -17,10 +17,7 @@ from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.memory.callbacks import register
 from mbkit.systems.memory.dual_force import DualForceSlot
 from mbkit.systems.memory.duals import dual_workspace, motions_are_dual
-from mbkit.systems.memory.lanes import (
-    LanesForces,
-    forces_have_lanes,
-)
+from mbkit.systems.memory.lanes_forces import LanesForces, forces_have_lanes
 
 if TYPE_CHECKING:
     from mbkit.systems.memory.arrays import SystemArrays

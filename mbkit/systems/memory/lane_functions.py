@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mbkit.kernels.compile import FunctionAddress
 
-__all__ = ["address_in_lanes", "caller", "is_for_lanes"]
+__all__ = ["EVALUATION", "address_in_lanes", "caller", "is_for_lanes"]
+
+#: The form of evaluations by address, with lanes: see `address_in_lanes`.
+EVALUATION = "sipppp"
 
 
 def address_in_lanes(function: Callable[..., Any], form: str, lanes: Any, space: Any = None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,31 +11,27 @@ import numpy as np
 from mbkit.joints import Joint
 from mbkit.kernels import layout
 from mbkit.systems.memory.arrays import SystemArrays
-from mbkit.systems.memory.forces import ForceArrays
-from mbkit.systems.memory.lane_functions import address_in_lanes, is_for_lanes
+from mbkit.systems.memory.lane_functions import EVALUATION, address_in_lanes, is_for_lanes
+from mbkit.systems.memory.lanes_forces import LanesForces
 from mbkit.systems.memory.packing import packed_mass_matrix
 from mbkit.systems.memory.workspace import (
     install_forces,
     mark_carriers,
     site_rows,
-    spring_rows,
 )
 
 if TYPE_CHECKING:
     from mbkit.systems.memory.lanes_closure import LanesClosure
 
 __all__ = [
+    "EVALUATION",
     "MOTION_AND_STEPS",
     "OF_JOINTS",
-    "LanesForces",
     "LanesModel",
     "LanesWorkspace",
-    "forces_have_lanes",
 ]
 
-#: Forms of functions by address, with lanes: see `address_in_lanes`.
-EVALUATION = "sipppp"
-_FORCE = "sitpppp"
+#: Forms of functions of joints by address, with lanes: see `address_in_lanes`.
 OF_JOINTS = {
     "motion": "icpppppp", "retract": "icppp", "difference": "icppp", "dexp_inv": "icppp",
 }  # fmt: skip
@@ -182,52 +178,6 @@ def room_for_one(row: Any) -> int:
     from mbkit.kernels.joints import lane_by_lane
 
     return 2 * int(row["num_positions"]) + int(row["num_velocities"]) + lane_by_lane.OUTPUT
-
-
-def forces_have_lanes(forces: ForceArrays, rows: Iterable[int]) -> bool:
-    """Return whether some of the forces, by their rows, are compiled functions for lanes."""
-    kernels = [forces.forces[k].kernels() for k in rows]
-    return all(each is not None and is_for_lanes(each.evaluate) for each in kernels)
-
-
-class LanesForces:
-    """The forces of a system, of which some are called, by functions for lanes.
-
-    Attributes
-    ----------
-    table : ndarray of FORCE
-        With those functions in the rows that are called.
-    springs : ndarray of SPRING
-        Springs between points of bodies.
-    force_pass, search : int
-        Addresses of what calls the forces of a run, and of what stands for the search for one
-        that is not finite; 0 of dual numbers, in which nothing runs.
-    """
-
-    def __init__(self, model: LanesModel, called: Iterable[int]) -> None:
-        from mbkit.kernels.forces.force_pass import force_pass
-        from mbkit.kernels.forces.in_lanes import search_alone
-
-        self._model = model
-        self.table = model.arrays.forces.table.copy()
-        rows = list(called)
-        self.let_call(rows)
-        self.springs = spring_rows(model.arrays)
-        self.force_pass = self.search = 0
-        if model.lanes.branches:
-            return
-        if rows:
-            self.force_pass = model.address_of(force_pass.function, EVALUATION)
-        self.search = model.address_of(search_alone, EVALUATION)
-
-    def let_call(self, rows: Iterable[int]) -> None:
-        """Let the functions of these rows be called, compiled now, or loaded from the cache."""
-        from mbkit.kernels.forces import python_force
-
-        for k in rows:
-            kernels: Any = self._model.arrays.forces.forces[k].kernels() or python_force
-            function = kernels.evaluate.function
-            self.table[k]["function"] = self._model.address_of(function, _FORCE)
 
 
 class LanesWorkspace:

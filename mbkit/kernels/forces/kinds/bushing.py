@@ -115,7 +115,7 @@ def evaluate(space, k, _t, _q, _v, _tau, powers):
     return OK
 
 
-@address_kernel(POTENTIAL_FORM)
+@address_kernel(POTENTIAL_FORM, in_lanes=True)
 def potential(space, k, _t, _q, out):
     """U = x.K_r x / 2 + d.K_t d / 2."""
     p = parameters(space, k)

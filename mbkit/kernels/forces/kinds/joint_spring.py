@@ -18,7 +18,7 @@ def evaluate(space, k, _t, q, _v, tau, _powers):
     return OK
 
 
-@address_kernel(POTENTIAL_FORM)
+@address_kernel(POTENTIAL_FORM, in_lanes=True)
 def potential(space, k, _t, q, out):
     """U = k (q - q0)^2 / 2."""
     p = parameters(space, k)

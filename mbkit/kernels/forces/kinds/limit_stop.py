@@ -38,7 +38,7 @@ def evaluate(space, k, _t, q, v, tau, powers):
     return OK
 
 
-@address_kernel(POTENTIAL_FORM)
+@address_kernel(POTENTIAL_FORM, in_lanes=True)
 def potential(space, k, _t, q, out):
     """U = k x^2 / 2."""
     p = parameters(space, k)

@@ -55,7 +55,7 @@ def evaluate(space, k, _t, _q, _v, _tau, powers):
     return OK
 
 
-@address_kernel(POTENTIAL_FORM)
+@address_kernel(POTENTIAL_FORM, in_lanes=True)
 def potential(space, k, _t, _q, out):
     """U = k (l - l0)^2 / 2."""
     p = parameters(space, k)

@@ -22,7 +22,7 @@ def evaluate(space, k, _t, _q, _v, _tau, _powers):
     return OK
 
 
-@address_kernel(POTENTIAL_FORM)
+@address_kernel(POTENTIAL_FORM, in_lanes=True)
 def potential(space, k, _t, _q, out):
     """U = -sum m g.c."""
     table = sites(space)
@@ -48,7 +48,7 @@ def evaluate_everywhere(space, k, _t, _q, _v, _tau, _powers):
     return OK
 
 
-@address_kernel(POTENTIAL_FORM)
+@address_kernel(POTENTIAL_FORM, in_lanes=True)
 def potential_everywhere(space, k, _t, _q, out):
     """U = -sum m g.c."""
     model = bodies(space)
