@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.systems.memory.dual_joint import DualJointSlot
 from tests.joints.absolute_joints import LOCALS
 from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
 from tests.reference.test_nonholonomic_joints import Opaque, Skate, SkateByHand
@@ -218,3 +219,35 @@ def test_what_cannot_be_traced_takes_differences(joint, same):
     v = np.random.default_rng(37).normal(size=system.nv)
     found, expected = (each.inverse_dynamics_derivatives(q, v, v)[0] for each in (system, other))
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
+
+
+class Interrupted(CardanJoint):
+    """One in which something happens once."""
+
+    happens: BaseException | None = None
+
+    def pose(self, q):
+        if self.happens is not None:
+            happens, self.happens = self.happens, None
+            raise happens
+        return super().pose(q)
+
+
+@pytest.mark.parametrize("happens", [KeyboardInterrupt(), ValueError("of the joint")])
+def test_what_happens_in_a_call_on_dual_numbers_reaches_the_caller(happens, monkeypatch):
+    rng = np.random.default_rng(39)
+    joint = Interrupted("joint")
+    system, q = moved_behind(joint, rng, turned=False)
+    rest = np.zeros(system.nv)
+    expected = system.inverse_dynamics_derivatives(q, rest, rest)[0]
+    motion = DualJointSlot.motion
+
+    def interrupted(slot):
+        joint.happens = happens
+        motion(slot)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DualJointSlot, "motion", interrupted)
+        with pytest.raises(type(happens)):
+            system.inverse_dynamics_derivatives(q, rest, rest)
+    assert np.array_equal(system.inverse_dynamics_derivatives(q, rest, rest)[0], expected)
