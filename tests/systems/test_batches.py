@@ -193,6 +193,16 @@ def changing_case(request):
     return system, arguments
 
 
+def check_samples(call, system, arguments):
+    """Results of a batch are those of its samples, also beside one that is not finite."""
+    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
+    np.testing.assert_array_equal(call(system, arguments), expected)
+    broken = {**arguments, "v": arguments["v"].copy()}
+    broken["v"][41] = np.nan
+    found = call(system, broken, on_error="nan")
+    np.testing.assert_array_equal(np.delete(found, 41, axis=0), np.delete(expected, 41, axis=0))
+
+
 @pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", OF_RATES)
 def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(
@@ -200,14 +210,7 @@ def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(
 ):
     """Bit by bit; one that is not finite spoils no other."""
     monkeypatch.setattr(lanes, "MOST_ENTRIES", {})
-    system, arguments = changing_case
-    call = OF_RATES[method]
-    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
-    np.testing.assert_array_equal(call(system, arguments), expected)
-    broken = {**arguments, "v": arguments["v"].copy()}
-    broken["v"][41] = np.nan
-    found = call(system, broken, on_error="nan")
-    np.testing.assert_array_equal(np.delete(found, 41, axis=0), np.delete(expected, 41, axis=0))
+    check_samples(OF_RATES[method], *changing_case)
 
 
 #: Series of higher order, in lanes where motion subspaces are constant on both sides of a joint.
@@ -242,14 +245,7 @@ def series_case(request):
 @pytest.mark.parametrize("method", OF_SERIES)
 def test_series_of_a_batch_are_those_of_its_samples(series_case, method):
     """Bit by bit; one that is not finite spoils no other."""
-    system, arguments = series_case
-    call = OF_SERIES[method]
-    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
-    np.testing.assert_array_equal(call(system, arguments), expected)
-    broken = {**arguments, "v": arguments["v"].copy()}
-    broken["v"][41] = np.nan
-    found = call(system, broken, on_error="nan")
-    np.testing.assert_array_equal(np.delete(found, 41, axis=0), np.delete(expected, 41, axis=0))
+    check_samples(OF_SERIES[method], *series_case)
 
 
 #: What looks at constraints, in the same way.
