@@ -211,7 +211,9 @@ def address_kernel(
         def make() -> tuple[int, Any]:
             return compiled_address(py_func, [_C_TYPES[letter] for letter in form])
 
-        return _stand_in(py_func) if UNCOMPILED else FunctionAddress(py_func, make, in_lanes)
+        if UNCOMPILED:
+            return _stand_in(py_func, in_lanes=in_lanes)
+        return FunctionAddress(py_func, make, in_lanes)
 
     return decorate
 
@@ -230,10 +232,10 @@ def compiled_address(
     return int(compiled.address or 0), compiled
 
 
-def _stand_in(function: Callable[..., int]) -> FunctionAddress:
+def _stand_in(function: Callable[..., int], *, in_lanes: bool = False) -> FunctionAddress:
     address = len(_stand_ins) + 1
     _stand_ins[address] = function
-    return FunctionAddress(function, lambda: (address, None), in_lanes=False)
+    return FunctionAddress(function, lambda: (address, None), in_lanes)
 
 
 def python_address(form: str, function: Callable[..., int]) -> FunctionAddress:

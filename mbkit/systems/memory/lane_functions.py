@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -46,18 +44,4 @@ def caller(kernel: FunctionAddress) -> FunctionAddress:
 
 def is_for_lanes(kernel: Any) -> bool:
     """Return whether a function of a table, by its `FunctionAddress`, is written for lanes."""
-    from mbkit.kernels.compile import UNCOMPILED
-
-    if kernel is None or not UNCOMPILED:
-        return bool(getattr(kernel, "in_lanes", False))
-    return _says_so(getattr(kernel, "function", None))
-
-
-@functools.cache
-def _says_so(function: Any) -> bool:
-    """Return whether the decorator of a function says so: it keeps nothing of it in Python."""
-    try:
-        head = inspect.getsource(function).partition("def ")[0]
-    except (OSError, TypeError):  # no function, or none of a file
-        return False
-    return "in_lanes=True" in head
+    return bool(getattr(kernel, "in_lanes", False))

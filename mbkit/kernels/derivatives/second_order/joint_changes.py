@@ -137,17 +137,17 @@ def changes_beside(joint):
 
 
 @helper
-def accumulate_change(out, factor, change, nv):
-    """Add `factor` times a change."""
+def accumulate_motion(out, factor, moved, nv):
+    """Add `factor` times a change, or what the joint pass has left of a body."""
     for c in range(nv):
         for j in range(6):
-            out[6 * c + j] += factor * change.S[c, j]
+            out[6 * c + j] += factor * moved.S[c, j]
     for j in range(6):
-        out[S_DOT_V + j] += factor * change.bias[j]
+        out[S_DOT_V + j] += factor * moved.bias[j]
     for i in range(3):
-        out[POSE + 9 + i] += factor * change.p[i]
+        out[POSE + 9 + i] += factor * moved.p[i]
         for j in range(3):
-            out[POSE + 3 * i + j] += factor * change.R[i, j]
+            out[POSE + 3 * i + j] += factor * moved.R[i, j]
 
 
 @helper
@@ -173,7 +173,7 @@ def along_exact(space, joint, speed, out):
                     return status
                 for j in range(k, n):
                     pair = out[begin + SIZE * (j - k) :]
-                    accumulate_change(pair, sign * first_weight(m), table[j], nv)
+                    accumulate_motion(pair, sign * first_weight(m), table[j], nv)
         begin += SIZE * (n - k)
     for c in range(first, first + nv):
         speed[c] = joint.v[c]
@@ -194,20 +194,6 @@ def along_exact(space, joint, speed, out):
 
 
 @helper
-def accumulate_joint(out, factor, body, nv):
-    """Add `factor` times what the joint pass left of a body."""
-    for c in range(nv):
-        for j in range(6):
-            out[6 * c + j] += factor * body.S[c, j]
-    for j in range(6):
-        out[S_DOT_V + j] += factor * body.bias[j]
-    for i in range(3):
-        out[POSE + 9 + i] += factor * body.p[i]
-        for j in range(3):
-            out[POSE + 3 * i + j] += factor * body.R[i, j]
-
-
-@helper
 def along_direction(joint, trial, dx, first, second, out):
     """out = the second derivative along e_first + e_second, or e_first where they are the same."""
     row, body, q, v, _, _, _ = joint
@@ -221,7 +207,7 @@ def along_direction(joint, trial, dx, first, second, out):
             status = evaluate(joint, trial, v)
         if status != OK:
             return status
-        accumulate_joint(out, second_weight(abs(k)), body, row.num_velocities)
+        accumulate_motion(out, second_weight(abs(k)), body, row.num_velocities)
     dx[first] = 0.0
     dx[second] = 0.0
     return OK
