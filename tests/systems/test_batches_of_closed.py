@@ -16,6 +16,7 @@ from mbkit.kernels.evaluation_form import EVALUATION
 from mbkit.kernels.status import NOT_SOLVED, failure
 from mbkit.sparsity import nesting
 from mbkit.systems.calls import lanes
+from mbkit.systems.calls.evaluations import CONSTRAINT_WRENCHES
 from mbkit.systems.calls.shared_batches import SharedBatch
 from tests.constraints.loops import random_loops
 from tests.every_representation import REPRESENTATIONS
@@ -141,6 +142,58 @@ METHODS = {
 }  # fmt: skip
 
 
+OF_LOOPS = {
+    "velocity_derivative": lambda s, q, v, m, **k: s.constraint_jacobian_velocity_derivative(
+        q, v, **k
+    ),
+    "force_derivative": lambda s, q, v, m, **k: s.constraint_force_derivative(q, m, **k),
+    "constraint_wrenches": lambda s, q, v, m, **k: s.evaluator.compute(
+        CONSTRAINT_WRENCHES, q, s.evaluator.zero,
+        np.concatenate([m, np.zeros((*m.shape[:-1], 1))], axis=-1), **k,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.some(3)
+@pytest.mark.parametrize("method", OF_LOOPS)
+@pytest.mark.parametrize("name", [*(each.name for each in REPRESENTATIONS), "absolute"])
+def test_derivatives_and_wrenches_of_loops_are_in_a_batch_those_of_its_samples(
+    name, method, monkeypatch
+):
+    """Bit by bit; a sample that is not finite spoils no other, and without it none is alone."""
+    monkeypatch.setattr(lanes, "LEAST_SAMPLES", min(COUNT, lanes.LEAST_SAMPLES))
+    system, a = CASES[name]()
+    multipliers = np.random.default_rng(9).normal(size=(COUNT, system.num_velocity_constraints))
+    call, rows = OF_LOOPS[method], (a["q"], a["v"], multipliers)
+    found = call(system, *rows)
+    expected = np.array([call(system, *each) for each in zip(*rows, strict=True)])
+    np.testing.assert_array_equal(found, expected)
+    assert np.abs(found).max() > 0.0
+    spoilt = tuple(each.copy() for each in rows)
+    for each in spoilt:
+        each[SPOILT, 0] = np.nan
+    after = call(system, *spoilt, on_error="nan")
+    np.testing.assert_array_equal(
+        np.delete(after, SPOILT, axis=0), np.delete(found, SPOILT, axis=0)
+    )
+    alone = call(system, *(each[SPOILT] for each in spoilt), on_error="nan")
+    np.testing.assert_array_equal(after[SPOILT], alone)
+    let_none_be_alone(monkeypatch)
+    np.testing.assert_array_equal(call(system, *rows), found)
+
+
+def let_none_be_alone(monkeypatch):
+    """Let the function of one sample fail in batches."""
+    alone = nothing_alone.address
+    begin = SharedBatch.begin
+
+    def begin_with(self, numbers, vectors, out):
+        function = 5  # after limit, stops, count, chunks and width
+        begin(self, (*numbers[:function], alone, *numbers[function + 1 :]), vectors, out)
+
+    monkeypatch.setattr(SharedBatch, "begin", begin_with)
+
+
 @pytest.mark.some(3)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_of_a_closed_mechanism_is_its_samples(case, method, monkeypatch):
@@ -152,14 +205,7 @@ def test_a_batch_of_a_closed_mechanism_is_its_samples(case, method, monkeypatch)
     call = METHODS[method]
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
     np.testing.assert_array_equal(call(system, arguments), expected)
-    alone = nothing_alone.address
-    begin = SharedBatch.begin
-
-    def begin_with(self, numbers, vectors, out):
-        function = 5  # after limit, stops, count, chunks and width
-        begin(self, (*numbers[:function], alone, *numbers[function + 1 :]), vectors, out)
-
-    monkeypatch.setattr(SharedBatch, "begin", begin_with)
+    let_none_be_alone(monkeypatch)
     failed = np.isnan(call(system, arguments)).any(axis=-1)
     # the group of a sample that fails begins anew after each
     assert np.flatnonzero(failed).tolist() == [SPOILT - 1, SPOILT]

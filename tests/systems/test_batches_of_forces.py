@@ -8,7 +8,8 @@ import pytest
 import mbkit as mb
 from mbkit.kernels.compile import UNCOMPILED
 from mbkit.systems.calls import lanes
-from mbkit.systems.calls.evaluations import HYBRID_DYNAMICS
+from mbkit.systems.calls.evaluations import FORCE_WRENCHES, HYBRID_DYNAMICS
+from mbkit.systems.memory import lanes_forces
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.trees import random_state
@@ -29,6 +30,7 @@ def taken(monkeypatch):
 
     monkeypatch.setattr(lanes.BatchInLanes, "take", noted)
     monkeypatch.setattr(lanes, "LEAST_SAMPLES", min(COUNT, lanes.LEAST_SAMPLES))
+    monkeypatch.setattr(lanes, "LEAST_CLOSED", COUNT)
     return found
 
 
@@ -90,6 +92,58 @@ def test_powers_and_potentials_on_many_samples_are_those_on_each(k, taken):
     np.testing.assert_array_equal(
         np.delete(after, SPOILT, axis=0), np.delete(powers, SPOILT, axis=0)
     )
+
+
+@pytest.mark.some(4)
+@pytest.mark.parametrize("k", range(len(mechanism()[1])))
+def test_wrenches_of_forces_on_many_samples_are_those_on_each(k, taken):
+    """Of every kind, on bodies or along joints, at times of their own."""
+    mech, forces = mechanism()
+    system = mech.assemble().with_forces([forces[k]])
+    a, t = states(system), np.linspace(-0.5, 2.5, COUNT)[:, None]
+    found = check(
+        lambda *x: system.evaluator.compute(FORCE_WRENCHES, *x, on_error="nan"), a["q"], a["v"], t
+    )
+    assert np.abs(found).max() > 0.0
+    assert taken == {"force_wrenches"}
+    a["v"][SPOILT] = np.nan
+    check(
+        lambda *x: system.evaluator.compute(FORCE_WRENCHES, *x, on_error="nan"), a["q"], a["v"], t
+    )
+
+
+@each_representation
+def test_derivatives_of_springs_on_many_samples_are_those_on_each(
+    representation, taken, monkeypatch
+):
+    """With springs and dampers in joints; a sample that is spoilt, and one at rest."""
+    monkeypatch.setattr(lanes_forces, "ENTRIES_OF_A_SPRING", 2048)
+    mech, forces = mechanism()
+    named = ("spring", "damper", "ball damper", "pair", "anchor")
+    system = mech.assemble(mb.RelativeCoordinates(representation=representation))
+    system = system.with_forces([each for each in forces if each.name in named])
+    a = states(system)
+    a["v"][2] = 0.0
+    for index in range(2):
+        found = check(lambda q, v, i=index: system.force_derivatives(q, v)[i], a["q"], a["v"])
+        assert np.abs(found).max() > 0.0
+    assert taken == {"force_derivatives"}
+    a["q"][SPOILT, 0] = a["v"][SPOILT, 1] = np.nan
+    check(lambda q, v: system.force_derivatives(q, v, on_error="nan")[0], a["q"], a["v"])
+
+
+def test_derivatives_of_other_forces_are_computed_one_by_one(taken, monkeypatch):
+    """Of those that are called, with or without springs, and of a few springs in large systems."""
+    monkeypatch.setattr(lanes_forces, "ENTRIES_OF_A_SPRING", 64)
+    mech, forces = mechanism()
+    system = mech.assemble()
+    a = states(system)
+    chosen = {each.name: each for each in forces}
+    for names in (("drag",), ("drag", "pair"), ("spring",), ("pair",)):
+        some = system.with_forces([chosen[name] for name in names])
+        check(lambda q, v, some=some: some.force_derivatives(q, v)[0], a["q"][:3], a["v"][:3])
+        some.force_derivatives(a["q"], a["v"])
+    assert not taken
 
 
 @each_representation
@@ -157,3 +211,7 @@ def test_points_that_meet_in_some_samples(taken):
     found = check(system.generalized_forces, q, np.ones((COUNT, 1)))
     assert taken == {"generalized_forces"}
     np.testing.assert_array_equal(found, np.where(q == 0.0, 0.0, -16.0))
+    taken.clear()
+    by_q = check(lambda q, v: system.force_derivatives(q, v)[0], q, np.ones((COUNT, 1)))
+    assert taken == {"force_derivatives"}
+    np.testing.assert_array_equal(by_q[:, 0], np.where(q == 0.0, 0.0, -10.0))

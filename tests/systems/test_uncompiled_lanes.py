@@ -14,6 +14,7 @@ from tests.every_representation import REPRESENTATIONS
 from tests.systems.test_batches import (
     CONSTANT,
     DERIVATIVES,
+    IN_DOUBLES,
     METHODS,
     MORE_DERIVATIVES,
     OF_CONSTRAINTS,
@@ -71,11 +72,11 @@ def case(request):
     return system, states(system)
 
 
-@pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT])
+@pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT, *IN_DOUBLES])
 def test_a_batch_is_its_samples(case, method, alone):
     """Bit by bit."""
     system, arguments = case
-    call = METHODS.get(method) or WITHOUT_OUT[method]
+    call = (METHODS | WITHOUT_OUT | IN_DOUBLES)[method]
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
     np.testing.assert_array_equal(call(system, arguments), expected)
     assert not alone

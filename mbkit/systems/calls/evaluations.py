@@ -96,8 +96,9 @@ INVERSE_DYNAMICS_RATE = Evaluation(
     in_lanes=True,
 )  # fmt: skip
 MOTION_SUBSPACES = Evaluation(
-    "motion_subspaces", ("q", "", ""), "motion subspaces", module="recursions.motion_subspaces"
-)
+    "motion_subspaces", ("q", "", ""), "motion subspaces", "recursions.motion_subspaces",
+    in_lanes=True,
+)  # fmt: skip
 POSES = Evaluation("poses", ("q", "", ""), "poses", "recursions.poses")
 RETRACT = Evaluation("retract", ("q", "dx", ""), "q", "configuration")
 DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "dx", "configuration")
@@ -111,7 +112,7 @@ GENERALIZED_FORCES = Evaluation(
     "generalized_forces", ("q", "v", "t"), "tau", "forces.force_pass", in_lanes=True
 )
 FORCE_DERIVATIVES = Evaluation(
-    "force_derivatives", ("q", "v", "t"), "derivatives", module="derivatives.forces"
+    "force_derivatives", ("q", "v", "t"), "derivatives", "derivatives.forces", in_lanes=True
 )
 FORCE_POWERS = Evaluation(
     "force_powers", ("q", "v", "t"), "powers", "forces.force_pass", in_lanes=True
@@ -120,7 +121,7 @@ FORCE_POTENTIALS = Evaluation(
     "force_potentials", ("q", "", "t"), "potentials", "forces.force_pass", in_lanes=True
 )
 FORCE_WRENCHES = Evaluation(
-    "force_wrenches", ("q", "v", "t"), "force wrenches", module="forces.wrenches"
+    "force_wrenches", ("q", "v", "t"), "force wrenches", "forces.wrenches", in_lanes=True
 )
 
 CONSTRAINED_DYNAMICS = Evaluation(
@@ -149,11 +150,11 @@ CONSTRAINT_STATE = Evaluation(
 STORED_CONSTRAINT_STATE = attrs.evolve(CONSTRAINT_STATE, in_lanes=False)
 CONSTRAINT_VELOCITY_DERIVATIVE = Evaluation(
     "velocity_derivative", ("q", "v", "t"), "constraint velocity derivative",
-    module="derivatives.constraints",
+    "derivatives.constraints", in_lanes=True,
 )  # fmt: skip
 CONSTRAINT_FORCE_DERIVATIVE = Evaluation(
     "force_derivative", ("q", "multipliers", "t"), "constraint force derivative",
-    module="derivatives.constraints",
+    "derivatives.constraints", in_lanes=True,
 )  # fmt: skip
 CONSTRAINT_JACOBIAN = Evaluation(
     "constraint_jacobian", ("q", "", "t"), "constraint jacobian", "constraints.jacobian",
@@ -177,5 +178,6 @@ CONSTRAINT_WRENCHES = Evaluation(
     "constraint_wrenches",
     ("q", "", "multipliers and t"),
     "site wrenches",
-    module="constraints.wrenches",
+    "constraints.wrenches",
+    in_lanes=True,
 )

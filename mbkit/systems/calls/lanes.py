@@ -13,13 +13,18 @@ from mbkit.systems.calls.evaluations import (
     CANONICAL_FORWARD_DYNAMICS,
     CLOSED_HYBRID_DYNAMICS,
     CONSTRAINED_DYNAMICS,
+    CONSTRAINT_FORCE_DERIVATIVE,
     CONSTRAINT_JACOBIAN,
     CONSTRAINT_SIZES,
     CONSTRAINT_STATE,
+    CONSTRAINT_VELOCITY_DERIVATIVE,
+    CONSTRAINT_WRENCHES,
     CORIOLIS_MATRIX,
     ENERGIES,
+    FORCE_DERIVATIVES,
     FORCE_POTENTIALS,
     FORCE_POWERS,
+    FORCE_WRENCHES,
     FORWARD_DYNAMICS_DERIVATIVES,
     GENERALIZED_FORCES,
     HYBRID_DYNAMICS,
@@ -33,6 +38,7 @@ from mbkit.systems.calls.evaluations import (
     MASS_MATRIX,
     MASS_MATRIX_DERIVATIVES,
     MOMENTUM,
+    MOTION_SUBSPACES,
     POSES,
     SOLVED_DYNAMICS,
     Evaluation,
@@ -40,7 +46,11 @@ from mbkit.systems.calls.evaluations import (
 from mbkit.systems.memory.lane_functions import address_in_lanes, caller
 from mbkit.systems.memory.lanes import EVALUATION, LanesModel, LanesWorkspace
 from mbkit.systems.memory.lanes_closure import LanesClosure, is_in_lanes, solves_in_lanes
-from mbkit.systems.memory.lanes_forces import forces_have_lanes, potentials_have_lanes
+from mbkit.systems.memory.lanes_forces import (
+    derivatives_have_lanes,
+    forces_have_lanes,
+    potentials_have_lanes,
+)
 
 if TYPE_CHECKING:
     from mbkit.kernels.compile import FunctionAddress
@@ -58,8 +68,10 @@ LEAST_SAMPLES = 64
 LEAST_STATES = 1_000_000
 
 #: The same of dynamics with multipliers, for which eight functions are compiled in a minute, and of
-#: second derivatives, which take nearly as long.
+#: second derivatives and derivatives of forces, which take nearly as long.
 LEAST_CLOSED = 1024
+
+_TAKE_LONG = (INVERSE_DYNAMICS_SECOND_DERIVATIVES, FORCE_DERIVATIVES)
 
 _OF_STATES = (ENERGIES, MOMENTUM)
 
@@ -70,7 +82,7 @@ _OPTIONS = (0, LOADED)
 _OF_SERIES = (BODY_DERIVATIVES, INVERSE_DYNAMICS_RATE, JACOBIAN_RATE, JERKS)
 
 #: What has any option: the number of a body, or the address of a plan.
-_OF_ANY_OPTION = (JACOBIAN, *_OF_SERIES)
+_OF_ANY_OPTION = (JACOBIAN, MOTION_SUBSPACES, *_OF_SERIES)
 
 #: What is in lanes where the motion subspaces of all joints are constant.
 _OF_CONSTANT_SUBSPACES = (
@@ -78,16 +90,32 @@ _OF_CONSTANT_SUBSPACES = (
     FORWARD_DYNAMICS_DERIVATIVES,
     INVERSE_DYNAMICS_SECOND_DERIVATIVES,
     MASS_MATRIX_DERIVATIVES,
+    FORCE_DERIVATIVES,
+    CONSTRAINT_VELOCITY_DERIVATIVE,
+    CONSTRAINT_FORCE_DERIVATIVE,
 )
 
 #: What asks for rates of motion subspaces, in lanes where joints have them without a step.
 _OF_RATES = (CANONICAL_FORWARD_DYNAMICS, CORIOLIS_MATRIX)
 
 #: What is asked of forces, in lanes where the functions are that it calls.
-_OF_FORCES = (FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES)
+_OF_FORCES = (
+    FORCE_DERIVATIVES,
+    FORCE_POTENTIALS,
+    FORCE_POWERS,
+    FORCE_WRENCHES,
+    GENERALIZED_FORCES,
+)
 
 #: What looks at constraints, in lanes where all of these are.
-_OF_CONSTRAINTS = (CONSTRAINT_STATE, CONSTRAINT_JACOBIAN, CONSTRAINT_SIZES)
+_OF_CONSTRAINTS = (
+    CONSTRAINT_STATE,
+    CONSTRAINT_JACOBIAN,
+    CONSTRAINT_SIZES,
+    CONSTRAINT_WRENCHES,
+    CONSTRAINT_VELOCITY_DERIVATIVE,
+    CONSTRAINT_FORCE_DERIVATIVE,
+)
 
 #: What finds multipliers, in lanes where besides the solver has them.
 _OF_MULTIPLIERS = (CONSTRAINED_DYNAMICS, SOLVED_DYNAMICS, CLOSED_HYBRID_DYNAMICS)
@@ -96,6 +124,9 @@ _OF_MULTIPLIERS = (CONSTRAINED_DYNAMICS, SOLVED_DYNAMICS, CLOSED_HYBRID_DYNAMICS
 #: they take megabytes.
 MOST_ENTRIES = {
     CONSTRAINT_JACOBIAN: 2048,
+    CONSTRAINT_VELOCITY_DERIVATIVE: 4096,
+    CONSTRAINT_FORCE_DERIVATIVE: 8192,
+    FORCE_DERIVATIVES: 32_768,
     INERTIAL_REGRESSOR: 4096,
     MASS_MATRIX_DERIVATIVES: 32_768,
     INVERSE_DYNAMICS_SECOND_DERIVATIVES: 131_072,
@@ -197,7 +228,7 @@ def _least_samples(what: Evaluation, evaluator: Evaluator) -> int:
         return 1
     if what in _OF_STATES and not evaluator.moves_in_lanes:
         return LEAST_STATES
-    takes_long = what in _OF_MULTIPLIERS or what is INVERSE_DYNAMICS_SECOND_DERIVATIVES
+    takes_long = what in _OF_MULTIPLIERS or what in _TAKE_LONG
     return LEAST_CLOSED if takes_long else LEAST_SAMPLES
 
 
@@ -227,12 +258,14 @@ def _fits(arrays: SystemArrays, samples: Samples) -> bool:
     Hybrid dynamics prescribes the same joints in all samples.
     """
     what, x = samples.what, samples.vectors[2]
-    if what in _OF_CONSTANT_SUBSPACES:
-        return arrays.has_constant_subspaces
+    if what in _OF_CONSTANT_SUBSPACES and not arrays.has_constant_subspaces:
+        return False
     if what in _OF_SERIES:
         return arrays.joint_pieces.are_none
     if what in _OF_RATES:
         return arrays.rates_need_no_steps
+    if what is FORCE_DERIVATIVES and not derivatives_have_lanes(arrays):
+        return False
     if what in _OF_FORCES:
         return bool(arrays.forces.forces) and _answer_in_lanes(what, arrays.forces)
     if what in (*_OF_CONSTRAINTS, *_OF_MULTIPLIERS) and not is_in_lanes(arrays.closure):

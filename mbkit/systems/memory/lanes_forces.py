@@ -6,18 +6,24 @@ import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mbkit.systems.memory.forces import ForceArrays
 from mbkit.systems.memory.lane_functions import EVALUATION, is_for_lanes
 from mbkit.systems.memory.workspace import spring_rows
 
 if TYPE_CHECKING:
+    from mbkit.systems.memory.arrays import SystemArrays
     from mbkit.systems.memory.lanes import LanesModel
 
-__all__ = ["LanesForces", "forces_have_lanes", "potentials_have_lanes"]
+__all__ = ["LanesForces", "derivatives_have_lanes", "forces_have_lanes", "potentials_have_lanes"]
 
 #: Forms of functions of forces, with lanes.
 _FORCE = "sitpppp"
 _POTENTIAL = "sitpp"
+
+#: Most entries of the derivatives of forces, for each spring between bodies.
+ENTRIES_OF_A_SPRING = 512
 
 
 def potentials_have_lanes(forces: ForceArrays) -> bool:
@@ -33,6 +39,25 @@ def forces_have_lanes(forces: ForceArrays, rows: Iterable[int]) -> bool:
     """Return whether some of the forces, by their rows, are compiled functions for lanes."""
     kernels = [forces.forces[k].kernels() for k in rows]
     return all(each is not None and is_for_lanes(each.evaluate) for each in kernels)
+
+
+def derivatives_have_lanes(arrays: SystemArrays) -> bool:
+    """Return whether derivatives of the forces are computed in lanes: springs between bodies alone.
+
+    Forces that are called have theirs on dual numbers, which takes nearly all of the time; linear
+    ones, in joints whose coordinates add, may act besides. Few springs leave many zeros, which
+    lanes write no faster.
+    """
+    forces, rows = arrays.forces, arrays.bodies[1:]
+    between = len(forces.order) - 1
+    if forces.num_called or not between:
+        return False
+    takes_steps = np.repeat(rows["retract"] != 0, rows["num_positions"])
+    linear = forces.linear[forces.linear["stiffness"] != 0.0]
+    nv, ndx = int(arrays.bodies[0]["num_velocities"]), int(arrays.bodies[0]["ndx"])
+    return nv * (nv + ndx) <= ENTRIES_OF_A_SPRING * between and not bool(
+        takes_steps[linear["position"]].any()
+    )
 
 
 class LanesForces:
