@@ -95,6 +95,9 @@ CASES = {
     "nested": nested,
 }
 
+#: Nested loops have lanes of their own in the solver alone, which steps of one size compile.
+NAMES = [pytest.param(each, marks=pytest.mark.long if each == "nested" else ()) for each in CASES]
+
 METHODS = {
     "projected": {"save_every": 4},
     "pulled": {"stabilisation": mb.Baumgarte(frequency=50.0), "save_every": 3},
@@ -145,7 +148,7 @@ ADAPTIVE = {
 
 @pytest.mark.some(8)
 @pytest.mark.parametrize("method", ADAPTIVE)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_each_run_of_a_closed_mechanism_chooses_its_steps(monkeypatch, left_alone, name, method):
     """Rows that count are chosen for each run where its step begins, and hold until it is taken."""
     monkeypatch.setattr(in_threads, "cores", lambda: 1)  # a second thread may come too late

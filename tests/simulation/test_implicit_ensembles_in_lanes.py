@@ -11,7 +11,7 @@ from tests.constraints.loops import consistent
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.simulation import test_ensembles_in_lanes as of_trees
-from tests.simulation.test_closed_ensembles_in_lanes import CASES, starts
+from tests.simulation.test_closed_ensembles_in_lanes import CASES, NAMES, starts
 from tests.simulation.test_ensembles_in_lanes import COUNT, check_alone, states
 from tests.trees import MAKERS, random_mechanism
 
@@ -92,7 +92,7 @@ def test_forces_act_on_implicit_runs_side_by_side(taken, representation):
 @pytest.mark.some(9)
 @pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])
 @pytest.mark.parametrize("method", [mb.GeneralizedAlpha, mb.BLieDF])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_implicit_runs_of_closed_mechanisms_are_the_runs_alone(
     monkeypatch, taken, name, method, formulation
 ):
