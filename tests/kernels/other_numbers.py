@@ -128,7 +128,7 @@ def second_derivatives() -> dict[str, Any]:
     h = mpmath.mpf(10) ** -10
     for frames, system, state in trees():
         numbers, nv = OtherNumbers(system, mpmath.mpf), system.nv
-        motion.numbers = lambda count, made=numbers: made.vector(np.zeros(count))
+        motion.new_numbers = lambda _like, count, made=numbers: made.vector(np.zeros(count))
         q, v, vdot = (numbers.vector(x) for x in (state.q, state.v, state.vdot))
         kernel = second.inverse_dynamics_second_derivatives
         tensors = numbers.call(kernel, q, v, vdot, 3 * nv**3)
