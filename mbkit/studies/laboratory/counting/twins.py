@@ -106,7 +106,8 @@ class Twins:
                 value = row[name]
                 if isinstance(value, np.ndarray):
                     value = self._vector(value) if value.dtype == np.float64 else value.copy()
-                    value = orthonormal(value) if name in ROTATIONS else value
+                    is_rotation = name in ROTATIONS and row[name].any()  # or nobody has written it
+                    value = orthonormal(value) if is_rotation else value
                 elif isinstance(value, np.floating):
                     value = self.number(float(value))
                 else:
