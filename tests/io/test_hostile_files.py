@@ -162,7 +162,8 @@ def test_names_in_toml_are_guessed_for_the_faults_that_are_shown(guesses, kind):
     path = pathlib.Path("m.toml")
     with pytest.raises(mb.ModelFileError, match="and 950 more"):
         mb.parse_model(HEAD + bodies, source=str(path))
-    assert len(guesses) == 50
+    of_the_file = [each for each in guesses if each.startswith(("bdy_", "mas", "fxed"))]
+    assert len(of_the_file) == 50  # classes of plugins that are installed are looked at besides
 
 
 @pytest.mark.parametrize("text", ['"' + '\\"' * 300_000, '"""' + '\n\\"""' * 300_000])
