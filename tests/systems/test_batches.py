@@ -124,15 +124,21 @@ def constant_case():
     return system, {name: np.array([getattr(s, name) for s in states]) for name in names}
 
 
+def check_parts(call, system, arguments):
+    """Each part of the result of a batch is that of its samples; return the parts."""
+    found = call(system, arguments)
+    for k in range(COUNT):
+        for all_of_them, alone in zip(found, call(system, one(arguments, k)), strict=True):
+            np.testing.assert_array_equal(all_of_them[k], alone)
+    return found
+
+
 @pytest.mark.parametrize("method", DERIVATIVES)
 def test_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method):
     """Bit by bit; one that is not finite spoils no other."""
     system, arguments = constant_case
     call = DERIVATIVES[method]
-    found = call(system, arguments)
-    for k in range(COUNT):
-        for all_of_them, alone in zip(found, call(system, one(arguments, k)), strict=True):
-            np.testing.assert_array_equal(all_of_them[k], alone)
+    found = check_parts(call, system, arguments)
     broken = {**arguments, "v": arguments["v"].copy()}
     broken["v"][41, 2] = np.nan
     after = call(system, broken, on_error="nan")
@@ -157,12 +163,7 @@ MORE_DERIVATIVES = {
 def test_more_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method, monkeypatch):
     """Bit by bit; second ones are compiled for larger batches alone."""
     monkeypatch.setattr(lanes, "LEAST_CLOSED", 1)
-    system, arguments = constant_case
-    call = MORE_DERIVATIVES[method]
-    found = call(system, arguments)
-    for k in range(COUNT):
-        for all_of_them, alone in zip(found, call(system, one(arguments, k)), strict=True):
-            np.testing.assert_array_equal(all_of_them[k], alone)
+    check_parts(MORE_DERIVATIVES[method], *constant_case)
 
 
 #: What is in lanes for all joints that need no steps for the rates of their motion subspaces.

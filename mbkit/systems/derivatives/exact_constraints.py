@@ -13,9 +13,7 @@ from mbkit.kernels.constraints.layout import CONSTRAINT_SITE
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.memory.duals import dual_workspace, motions_are_dual
-from mbkit.systems.memory.lanes import (
-    record_in_lanes,
-)
+from mbkit.systems.memory.lanes import record_in_lanes
 from mbkit.systems.memory.lanes_closure import (
     LanesClosure,
     LanesClosureModel,
