@@ -66,12 +66,14 @@ def check_motion(
         return good
     checks = _motion_checks(system, *given, on_error=on_error)[: 2 if vdot is None else 3]
 
+    limits = [HOLDS * np.broadcast_to(size, leading) for _, _, size, _, _ in checks]
+    for (_, found, *_), limit in zip(checks, limits, strict=True):
+        good &= (np.abs(found) <= limit[..., None]).all(axis=-1)
+
     def compute(index: tuple[int, ...]) -> None:
-        for level, found, size, unit, remedy in checks:
+        for (level, found, _, unit, remedy), limit in zip(checks, limits, strict=True):
             here = np.abs(found[index])
-            limit = HOLDS * np.broadcast_to(size, leading)[index]
-            good[index] &= bool((here <= limit).all())
-            if not good[index]:
+            if not (here <= limit[index]).all():
                 worst = int(np.argmax(here))
                 raise ConstraintError(
                     f"System '{system.name}': the motion does not satisfy the constraints: at "
@@ -79,7 +81,8 @@ def check_motion(
                     f"{here[worst]:.3g} {unit}. Make it fit by System.{remedy}."
                 )
 
-    by_sample(leading, on_error, compute)
+    if on_error == "raise" and not good.all():
+        by_sample(leading, on_error, compute)
     return good
 
 

@@ -5,17 +5,14 @@ At each state, with free velocities F and given accelerations P,
     [M_FF  -A_F^T] [a_F]   [-e_F]
     [A_F      0  ] [ l ] = [ -r ],    tau_P = e_P + M_PF a_F - A_P^T l.
 
-Let M_FF = L L^T and B = A_F L^-T, of known rank. A QR factorisation with column pivoting that stops
-at this rank gives B^T = Q R, a second one R^T = U C; Q and U have orthonormal columns, and C is
-upper triangular. Hence B = U C Q^T, whose pseudoinverse is Q C^-1 U^T, and
+Let M_FF = L L^T and B^T = L^-1 A_F^T = Q C^T U^T, of known rank, as in
+`mbkit.kernels.orthogonal_factors`. With the pseudoinverse of B, Q C^-1 U^T,
 
     y = Q^T w + C^-1 U^T r,  w = -L^-1 e_F,    L^T a_F = w - Q y,    l = -U C^-T y + (1 - U U^T) s,
 
 where s is given: what of it is outside the range of U is added to multipliers if rows depend on
 others. e and r are right sides: in `mbkit.systems.derivatives.evaluation_states` they are de - dtau
 and dr.
-Source: Golub and Van Loan, Matrix Computations, 4th edition, sections 5.2.8 (modified Gram-Schmidt,
-done twice) and 5.5 (complete orthogonal decompositions).
 Cost: dense, O(F m rank) for the factors and O((F + m) rank) a column; zeros of L, Q and U, as of
 branches that do not meet, are passed over.
 """
@@ -24,6 +21,17 @@ from typing import NamedTuple
 
 from mbkit.kernels.compile import helper, int64, integers, kernel, matrix, stack, typed
 from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.orthogonal_factors import (
+    Orthogonal,
+    OrthogonalMemory,
+    add_multiple,
+    add_projection,
+    decompose,
+    divide,
+    solve_upper,
+    solve_upper_transposed,
+    subtract_combination,
+)
 from mbkit.kernels.status import OK
 
 
@@ -37,22 +45,17 @@ class Equations(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """Of N states, one after another; beyond the rank of a state nothing is read."""
+    """Of N states, one after another."""
 
     L: stack  # (N, F, F)
-    Q: stack  # (N, most, F), its columns one a row
-    U: stack  # (N, most, m), likewise
-    C: stack  # (N, most, most)
-    rank: integers  # (N,)
+    B: typed(Orthogonal)  # of B^T
 
 
 class Memory(NamedTuple):
     """For the factors of one state."""
 
-    B: matrix  # (F, m)
-    R: matrix  # (most, m)
-    T: matrix  # (m, most)
-    sizes: matrix  # (1, m)
+    B: matrix  # (F, m), B^T
+    orthogonal: typed(OrthogonalMemory)
 
 
 class Sides(NamedTuple):
@@ -71,21 +74,6 @@ class Found(NamedTuple):
     multipliers: stack  # (N, m, k)
     w: matrix  # (F, k)
     y: matrix  # (most, k)
-
-
-@helper
-def add_multiple(x, factor, y):
-    """x += factor y."""
-    if factor != 0.0:
-        for c in range(x.shape[0]):
-            x[c] += factor * y[c]
-
-
-@helper
-def divide(x, number):
-    """x /= number."""
-    for c in range(x.shape[0]):
-        x[c] /= number
 
 
 @helper
@@ -124,72 +112,17 @@ def solve_lower_transposed(L, X):
 
 
 @helper
-def largest_column(W, sizes):
-    """The column of W whose norm is the largest."""
-    sizes[:] = 0.0
-    for i in range(W.shape[0]):
-        for c in range(W.shape[1]):
-            sizes[c] += W[i, c] * W[i, c]
-    largest = 0
-    for c in range(1, W.shape[1]):
-        if sizes[c] > sizes[largest]:
-            largest = c
-    return largest
-
-
-@helper
-def set_unit(Q, j, W, column):
-    """Row j of Q: what a column of W has across the rows before, of length one."""
-    q = Q[j]
-    for i in range(q.shape[0]):
-        q[i] = W[i, column]
-    for k in range(j):
-        along = 0.0
-        for i in range(q.shape[0]):
-            along += Q[k, i] * q[i]
-        add_multiple(q, -along, Q[k])
-    size = 0.0
-    for i in range(q.shape[0]):
-        size += q[i] * q[i]
-    divide(q, sqrt(size))
-
-
-@helper
-def project_out(W, q, along):
-    """along = q^T W, and W -= q along."""
-    along[:] = 0.0
-    for i in range(q.shape[0]):
-        add_multiple(along, q[i], W[i])
-    for i in range(q.shape[0]):
-        add_multiple(W[i], -q[i], along)
-
-
-@helper
 def factorise(equations, n, factors, memory):
     """The factors of one state; False if M is not positive definite there."""
     M, A, free = equations.M[n], equations.A[n], equations.free
-    B, R, T, sizes = memory
-    L, Q, U, C = factors.L[n], factors.Q[n], factors.U[n], factors.C[n]
-    rank = factors.rank[n]
+    B, L = memory.B, factors.L[n]
     if not set_cholesky(M, free, L):
         return False
     for i in range(free.shape[0]):
         for c in range(B.shape[1]):
             B[i, c] = A[c, free[i]]
     solve_lower(L, B)
-    for j in range(rank):
-        set_unit(Q, j, B, largest_column(B, sizes[0]))
-        project_out(B, Q[j], R[j])
-    for c in range(B.shape[1]):
-        for j in range(rank):
-            T[c, j] = R[j, c]
-    for j in range(rank):
-        set_unit(U, j, T, j)
-        C[j, :] = 0.0
-        for i in range(T.shape[0]):
-            add_multiple(C[j, j:rank], U[j, i], T[i, j:rank])
-        for i in range(T.shape[0]):
-            add_multiple(T[i, j:rank], -U[j, i], C[j, j:rank])
+    decompose(B, factors.B, n, -1.0, memory.orthogonal)
     return True
 
 
@@ -209,29 +142,20 @@ def factorise_all(equations, factors, memory):
 @helper
 def solve_accelerations(factors, n, free, sides, found):
     """The free accelerations of one state, and y, in memory."""
-    L, Q, U, C = factors.L[n], factors.Q[n], factors.U[n], factors.C[n]
-    rank = factors.rank[n]
+    L, Q, U, C = factors.L[n], factors.B.Q[n], factors.B.U[n], factors.B.C[n]
+    rank = factors.B.rank[n]
     w, y = found.w, found.y
     w[:, :] = 0.0
     y[:, :] = 0.0
     if sides.rows.shape[1] != 0:
-        for j in range(rank):
-            for r in range(U.shape[1]):
-                add_multiple(y[j], U[j, r], sides.rows[n, r])
-        for j in range(rank - 1, -1, -1):
-            for k in range(j + 1, rank):
-                add_multiple(y[j], -C[j, k], y[k])
-            divide(y[j], C[j, j])
+        add_projection(y, U, rank, sides.rows[n])
+        solve_upper(C, rank, y)
     if sides.efforts.shape[1] != 0:
         for i in range(free.shape[0]):
             add_multiple(w[i], -1.0, sides.efforts[n, free[i]])
         solve_lower(L, w)
-        for j in range(rank):
-            for i in range(free.shape[0]):
-                add_multiple(y[j], Q[j, i], w[i])
-    for j in range(rank):
-        for i in range(free.shape[0]):
-            add_multiple(w[i], -Q[j, i], y[j])
+        add_projection(y, Q, rank, w)
+    subtract_combination(w, Q, rank, y)
     solve_lower_transposed(L, w)
     for i in range(free.shape[0]):
         row = found.vdot[n, free[i]]
@@ -242,23 +166,15 @@ def solve_accelerations(factors, n, free, sides, found):
 @helper
 def solve_multipliers(factors, n, sides, found):
     """The multipliers of one state, from y, which is overwritten."""
-    U, C = factors.U[n], factors.C[n]
-    rank = factors.rank[n]
+    U, C, rank = factors.B.U[n], factors.B.C[n], factors.B.rank[n]
     y, multipliers = found.y, found.multipliers[n]
     multipliers[:, :] = 0.0
-    for j in range(rank):
-        for k in range(j):
-            add_multiple(y[j], -C[k, j], y[k])
-        divide(y[j], C[j, j])
+    solve_upper_transposed(C, rank, y)
     if sides.turned.shape[1] != 0:
-        for r in range(U.shape[1]):
+        for r in range(multipliers.shape[0]):
             add_multiple(multipliers[r], 1.0, sides.turned[n, r])
-        for j in range(rank):
-            for r in range(U.shape[1]):
-                add_multiple(y[j], U[j, r], sides.turned[n, r])
-    for j in range(rank):
-        for r in range(U.shape[1]):
-            add_multiple(multipliers[r], -U[j, r], y[j])
+        add_projection(y, U, rank, sides.turned[n])
+    subtract_combination(multipliers, U, rank, y)
 
 
 @helper

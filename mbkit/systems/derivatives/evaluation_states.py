@@ -28,6 +28,7 @@ import numpy as np
 
 from mbkit.errors import SingularMassMatrixError
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.memory.orthogonal_factors import memory_of_factors
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -251,15 +252,10 @@ class Solution:
         free, given = (~point.given).nonzero()[0], point.given.nonzero()[0]
         M, A = point.mass_matrix, np.ascontiguousarray(point.jacobian())
         (n, m, _), f = A.shape, len(free)
-        most = min(m, f)
         equations: Any = Equations(M, A, free, given)
-        factors: Any = Factors(
-            np.empty((n, f, f)), np.empty((n, most, f)), np.empty((n, most, m)),
-            np.empty((n, most, most)), np.minimum(point.rank, most),
-        )  # fmt: skip
-        memory: Any = Memory(
-            np.empty((f, m)), np.empty((most, m)), np.empty((m, most)), np.empty((1, m))
-        )
+        of_B, orthogonal = memory_of_factors((f, m), point.rank)
+        factors: Any = Factors(np.empty((n, f, f)), of_B)
+        memory: Any = Memory(np.empty((f, m)), orthogonal)
         if factorise_all(equations, factors, memory) < n:
             raise SingularMassMatrixError(
                 f"System '{point.system.name}': derivatives need the inverse of the mass matrix, "
@@ -294,7 +290,7 @@ class Solution:
         from mbkit.kernels.derivatives.closed_equations import Found, Sides, solve_all
 
         n, m, nv = self.equations.A.shape
-        most, f = self.factors.Q.shape[1:]
+        most, f = self.factors.B.Q.shape[1:]
         ends = [0, *itertools.accumulate(change.width for change in changes.values())]
         places = dict(zip(changes, map(slice, ends[:-1], ends[1:]), strict=True))
 

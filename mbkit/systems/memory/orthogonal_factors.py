@@ -1,0 +1,28 @@
+"""Memory for orthogonal factors of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["memory_of_factors"]
+
+
+def memory_of_factors(shape: tuple[int, int], ranks: Any) -> tuple[Any, Any]:
+    """Return `Orthogonal` and `OrthogonalMemory` for matrices of one shape.
+
+    `ranks` (N,) say how large the rank of each of the N matrices may be.
+    """
+    from mbkit.kernels.orthogonal_factors import Orthogonal, OrthogonalMemory
+
+    rows, columns = shape
+    most, count = min(shape), len(ranks)
+    factors: Any = Orthogonal(
+        np.empty((count, most, rows)), np.empty((count, most, columns)),
+        np.empty((count, most, most)), np.minimum(ranks, most),
+    )  # fmt: skip
+    memory: Any = OrthogonalMemory(
+        np.empty((most, columns)), np.empty((columns, most)), np.empty((1, columns))
+    )
+    return factors, memory
