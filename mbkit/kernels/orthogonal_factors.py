@@ -6,15 +6,22 @@ pseudoinverse
 
     W^+ = U C^-T Q^T,    (W^T)^+ = Q C^-1 U^T.
 
+Columns of branches that do not meet are orthogonal without work, if what rounding leaves between
+them is taken away: entries below `NOTHING`, in parts of their column, become zero. Else products of
+such entries fill the factors, down to numbers that processors are slow with.
+
 Source: Golub and Van Loan, Matrix Computations, 4th edition, sections 5.2.8 (modified Gram-Schmidt,
 done twice), 5.4.2 (rank) and 5.5 (complete orthogonal decompositions).
-Cost: O(rows columns rank); zeros are passed over.
+Cost: O(rows columns rank) at most; zeros are passed over.
 """
 
 from typing import NamedTuple
 
 from mbkit.kernels.compile import helper, integers, matrix, stack
-from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.elementary import grain, sqrt
+
+#: The part of a column that is less than its rounding.
+NOTHING = 1e-17
 
 
 class Orthogonal(NamedTuple):
@@ -31,7 +38,8 @@ class OrthogonalMemory(NamedTuple):
 
     R: matrix  # (most, l)
     T: matrix  # (l, most)
-    sizes: matrix  # (1, l)
+    sizes: matrix  # (2, l)
+    along: matrix  # (1, most)
 
 
 @helper
@@ -65,29 +73,39 @@ def largest_column(W, sizes):
 
 
 @helper
-def set_unit(Q, j, W, column):
+def set_unit(Q, j, W, column, along):
     """Row j of Q: what a column of W has across the rows before, of length one."""
     q = Q[j]
+    for k in range(j):
+        along[k] = 0.0
     for i in range(q.shape[0]):
         q[i] = W[i, column]
+        if q[i] != 0.0:
+            for k in range(j):
+                along[k] += Q[k, i] * q[i]
     for k in range(j):
-        along = 0.0
-        for i in range(q.shape[0]):
-            along += Q[k, i] * q[i]
-        add_multiple(q, -along, Q[k])
+        add_multiple(q, -along[k], Q[k])
     size = 0.0
     for i in range(q.shape[0]):
         size += q[i] * q[i]
     divide(q, sqrt(size))
+    least = NOTHING * grain(size)
+    for i in range(q.shape[0]):
+        if abs(q[i]) < least:
+            q[i] = 0.0
 
 
 @helper
-def project_out(W, q, along):
-    """along = q^T W, and W -= q along."""
+def project_out(W, q, squares, along):
+    """along = q^T W, and W -= q along; `squares` are those of the lengths of columns of W."""
     for c in range(W.shape[1]):
         along[c] = 0.0
     for i in range(q.shape[0]):
         add_multiple(along, q[i], W[i])
+    for c in range(W.shape[1]):
+        least = NOTHING * grain(along[c])
+        if along[c] * along[c] < least * least * squares[c]:
+            along[c] = 0.0
     for i in range(q.shape[0]):
         add_multiple(W[i], -q[i], along)
 
@@ -99,22 +117,26 @@ def decompose(W, factors, n, least, memory):
     They end where no column has more than `least` left, or at the rank that is given.
     """
     Q, U, C = factors.Q[n], factors.U[n], factors.C[n]
-    R, T, sizes = memory.R, memory.T, memory.sizes[0]
+    R, T, sizes, along = memory.R, memory.T, memory.sizes[0], memory.along[0]
+    squares = memory.sizes[1]
     columns = W.shape[1]
     rank = 0
     for j in range(factors.rank[n]):
         column = largest_column(W, sizes)
         if sqrt(sizes[column]) <= least:
             break
-        set_unit(Q, j, W, column)
-        project_out(W, Q[j], R[j])
+        if j == 0:
+            for c in range(columns):
+                squares[c] = sizes[c]
+        set_unit(Q, j, W, column, along)
+        project_out(W, Q[j], squares, R[j])
         rank += 1
     factors.rank[n] = rank
     for c in range(columns):
         for j in range(rank):
             T[c, j] = R[j, c]
     for j in range(rank):
-        set_unit(U, j, T, j)
+        set_unit(U, j, T, j, along)
         for k in range(rank):
             C[j, k] = 0.0
         for i in range(columns):

@@ -425,6 +425,7 @@ def test_parameters_of_constraints(constraint):
     check(system, (q, *rng.normal(size=(2, system.nv)), 0.4), ("q", "v", "t", *own))
 
 
+@pytest.mark.compiled  # by dual numbers
 def test_where_rows_jump_accelerations_do_not():
     """The plane's own directions are chosen by its normal, along z in another way than beside."""
     ball = next(each for each in EXAMPLES if each.name == "ball on the ground")

@@ -17,6 +17,7 @@ from mbkit.kernels.compile import (
     stack,
     typed,
 )
+from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.evaluate import rows_at_state
 from mbkit.kernels.constraints.jacobian import project_wrench
 from mbkit.kernels.constraints.workspace import (
@@ -26,18 +27,15 @@ from mbkit.kernels.constraints.workspace import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.derivatives.exact_forces import Numbers, move_along, write_along
-from mbkit.kernels.duals import DIRECTIONS
+from mbkit.kernels.derivatives.exact_forces import Numbers, write_along
+from mbkit.kernels.duals import DIRECTIONS, moving
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, angular, cross, linear, load, scale
 from mbkit.kernels.workspace import bodies, columns_of, scratch_of, trials
 
 #: The form of `constraints_along`.
-FORM = "siicccpc"
-
-#: As the first entry that moves: none does.
-STILL = 1 << 40
+FORM = "siccccpc"
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -73,16 +71,41 @@ def multiplied(space, multipliers, out):
                 out[named[k]] += own[r] * coefficients[r, k]
 
 
-def constraints_along(space, first, count, q, v, given, t, out):
+@helper
+def move_in_directions(space, moves, q, v):
+    """Let the trial state move from (q, v): each entry of (dx, v) along the direction of `moves`.
+
+    Behind the memory of `trials` there is some for q as dual numbers.
+    """
+    trial, speed, dx = trials(space)
+    nq = q.shape[0]
+    ndx = dx.shape[0]
+    size = nq + v.shape[0] + ndx
+    start = floats_at(records_at(space, 1, SPACE)[0].trial, size + nq)[size:]
+    for j in range(nq):
+        start[j] = q[j]
+    for j in range(ndx):
+        k = int(moves[j])
+        dx[j] = moving(0.0, k, 1.0) if k >= 0 else 0.0
+    for j in range(v.shape[0]):
+        k = int(moves[ndx + j])
+        speed[j] = moving(v[j], k, 1.0) if k >= 0 else v[j]
+    return retract_rows(bodies(space), scratch_of(space), start, dx, trial)
+
+
+def constraints_along(space, count, moves, q, v, given, t, out):
     """Derivatives of g, A v + g_t, A vdot + A' v + ... and A^T multipliers, in a row.
 
-    By the entries first to first + count of (dx, v), and as numbers of the constraints and t have
-    them. given: vdot (nv,), multipliers (num_rows,). out (count, num_position_rows + 2 num_rows +
-    nv).
+    Along that many directions, in which entries of (dx, v) move as `moves` (ndx + nv,) says, -1 for
+    those that do not, and as numbers of the constraints and t have them. given: vdot (nv,),
+    multipliers (num_rows,). out (count, num_position_rows + 2 num_rows + nv).
     """
     model = bodies(space)
     nv = model[0].num_velocities
-    status = move_along(space, first, as_array(q, model[0].num_positions), as_array(v, nv))
+    ndx = trials(space)[2].shape[0]
+    status = move_in_directions(
+        space, as_array(moves, ndx + nv), as_array(q, model[0].num_positions), as_array(v, nv)
+    )
     if status != OK:
         return status
     closure = closure_of(space)
@@ -117,25 +140,26 @@ class States(NamedTuple):
     given: matrix  # (N, nv + num_rows), vdot and multipliers
 
 
-@kernel(int64(int64, int64, int64, typed(Numbers), typed(States), stack))
-def constraints_along_all(function, space, entry, numbers, states, out):
+@kernel(int64(int64, int64, matrix, typed(Numbers), typed(States), stack))
+def constraints_along_all(function, space, moves, numbers, states, out):
     """The same, by address, of N states, out (N, k, ...).
 
     `numbers` are the time and what constraints read; those of the last seed are left in memory.
-    Derivatives are by k entries of (dx, v) from `entry` on, with one seed for all, or, where that
-    is STILL, by what each seed says. States at which a constraint fails have derivatives that are
-    not numbers. Returns OK.
+    Each DIRECTIONS of the k have a row of `moves`, and a seed, or all the same one. States at which
+    a constraint fails have derivatives that are not numbers. Returns OK.
     """
     q, v, t, given = states
     memory, seeds = numbers
     for first in range(0, out.shape[1], DIRECTIONS):
-        memory[:, :] = seeds[min(first // DIRECTIONS, seeds.shape[0] - 1)]
+        k = first // DIRECTIONS
+        memory[:, :] = seeds[min(k, seeds.shape[0] - 1)]
+        own = moves[min(k, moves.shape[0] - 1)]
         count = min(DIRECTIONS, out.shape[1] - first)
         for n in range(out.shape[0]):
             memory[0, 0] = t[n, 0]
             rates = out[n, first : first + count]
             status = call_address(
-                function, (space, entry + first, count, q[n], v[n], given[n], memory, rates)
+                function, (space, count, own, q[n], v[n], given[n], memory, rates)
             )
             if status != OK:
                 rates[:] = math.nan

@@ -11,6 +11,7 @@ import numpy as np
 
 from mbkit.kernels.constraints.layout import CONSTRAINT_SITE
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.directions import Directions
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.memory.duals import dual_workspace, motions_are_dual
 from mbkit.systems.memory.lanes import record_in_lanes
@@ -77,6 +78,8 @@ class ExactConstraints:
         self._arrays = arrays = evaluator.arrays
         world: Any = arrays.bodies[0]
         self._nv = int(world["num_velocities"])
+        self._ndx = int(arrays.bodies["ndx"][1:].sum())
+        self._directions: dict[range, Directions] = {}
         workspace = dual_workspace(arrays)[1]
         model = LanesClosureModel(arrays.closure, DUAL, evaluator.representation)
         memory = Workspace(arrays, evaluator).closure
@@ -164,7 +167,6 @@ class ExactConstraints:
         Of N states, given: vdot (nv,) and multipliers (num_rows,), (N, nv + num_rows). Not numbers
         where a constraint fails.
         """
-        from mbkit.kernels.derivatives.exact_constraints import STILL
         from mbkit.kernels.duals import DIRECTIONS
 
         count = len(next(iter(moving.values())))
@@ -172,7 +174,8 @@ class ExactConstraints:
         for place, rates in moving.items():
             for k, rate in enumerate(rates):
                 seeds[k // DIRECTIONS, place, 1 + k % DIRECTIONS] = rate
-        return self._along(STILL, seeds, count, states, given)
+        still = np.full((1, self._ndx + self._nv), -1.0)
+        return self._parts(self._along(still, seeds, count, states, given))
 
     def by_time(self, states: TimedStates, given: Floats) -> RowDerivatives:
         """Return the derivatives by the time, of one entry; see `by_numbers`."""
@@ -180,11 +183,18 @@ class ExactConstraints:
 
     def by_entries(self, entries: range, states: TimedStates, given: Floats) -> RowDerivatives:
         """Return the derivatives by entries of (dx, v), tangents of q and v; see `by_numbers`."""
-        return self._along(entries.start, self._still[None], len(entries), states, given)
+        from mbkit.kernels.duals import DIRECTIONS
+
+        if entries not in self._directions:
+            self._directions[entries] = Directions.of(self._arrays, entries, DIRECTIONS)
+        moves, places, count, changed = self._directions[entries]
+        found = self._along(moves, self._still[None], count, states, given)
+        return self._parts(found if changed is None else np.where(changed, found[:, places], 0.0))
 
     def _along(
-        self, entry: int, seeds: Floats, count: int, states: TimedStates, given: Floats
-    ) -> RowDerivatives:
+        self, moves: Floats, seeds: Floats, count: int, states: TimedStates, given: Floats
+    ) -> Floats:
+        """Return the derivatives along directions, with all parts in a row."""
         from mbkit.kernels.derivatives.exact_constraints import States, constraints_along_all
         from mbkit.kernels.derivatives.exact_forces import Numbers
 
@@ -198,9 +208,14 @@ class ExactConstraints:
         numbers: Any = Numbers(self._numbers, seeds)
         with self.lock:  # one workspace is enough for all threads
             constraints_along_all(
-                self._function, self._workspace.address, entry, numbers, rows, found
+                self._function, self._workspace.address, moves, numbers, rows, found
             )
             self._workspace.raise_interrupts()
+        return found
+
+    def _parts(self, found: Floats) -> RowDerivatives:
+        closure = self._arrays.closure
+        p, m = closure.num_position_rows, closure.num_rows
         ends = 0, p, p + m, p + 2 * m, p + 2 * m + self._nv
         parts = (found[:, :, slice(*pair)] for pair in itertools.pairwise(ends))
         return RowDerivatives(*(np.swapaxes(part, 1, 2) for part in parts))

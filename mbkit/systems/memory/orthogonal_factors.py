@@ -23,6 +23,7 @@ def memory_of_factors(shape: tuple[int, int], ranks: Any) -> tuple[Any, Any]:
         np.empty((count, most, most)), np.minimum(ranks, most),
     )  # fmt: skip
     memory: Any = OrthogonalMemory(
-        np.empty((most, columns)), np.empty((columns, most)), np.empty((1, columns))
-    )
+        np.empty((most, columns)), np.empty((columns, most)), np.empty((2, columns)),
+        np.empty((1, most)),
+    )  # fmt: skip
     return factors, memory
