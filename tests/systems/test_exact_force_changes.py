@@ -238,6 +238,76 @@ def test_a_compiled_force_of_ones_own():
         np.testing.assert_allclose(-found[name], [value], rtol=1e-13)
 
 
+@address_kernel(FORCE_FORM, in_lanes=True)
+def valve(space, k, t, q, v, tau, _powers):
+    """A pneumatic spring: the library's functions, and powers."""
+    p = parameters(space, k)
+    at_q, at_v, _ = joint(space, k)
+    x, u = q[at_q], v[at_v]
+    gas = p[0] * ((1.0 + 0.1 * x) ** -p[1] - math.exp(-0.5 * x**2))
+    leak = math.log1p(u**2) * math.atan(u) + np.sqrt(1.0 + t) * math.asinh(u)
+    tau[at_v] += gas - leak + math.tan(0.1 * x) * np.cosh(0.2 * u) + max(u, 0.01 * x)
+    return 0
+
+
+def valve_of(p, t, x, u):
+    """The same, of complex numbers."""
+    gas = p[0] * ((1.0 + 0.1 * x) ** -p[1] - np.exp(-0.5 * x**2))
+    leak = np.log(1.0 + u**2) * np.arctan(u) + np.sqrt(1.0 + t) * np.arcsinh(u)
+    larger = u if u.real > 0.01 * x.real else 0.01 * x
+    return gas - leak + np.tan(0.1 * x) * np.cosh(0.2 * u) + larger
+
+
+@attrs.frozen
+class Valve(mb.Force):
+    """A compiled force that calls the library."""
+
+    name: str
+    joints: tuple[str, ...]
+    pressure: float
+    exponent: float
+
+    def kernels(self) -> Any:
+        """Return the compiled function."""
+        return ForceKernels(valve)
+
+    def parameters(self) -> Any:
+        """Return pressure and exponent."""
+        return np.array([self.pressure, self.exponent])
+
+
+def system_with_a_valve() -> mb.System:
+    mech = mb.Mechanism("slider")
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("slide"), mech.world, body)
+    mech.add_force(Valve("valve", ("slide",), 2.0, 1.4))
+    return mech.assemble()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("x", "u"), [(0.4, 0.3), (0.4, -0.3)])
+def test_a_force_of_ones_own_that_calls_the_library(x, u):
+    """All derivatives against complex steps."""
+    system, t, h = system_with_a_valve(), 0.8, 1e-30
+    by = ("q", "v", "t", "forces.valve.pressure", "forces.valve.exponent")
+    found = system.derivatives("inverse_dynamics", [x], [u], vdot=[0.0], by=by, t=t)
+    given = np.array([x, u, t, 2.0, 1.4])
+    for name, unit in zip(by, np.eye(5), strict=True):
+        a, b, c, *p = given + 1j * h * unit
+        np.testing.assert_allclose(
+            -found[name].ravel(), [valve_of(p, c, a, b).imag / h], rtol=2e-14
+        )
+
+
+def test_a_batch_with_functions_of_the_library():
+    """Samples side by side have the bits of single ones."""
+    system, rng = system_with_a_valve(), np.random.default_rng(0)
+    q, v = rng.uniform(-1.0, 1.0, (2, 33, 1))
+    many = system.forward_dynamics(q, v)
+    for k in range(33):
+        np.testing.assert_array_equal(many[k], system.forward_dynamics(q[k], v[k]))
+
+
 @pytest.mark.compiled
 def test_forces_and_joints_of_ones_own_are_differentiated_by_differences():
     """A force in Python is; those beside it are exact still."""

@@ -98,6 +98,7 @@ def _give(kind: Any, name: str, made: Any, operation: Callable[..., Any], taken:
 
 for _name in ("add", "sub", "mul", "truediv"):
     _give(Numbers, _name, Numbers, getattr(operator, _name), float)
+_give(Numbers, "pow", Numbers, np.vectorize(operator.pow), float)  # numpy's has other bits
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     _give(Numbers, _name, Mask, getattr(operator, _name), float)
 for _name in ("and", "or"):

@@ -305,9 +305,16 @@ def _transposition(count: int) -> Callable[..., None]:
     return transpose
 
 
+#: Functions of `math` that kernels and users may call.
+_OF_LIBRARY = (
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh",
+    "atanh", "exp", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "pow", "hypot",
+)  # fmt: skip
+
+
 def pairs() -> list[tuple[Any, Any]]:
     """Return functions and what stands for each in copies of kernels."""
-    library = {name: _by_sample(getattr(math, name)) for name in ("sin", "cos", "tanh", "atan2")}
+    library = {name: _by_sample(getattr(math, name)) for name in _OF_LIBRARY}
     library["sqrt"] = lambda x: sqrt(x) if isinstance(x, Numbers) else math.sqrt(x)
     return [
         (door.floats_at, floats_at), (door.records_at, records_at), (door.of_one, of_one),

@@ -13,6 +13,7 @@ from mbkit.joints.overriding import moves_as
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.callbacks import register
 from mbkit.systems.memory.dual_joint import DualJointSlot
+from mbkit.systems.memory.lane_functions import address_in_lanes
 from mbkit.systems.memory.lanes import OF_JOINTS, LanesModel, LanesWorkspace
 
 __all__ = ["DualModel", "DualWorkspace", "dual_workspace", "motions_are_dual"]
@@ -50,7 +51,6 @@ def _compiles(function: Callable[..., Any], form: str) -> bool:
     """Return whether a function of a joint compiles for dual numbers; those of mbkit do."""
     from mbkit.kernels.compiling.refusals import REFUSALS
     from mbkit.kernels.duals import DUAL
-    from mbkit.kernels.lanes import address_in_lanes
 
     if function.__module__.startswith("mbkit.kernels."):
         return True

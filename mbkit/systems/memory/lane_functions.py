@@ -25,6 +25,8 @@ def address_in_lanes(function: Callable[..., Any], form: str, lanes: Any, space:
 
     space = compiled.LanesAddress if space is None else space
     if not UNCOMPILED:
+        from mbkit.kernels import library_functions  # noqa: F401  (which users may call)
+
         return compiled.address_in_lanes(function, form, lanes, space)
     from mbkit.kernels.uncompiled.copies import address_in_lanes as in_python
 
