@@ -13,12 +13,17 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.kernels.compile import address_kernel
+from mbkit.kernels.evaluation_form import EVALUATION
+from mbkit.kernels.status import NOT_SOLVED, failure
 from mbkit.systems.calls import lanes
+from mbkit.systems.calls.evaluations import MOMENTA_IN_WORLD
+from mbkit.systems.calls.shared_batches import SharedBatch
 from mbkit.systems.forms.momentum_form import velocities_in_world
 from tests.constraints.examples import EXAMPLES
 from tests.constraints.loops import random_loops
 from tests.every_representation import REPRESENTATIONS
-from tests.trees import MAKERS, random_mechanism, random_state
+from tests.trees import MAKERS, random_inertia, random_mechanism, random_state
 
 COUNT = 70  # several chunks, the last of another length
 
@@ -94,8 +99,11 @@ def test_a_batch_is_its_samples(case, method):
     )
 
 
-#: Joints whose motion subspace is constant; derivatives of trees of these run in lanes.
+#: Joints whose motion subspace is constant.
 CONSTANT = ("revolute", "prismatic", "helical", "spherical", "free", "fixed", "translational")
+
+#: Joints of which it has derivatives in closed form, or moves for each sample.
+CHANGING = ("universal", "constant velocity", "rotation vector", "composite")
 
 DERIVATIVES = {
     "inverse_dynamics": lambda s, a, **k: s.inverse_dynamics_derivatives(
@@ -113,32 +121,64 @@ DERIVATIVES = {
 }
 
 
-@pytest.fixture(scope="module")
-def constant_case():
-    """A tree of joints of constant motion subspaces, some turned round, and many states of it."""
+@pytest.fixture(
+    scope="module", params=[CONSTANT, CONSTANT + CHANGING], ids=["constant", "changing"]
+)
+def derivatives_case(request):
+    """A tree of joints, some turned round, and many states of it."""
     rng = np.random.default_rng(12)
-    system = random_mechanism(rng, 10, CONSTANT, reach=4).assemble()
-    assert system.arrays.has_constant_subspaces
+    system = random_mechanism(rng, 11, request.param, reach=4).assemble()
+    assert system.arrays.has_constant_subspaces == (request.param == CONSTANT)
     states = [random_state(rng, system) for _ in range(COUNT)]
     names = ("q", "v", "vdot", "tau", "wrenches")
     return system, {name: np.array([getattr(s, name) for s in states]) for name in names}
 
 
-def check_parts(call, system, arguments):
+@address_kernel(EVALUATION)
+def nothing_alone(_space, _option, _q, _v, _x, _out):
+    """Stands for the function of one sample, where none is to be computed alone."""
+    return failure(NOT_SOLVED, 0)
+
+
+def in_lanes_alone(monkeypatch, call):
+    """Return what a call returns where the function of one sample fails in batches in lanes.
+
+    There is one batch at least that is in lanes.
+    """
+    alone, begin, widths = nothing_alone.address, SharedBatch.begin, []
+
+    def begin_with(self, numbers, vectors, out):
+        function = 5  # after limit, stops, count, chunks and width
+        widths.append(numbers[function - 1])
+        if widths[-1] > 1:
+            numbers = *numbers[:function], alone, *numbers[function + 1 :]
+        begin(self, numbers, vectors, out)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SharedBatch, "begin", begin_with)
+        found = call()
+    assert max(widths) > 1
+    return found
+
+
+def check_parts(call, system, arguments, monkeypatch):
     """Each part of the result of a batch is that of its samples; return the parts."""
     found = call(system, arguments)
     for k in range(COUNT):
         for all_of_them, alone in zip(found, call(system, one(arguments, k)), strict=True):
             np.testing.assert_array_equal(all_of_them[k], alone)
+    again = in_lanes_alone(monkeypatch, lambda: call(system, arguments))
+    for before, now in zip(found, again, strict=True):
+        np.testing.assert_array_equal(now, before)
     return found
 
 
 @pytest.mark.parametrize("method", DERIVATIVES)
-def test_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method):
+def test_derivatives_of_a_batch_are_those_of_its_samples(derivatives_case, method, monkeypatch):
     """Bit by bit; one that is not finite spoils no other."""
-    system, arguments = constant_case
+    system, arguments = derivatives_case
     call = DERIVATIVES[method]
-    found = check_parts(call, system, arguments)
+    found = check_parts(call, system, arguments, monkeypatch)
     broken = {**arguments, "v": arguments["v"].copy()}
     broken["v"][41, 2] = np.nan
     after = call(system, broken, on_error="nan")
@@ -149,7 +189,6 @@ def test_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method):
         assert np.isnan(spoilt).any()
 
 
-#: Others that are in lanes for the same joints.
 MORE_DERIVATIVES = {
     "mass matrix": lambda s, a: (s.mass_matrix_derivatives(a["q"]),),
     "second": lambda s, a: s.inverse_dynamics_second_derivatives(
@@ -160,13 +199,15 @@ MORE_DERIVATIVES = {
 
 @pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", MORE_DERIVATIVES)
-def test_more_derivatives_of_a_batch_are_those_of_its_samples(constant_case, method, monkeypatch):
+def test_more_derivatives_of_a_batch_are_those_of_its_samples(
+    derivatives_case, method, monkeypatch
+):
     """Bit by bit; second ones are compiled for larger batches alone."""
     monkeypatch.setattr(lanes, "LEAST_CLOSED", 1)
-    check_parts(MORE_DERIVATIVES[method], *constant_case)
+    check_parts(MORE_DERIVATIVES[method], *derivatives_case, monkeypatch)
 
 
-#: What is in lanes for all joints that need no steps for the rates of their motion subspaces.
+#: What asks for rates of motion subspaces.
 OF_RATES = {
     "coriolis_matrix": lambda s, a, **k: s.coriolis_matrix(a["q"], a["v"], **k),
     "mass_matrix_rate": lambda s, a, **k: s.mass_matrix_rate(a["q"], a["v"], **k),
@@ -183,12 +224,10 @@ OF_RATES = {
 
 @pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
 def changing_case(request):
-    """A tree of all joints that need no steps, and states, some of them at rest."""
+    """A tree of all joints, and states, some of them at rest."""
     rng = np.random.default_rng(13)
     coordinates = mb.RelativeCoordinates(representation=request.param)
-    kinds = [kind for kind in MAKERS if kind != "composite"]
-    system = random_mechanism(rng, len(kinds), kinds, reach=4).assemble(coordinates)
-    assert system.arrays.rates_need_no_steps
+    system = random_mechanism(rng, len(MAKERS), reach=4).assemble(coordinates)
     states = [random_state(rng, system) for _ in range(COUNT)]
     names = ("q", "v", "vdot", "tau", "wrenches")
     arguments = {name: np.array([getattr(s, name) for s in states]) for name in names}
@@ -197,7 +236,7 @@ def changing_case(request):
     return system, arguments
 
 
-def check_samples(call, system, arguments):
+def check_samples(call, system, arguments, monkeypatch):
     """Results of a batch are those of its samples, also beside one that is not finite."""
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
     np.testing.assert_array_equal(call(system, arguments), expected)
@@ -205,6 +244,8 @@ def check_samples(call, system, arguments):
     broken["v"][41] = np.nan
     found = call(system, broken, on_error="nan")
     np.testing.assert_array_equal(np.delete(found, 41, axis=0), np.delete(expected, 41, axis=0))
+    again = in_lanes_alone(monkeypatch, lambda: call(system, arguments))
+    np.testing.assert_array_equal(again, expected)
 
 
 @pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
@@ -214,7 +255,29 @@ def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(
 ):
     """Bit by bit; one that is not finite spoils no other."""
     monkeypatch.setattr(lanes, "MOST_ENTRIES", {})
-    check_samples(OF_RATES[method], *changing_case)
+    check_samples(OF_RATES[method], *changing_case, monkeypatch)
+
+
+@pytest.mark.compiled  # see there
+@pytest.mark.parametrize("rates", [True, False], ids=["velocities", "momenta"])
+def test_momenta_in_the_world_are_in_a_batch_what_they_are_of_samples(rates, monkeypatch):
+    """Of free, ball and planar joints on the world, which have momenta of their own there."""
+    rng = np.random.default_rng(15)
+    mech = mb.Mechanism("forest")
+    for kind in ("free", "spherical", "planar", "universal"):
+        for parent, name, own in (("world", kind, kind), (kind, f"{kind} child", "revolute")):
+            mech.add_body(mb.Body(name, random_inertia(rng)))
+            mech.add_joint(MAKERS[own](rng, f"of {name}"), parent, name)
+    system = mech.assemble()
+    states = [random_state(rng, system) for _ in range(COUNT)]
+    arguments = {name: np.array([getattr(each, name) for each in states]) for name in "qv"}
+
+    def call(system, a, **k):
+        if rates:
+            return velocities_in_world(system.evaluator, a["q"], a["v"])
+        return system.evaluator.compute(MOMENTA_IN_WORLD, a["q"], a["v"], **k)
+
+    check_samples(call, system, arguments, monkeypatch)
 
 
 #: Series of higher order, in lanes where motion subspaces are constant on both sides of a joint.
@@ -247,9 +310,9 @@ def series_case(request):
 
 @pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", OF_SERIES)
-def test_series_of_a_batch_are_those_of_its_samples(series_case, method):
+def test_series_of_a_batch_are_those_of_its_samples(series_case, method, monkeypatch):
     """Bit by bit; one that is not finite spoils no other."""
-    check_samples(OF_SERIES[method], *series_case)
+    check_samples(OF_SERIES[method], *series_case, monkeypatch)
 
 
 #: What looks at constraints, in the same way.

@@ -11,26 +11,17 @@ import pytest
 import mbkit as mb
 from benchmarks.constraints import four_bars
 from examples.closed_loops import delta_robot
-from mbkit.kernels.compile import UNCOMPILED, address_kernel
-from mbkit.kernels.evaluation_form import EVALUATION
-from mbkit.kernels.status import NOT_SOLVED, failure
+from mbkit.kernels.compile import UNCOMPILED
 from mbkit.sparsity import nesting
 from mbkit.systems.calls import lanes
 from mbkit.systems.calls.evaluations import CONSTRAINT_WRENCHES
-from mbkit.systems.calls.shared_batches import SharedBatch
 from tests.constraints.loops import random_loops
 from tests.every_representation import REPRESENTATIONS
 from tests.sparsity.test_nested import braced_ladder
-from tests.systems.test_batches import CONSTANT, LOOPS, one
+from tests.systems.test_batches import CHANGING, CONSTANT, LOOPS, in_lanes_alone, one
 
 #: Groups of eight, and one that is not full; and a sample that is spoilt, the second of its group.
 COUNT, SPOILT = (11, 9) if UNCOMPILED else (70, 41)
-
-
-@address_kernel(EVALUATION)
-def nothing_alone(_space, _option, _q, _v, _x, _out):
-    """Stands for the function of one sample, where none is to be computed alone."""
-    return failure(NOT_SOLVED, 0)
 
 
 def near(system, q, size):
@@ -42,11 +33,17 @@ def near(system, q, size):
     return {"q": states, "v": motions[0], "tau": motions[1], "wrenches": wrenches}
 
 
-def loops(representation):
+def loops(representation, kinds=CONSTANT):
     """Loops closed by joints of many kinds, some of their states far from closed."""
-    mech, q, names = random_loops(np.random.default_rng(7), 6, LOOPS, CONSTANT)
+    mech, q, names = random_loops(np.random.default_rng(7), 6, LOOPS, kinds)
     system = mech.assemble(mb.RelativeCoordinates(representation=representation, loop_joints=names))
     return system, near(system, q, np.where(np.arange(COUNT) < COUNT // 2, 1e-3, 0.3)[:, None])
+
+
+def delta():
+    """A delta robot, with universal joints."""
+    system = delta_robot.build().assemble()
+    return system, near(system, system.reference_configuration(), 1e-3)
 
 
 def absolute():
@@ -142,6 +139,13 @@ METHODS = {
 }  # fmt: skip
 
 
+#: The arms of a delta robot, in two kinds of coordinates, and loops of joints of all kinds.
+MORE_LOOPS = {
+    "absolute": absolute,
+    "delta": delta,
+    "changing": lambda: loops(REPRESENTATIONS[0], (*CONSTANT, *CHANGING)),
+}
+
 OF_LOOPS = {
     "velocity_derivative": lambda s, q, v, m, **k: s.constraint_jacobian_velocity_derivative(
         q, v, **k
@@ -156,13 +160,13 @@ OF_LOOPS = {
 
 @pytest.mark.some(3)
 @pytest.mark.parametrize("method", OF_LOOPS)
-@pytest.mark.parametrize("name", [*(each.name for each in REPRESENTATIONS), "absolute"])
+@pytest.mark.parametrize("name", [*(each.name for each in REPRESENTATIONS), *MORE_LOOPS])
 def test_derivatives_and_wrenches_of_loops_are_in_a_batch_those_of_its_samples(
     name, method, monkeypatch
 ):
     """Bit by bit; a sample that is not finite spoils no other, and without it none is alone."""
     monkeypatch.setattr(lanes, "LEAST_SAMPLES", min(COUNT, lanes.LEAST_SAMPLES))
-    system, a = CASES[name]()
+    system, a = (CASES | MORE_LOOPS)[name]()
     multipliers = np.random.default_rng(9).normal(size=(COUNT, system.num_velocity_constraints))
     call, rows = OF_LOOPS[method], (a["q"], a["v"], multipliers)
     found = call(system, *rows)
@@ -178,20 +182,7 @@ def test_derivatives_and_wrenches_of_loops_are_in_a_batch_those_of_its_samples(
     )
     alone = call(system, *(each[SPOILT] for each in spoilt), on_error="nan")
     np.testing.assert_array_equal(after[SPOILT], alone)
-    let_none_be_alone(monkeypatch)
-    np.testing.assert_array_equal(call(system, *rows), found)
-
-
-def let_none_be_alone(monkeypatch):
-    """Let the function of one sample fail in batches."""
-    alone = nothing_alone.address
-    begin = SharedBatch.begin
-
-    def begin_with(self, numbers, vectors, out):
-        function = 5  # after limit, stops, count, chunks and width
-        begin(self, (*numbers[:function], alone, *numbers[function + 1 :]), vectors, out)
-
-    monkeypatch.setattr(SharedBatch, "begin", begin_with)
+    np.testing.assert_array_equal(in_lanes_alone(monkeypatch, lambda: call(system, *rows)), found)
 
 
 @pytest.mark.some(3)
@@ -205,7 +196,7 @@ def test_a_batch_of_a_closed_mechanism_is_its_samples(case, method, monkeypatch)
     call = METHODS[method]
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
     np.testing.assert_array_equal(call(system, arguments), expected)
-    let_none_be_alone(monkeypatch)
-    failed = np.isnan(call(system, arguments)).any(axis=-1)
+    after = in_lanes_alone(monkeypatch, lambda: call(system, arguments))
+    failed = np.isnan(after).any(axis=-1)
     # the group of a sample that fails begins anew after each
     assert np.flatnonzero(failed).tolist() == [SPOILT - 1, SPOILT]

@@ -12,6 +12,7 @@ from mbkit.systems.calls import lanes
 from mbkit.systems.memory.lane_functions import caller
 from tests.every_representation import REPRESENTATIONS
 from tests.systems.test_batches import (
+    CHANGING,
     CONSTANT,
     DERIVATIVES,
     IN_DOUBLES,
@@ -84,8 +85,9 @@ def test_a_batch_is_its_samples(case, method, alone):
 
 @pytest.mark.parametrize("method", DERIVATIVES)
 def test_derivatives_of_a_batch_are_those_of_its_samples(method, alone):
-    """Of joints with constant motion subspaces; one that is not finite spoils no other."""
-    system = random_mechanism(np.random.default_rng(12), 10, CONSTANT, reach=4).assemble()
+    """Of joints of which some change; one that is not finite spoils no other."""
+    kinds = CONSTANT[:6] + CHANGING
+    system = random_mechanism(np.random.default_rng(12), 10, kinds, reach=4).assemble()
     arguments, call = states(system), DERIVATIVES[method]
     arguments["v"][5, 2] = np.nan
     found = call(system, arguments, on_error="nan")
@@ -97,8 +99,8 @@ def test_derivatives_of_a_batch_are_those_of_its_samples(method, alone):
 
 @pytest.mark.parametrize("method", OF_RATES)
 def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(method, alone):
-    """Of joints that need no steps for them, some of them at rest."""
-    kinds = [kind for kind in MAKERS if kind != "composite"][::3]
+    """Of joints of many kinds, some of them at rest."""
+    kinds = [*[*MAKERS][::3], "composite"]
     system = random_mechanism(np.random.default_rng(13), len(kinds), kinds, reach=4).assemble()
     arguments, call = states(system), OF_RATES[method]
     arguments["v"][3] = 0.0

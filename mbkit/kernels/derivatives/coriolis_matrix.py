@@ -44,7 +44,8 @@ from mbkit.kernels.derivatives.branches import (
     velocity_of_direction,
 )
 from mbkit.kernels.derivatives.directions import place
-from mbkit.kernels.derivatives.joint_changes import Joint, along_motion, to_world
+from mbkit.kernels.derivatives.joint import Joint, stage_of
+from mbkit.kernels.derivatives.joint_changes import along_motion, to_world
 from mbkit.kernels.derivatives.rate_of_inertia import (
     add_inertia_and_rate,
     changed_wrench,
@@ -52,7 +53,7 @@ from mbkit.kernels.derivatives.rate_of_inertia import (
     transposed_rate_times,
 )
 from mbkit.kernels.evaluation_form import EVALUATION, positions, velocities
-from mbkit.kernels.layout import SPACE, STAGE_SIZE
+from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import rigid_times
 from mbkit.kernels.recursions.joint_pass import joint_pass
@@ -69,7 +70,7 @@ from mbkit.kernels.vectors import (
     scale,
     store,
 )
-from mbkit.kernels.workspace import bodies, changes, directions, scratch_of, trials
+from mbkit.kernels.workspace import bodies, changes, directions, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -105,11 +106,9 @@ def outward(space, q, v):
         parent = scratch[row.parent]
         change = cold[row.first_step]
         place(row, body, parent, load(body.p))
-        if row.constant == 0:
-            stage = floats_at(scratch[0].slot, STAGE_SIZE)
-            joint = Joint(row, body, q, v, stage, space, i)
-            if along_motion(joint, trials(space), change) != OK:
-                return failure(JOINT_FAILED, i)
+        joint = Joint(row, body, q, v, stage_of(space), space, i)
+        if row.constant == 0 and along_motion(joint, change) != OK:
+            return failure(JOINT_FAILED, i)
         move_subspace(row, body)
         w, u = joint_sum(row, body, v)
         store(body.V, add(angular(parent.V), w), add(linear(parent.V), u))

@@ -4,9 +4,9 @@ In the axes of the world, at a place that the caller chooses: far from the world
 about it would lose digits.
 """
 
-from mbkit.kernels.compile import floats_at, helper
-from mbkit.kernels.derivatives.joint_changes import Joint, joint_changes
-from mbkit.kernels.layout import STAGE_SIZE
+from mbkit.kernels.compile import helper
+from mbkit.kernels.derivatives.joint import Joint, stage_of
+from mbkit.kernels.derivatives.joint_changes import joint_changes
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import set_world_pose
@@ -23,7 +23,7 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
-from mbkit.kernels.workspace import bodies, changes, scratch_of, trials
+from mbkit.kernels.workspace import bodies, changes, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -85,16 +85,6 @@ def turned_changes(row, body, table):
 
 
 @helper
-def changes_of_subspace(space, i, q, v):
-    """Of a joint whose S depends on q."""
-    row = bodies(space)[i]
-    body = scratch_of(space)[i]
-    stage = floats_at(scratch_of(space)[0].slot, STAGE_SIZE)
-    joint = Joint(row, body, q, v, stage, space, i)
-    return joint_changes(joint, trials(space), changes(space))
-
-
-@helper
 def set_subspace(space, i, q, v):
     """S and S-dot v of a body that is placed, and their changes where there are any."""
     row = bodies(space)[i]
@@ -102,7 +92,7 @@ def set_subspace(space, i, q, v):
     table = changes(space)
     status = OK
     if row.constant == 0:
-        status = changes_of_subspace(space, i, q, v)
+        status = joint_changes(Joint(row, body, q, v, stage_of(space), space, i))
     else:
         store(body.bias, _ZERO, _ZERO)
     move_subspace(row, body)

@@ -1,9 +1,9 @@
 """Changes of the pose, S and S-dot v of a joint along its steps, by dual numbers: exact."""
 
 from mbkit.kernels.compile import floats_at, helper, records_at
-from mbkit.kernels.derivatives.joint_changes import Joint, evaluate, step_from
+from mbkit.kernels.derivatives.joint import Joint, evaluate, stage_of, step_from
 from mbkit.kernels.duals import DIRECTIONS, along, moving
-from mbkit.kernels.layout import CHANGE, SPACE, STAGE_SIZE
+from mbkit.kernels.layout import CHANGE, SPACE
 from mbkit.kernels.status import JOINT_FAILED, OK
 from mbkit.kernels.workspace import bodies, scratch_of, trials
 
@@ -34,9 +34,8 @@ def write_changes(space, i, state, beside, table):
     """The changes at retract(q, h e_k) by each entry of the step."""
     q, v = state
     model = bodies(space)
-    scratch = scratch_of(space)
     row = model[i]
-    body = scratch[i]
+    body = scratch_of(space)[i]
     if row.motion == 0:
         return JOINT_FAILED
     trial, speed, dx = trials(space)
@@ -47,7 +46,7 @@ def write_changes(space, i, state, beside, table):
         start[j] = q[j]
     for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
         speed[j] = v[j]
-    joint = Joint(row, body, trial, speed, floats_at(scratch[0].slot, STAGE_SIZE), space, i)
+    joint = Joint(row, body, trial, speed, stage_of(space), space, i)
     for first in range(0, row.ndx, DIRECTIONS):
         count = min(DIRECTIONS, row.ndx - first)
         for j in range(row.ndx):

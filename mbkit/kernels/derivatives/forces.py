@@ -20,7 +20,8 @@ from mbkit.kernels.compile import (
     helper,
     records_at,
 )
-from mbkit.kernels.derivatives.joint_changes import STEP, step_from, weight
+from mbkit.kernels.derivatives.joint import step_from
+from mbkit.kernels.derivatives.joint_changes import STEP, weight
 from mbkit.kernels.derivatives.springs import add_springs
 from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities

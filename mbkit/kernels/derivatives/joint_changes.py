@@ -26,18 +26,19 @@ of which the second gives the p_k of the fastest velocity from the others.
 Derived here.
 """
 
-from typing import Any, NamedTuple
-
 from mbkit.kernels import vectors
 from mbkit.kernels.compile import at, call_address, floats_at, helper, of_one, records_at
 from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.derivatives import screw_product
+from mbkit.kernels.derivatives.changes_in_turn import changes_in_turn
+from mbkit.kernels.derivatives.joint import evaluate, step_from
 from mbkit.kernels.elementary import all_lanes, isfinite, select
-from mbkit.kernels.layout import SPACE, TABLE
+from mbkit.kernels.layout import SPACE
+from mbkit.kernels.of_lanes import of_lanes
 from mbkit.kernels.pivot_orders import put
 from mbkit.kernels.recursions.columns import joint_sum
-from mbkit.kernels.recursions.joint_pass import move_by_table, move_in_own_frame
 from mbkit.kernels.status import CALLBACK_FAILED, OK
+from mbkit.kernels.validation import both
 from mbkit.kernels.vectors import (
     angular,
     linear,
@@ -63,42 +64,6 @@ def weight(k):
     if k == 2:
         return -9.0 / (60.0 * STEP)
     return 1.0 / (60.0 * STEP)
-
-
-class Joint(NamedTuple):
-    """A joint at (q, v): its row, its scratch, and the staging area of its function.
-
-    And its workspace, with the number of the row.
-    """
-
-    row: Any
-    body: Any
-    q: Any
-    v: Any
-    stage: Any
-    space: Any
-    i: Any
-
-
-@helper
-def evaluate(joint, q, v):
-    """Pose, S and S-dot v in the body's frame."""
-    row, body, _, _, stage, _, _ = joint
-    if row.kind == TABLE:
-        return move_by_table(row, body, q, v, stage)
-    return move_in_own_frame(row, body, q, v, stage)
-
-
-@helper
-def step_from(row, body, q, dx, out):
-    """out = q exp(dx) in the entries of one joint."""
-    a = row.first_position
-    d = row.first_step
-    if row.retract == 0:
-        for j in range(row.ndx):
-            out[a + j] = q[a + j] + dx[d + j]
-        return OK
-    return call_joint(row, body, row.retract, at(q, a), at(dx, d), at(out, a))
 
 
 @helper
@@ -157,17 +122,19 @@ def exact_along_steps(space, i, q, v):
 
 
 @helper
-def along_steps(joint, trial, dx, changes):
-    """The changes by unit of each entry of a step."""
-    row, body, q, v, _, space, i = joint
-    found = of_one(exact_along_steps, (space, i, q, v))
+def along_steps(space, joint):
+    """The changes by unit of each entry of a step, of one sample."""
+    row, body, q, v, _, _, i = joint
+    trial, _, dx = trials(space)
+    table = changes(space)
+    found = exact_along_steps(space, i, q, v)
     if found != 0:
         return OK if found == EXACT else CALLBACK_FAILED
     nv = row.num_velocities
     for j in range(row.ndx):
         dx[row.first_step + j] = 0.0
     for j in range(row.first_step, row.first_step + row.ndx):
-        clear(changes[j], nv)
+        clear(table[j], nv)
         for k in range(1, 4):
             for sign in range(-1, 2, 2):
                 dx[j] = sign * k * STEP
@@ -176,7 +143,7 @@ def along_steps(joint, trial, dx, changes):
                     status = evaluate(joint, trial, v)
                 if status != OK:
                     return status
-                add(changes[j], sign * weight(k), body, nv)
+                add(table[j], sign * weight(k), body, nv)
         dx[j] = 0.0
     return OK
 
@@ -195,7 +162,7 @@ def set_rates(row, body, q, v, dx):
 
 
 @helper
-def along_motion(joint, trials, change):
+def along_motion(joint, change):
     """change.S = S-dot, its columns in the body's frame; leaves the body as it is at (q, v).
 
     `change` is the first of the joint in the workspace.
@@ -204,15 +171,15 @@ def along_motion(joint, trials, change):
         screw_product.rates_of_columns(joint.row, joint.body, joint.v, change)
         return OK
     if joint.row.retract == 0 and joint.row.rates == 0:
-        return along_coordinates(joint, trials, change)
-    return along_steps_of_motion(joint, trials, change)
+        return along_coordinates(joint, change)
+    return of_each_sample(along_steps_of_motion, joint)
 
 
 @helper
-def along_coordinates(joint, trials, change):
+def along_coordinates(joint, change):
     """S-dot where velocities are rates of coordinates: 1/2 (p_k + [S_k, S v])."""
-    row, body, q, v, _, _, _ = joint
-    trial = trials[1]
+    row, body, q, v, _, space, _ = joint
+    _, trial, _ = trials(space)
     first = row.first_velocity
     fastest = 0
     fast = v[first]
@@ -267,16 +234,18 @@ def sum_along(table, steps, nv):
 
 
 @helper
-def along_steps_of_motion(joint, trials, change):
-    """S-dot by its changes along steps, or by differences along the motion."""
-    row, body, q, v, _, space, i = joint
-    trial, _, dx = trials
+def along_steps_of_motion(space, joint):
+    """S-dot of one sample by its changes along steps, or by differences along the motion."""
+    row, body, q, v, _, _, i = joint
+    trial, _, dx = trials(space)
+    table = changes(space)[row.first_step : row.first_step + row.ndx]
+    change = table[0]
     nv = row.num_velocities
     steps = dx[row.first_step : row.first_step + row.ndx]
     status = set_rates(row, body, q, v, dx)
-    found = of_one(exact_along_steps, (space, i, q, v)) if status == OK else 0
+    found = exact_along_steps(space, i, q, v) if status == OK else 0
     if found == EXACT:
-        sum_along(changes(space)[row.first_step : row.first_step + row.ndx], steps, nv)
+        sum_along(table, steps, nv)
         return OK
     if found != 0:
         return CALLBACK_FAILED
@@ -284,14 +253,13 @@ def along_steps_of_motion(joint, trials, change):
     speed = 0.0
     for j in range(steps.shape[0]):
         speed = max(speed, abs(steps[j]))
-    if status != OK or all_lanes(speed == 0.0):
+    if status != OK or speed == 0.0:
         return status
-    size = select(speed == 0.0, 1.0, speed)  # what is at rest makes no step
     for k in range(1, 4):
         for sign in range(-1, 2, 2):
             status = set_rates(row, body, q, v, dx)
             for j in range(steps.shape[0]):
-                steps[j] *= sign * k * STEP / size
+                steps[j] *= sign * k * STEP / speed
             if status == OK:
                 status = step_from(row, body, q, dx, trial)
             if status == OK:
@@ -327,13 +295,10 @@ def along_velocities(joint, trial, changes):
 
 
 @helper
-def along_all(joint, trials, changes):
-    """The changes along steps and velocities of any joint."""
-    trial_q, trial_v, dx = trials
-    status = along_steps(joint, trial_q, dx, changes)
-    if status != OK:
-        return status
-    return along_velocities(joint, trial_v, changes)
+def of_each_sample(find, joint):
+    """Let find(space, joint) write changes, of one sample or of all that are side by side."""
+    status = of_one(find, (joint.space, joint))
+    return both(status, of_lanes(changes_in_turn, (joint.space, find, joint)))
 
 
 @helper
@@ -367,29 +332,32 @@ def to_world(V, R, p):
 
 
 @helper
-def joint_changes(joint, trials, changes):
+def joint_changes(joint):
     """Fill the CHANGE entries of a joint, in the axes and at the origin of the world.
 
     Reads   the row, q, v; the pose of the body in its parent and in the world, S in its own frame.
     Writes  D, S, bias of each step, bias_rate of each velocity; leaves the body as it was.
     """
-    row, body, _, v, _, _, _ = joint
+    row, body, _, v, _, space, _ = joint
+    table = changes(space)
     status = OK
     if row.product != 0:
-        screw_product.along_coordinates(row, body, v, changes)
+        screw_product.along_coordinates(row, body, v, table)
     else:
-        status = along_all(joint, trials, changes)
+        status = of_each_sample(along_steps, joint)
+        if status == OK:
+            status = along_velocities(joint, trials(space)[1], table)
     if status != OK:
         return status
-    set_twists(row, body, changes)
+    set_twists(row, body, table)
     R = body.world_R
     p = body.world_p
     for j in range(row.ndx):
-        change = changes[row.first_step + j]
+        change = table[row.first_step + j]
         to_world(change.D, R, p)
         to_world(change.bias, R, p)
         for c in range(row.num_velocities):
             to_world(change.S[c], R, p)
     for c in range(row.first_velocity, row.first_velocity + row.num_velocities):
-        to_world(changes[c].bias_rate, R, p)
+        to_world(table[c].bias_rate, R, p)
     return OK

@@ -29,14 +29,13 @@ from mbkit.kernels.compile import (  # type: ignore[attr-defined]
     as_array,
     floats_at,
     helper,
-    of_one,
     overload,
 )
-from mbkit.kernels.derivatives.joint_changes import Joint, along_motion
+from mbkit.kernels.derivatives.joint import Joint, stage_of
+from mbkit.kernels.derivatives.joint_changes import along_motion
 from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.evaluation_form import EVALUATION, positions, vector
 from mbkit.kernels.integers_in_floats import whole
-from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.momentum.root_joints import (
     BALL,
     OTHER,
@@ -77,7 +76,7 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
-from mbkit.kernels.workspace import at_rest, bodies, changes, scratch_of, trials
+from mbkit.kernels.workspace import at_rest, bodies, changes, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -186,11 +185,8 @@ def add_own_rates(row, body, change, pdot):
 def joint_rates(space, i, q, v):
     """S-dot in the body's frame into the first `CHANGE` row of the joint; the body stays placed."""
     row = bodies(space)[i]
-    scratch = scratch_of(space)
-    stage = floats_at(scratch[0].slot, STAGE_SIZE)
-    change = changes(space)[row.first_step]
-    joint = Joint(row, scratch[i], q, v, stage, space, i)
-    if along_motion(joint, trials(space), change) != OK:
+    joint = Joint(row, scratch_of(space)[i], q, v, stage_of(space), space, i)
+    if along_motion(joint, changes(space)[row.first_step]) != OK:
         return failure(JOINT_FAILED, i)
     return OK
 
@@ -208,12 +204,6 @@ def weight_in_world(body, g):
 
 
 @helper
-def motion_of_row(space, i):
-    """`motion_on_world` of a joint."""
-    return motion_on_world(bodies(space)[i], scratch_of(space)[i])
-
-
-@helper
 def momenta_inward(space, p, option):
     """From the tips to the world: articulated inertias, and what p leaves for each velocity."""
     model = bodies(space)
@@ -225,7 +215,7 @@ def momenta_inward(space, p, option):
         if is_hinge(row):
             status = eliminate_hinge(row, scratch, body, p)
         else:
-            motion = of_one(motion_of_row, (space, i)) if (option & IN_WORLD) != 0 else OTHER
+            motion = motion_on_world(row, body) if (option & IN_WORLD) != 0 else OTHER
             status = eliminate(row, scratch, body, p, motion, g)
         if status != OK:
             return status
@@ -289,7 +279,7 @@ def canonical_forward_dynamics(space, option, q, p, tau, found):
         w, u = move(row, scratch, body, parent, v)
         store(body.A, _ZERO, rotate_back(body.R, linear(parent.A)))  # gravity
         k = row.first_velocity
-        motion = of_one(motion_of_row, (space, i)) if (option & IN_WORLD) != 0 else OTHER
+        motion = motion_on_world(row, body) if (option & IN_WORLD) != 0 else OTHER
         if motion != OTHER:
             t, f = weight_in_world(body, g)
             s = to_reference(row, body, motion, g)

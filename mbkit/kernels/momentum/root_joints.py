@@ -20,7 +20,7 @@ knows of no r. dc/dt x force = 0 for the centre c.
 """
 
 from mbkit.kernels.compile import floats_at, helper
-from mbkit.kernels.elementary import all_lanes
+from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.layout import OWN_FRAME_P, OWN_FRAME_SIZE
 from mbkit.kernels.vectors import (
     add,
@@ -69,12 +69,14 @@ def is_plane(row, body):
     normal = rotate(body.R, angular(body.S[0]))
     size = dot(w, w)
     across = cross(normal, axis(row, 2))
-    if dot(u, u) > RIGHT_ANGLE * size or dot(across, across) > RIGHT_ANGLE * size:
+    limit = RIGHT_ANGLE * size
+    if any_lane((dot(u, u) > limit) | (dot(across, across) > limit)):
         return False
     for c in range(1, 3):
         x, y = column_of_joint(row, body, c)
         along = dot(w, y)
-        if dot(x, x) > RIGHT_ANGLE * dot(y, y) or along * along > RIGHT_ANGLE * size * dot(y, y):
+        limit = RIGHT_ANGLE * dot(y, y)
+        if any_lane((dot(x, x) > limit) | (along * along > limit * size)):
             return False
     return True
 
@@ -84,7 +86,7 @@ def motion_on_world(row, body):
     """`FREE`, `BALL` or `PLANE` where z is the momentum in the world, else `OTHER`.
 
     By what their S is in the joint's frame: constant, six columns, three rotations, or the motions
-    in a plane, at right angles to each other.
+    in a plane, at right angles to each other. So it is the same for all samples.
     """
     n = row.num_velocities
     if row.parent != 0 or row.constant == 0 or row.reversed != 0 or n != row.ndx:
@@ -94,12 +96,12 @@ def motion_on_world(row, body):
     found = FREE if n == 6 else BALL
     for c in range(n):
         w, u = column_of_joint(row, body, c)
-        if n == 3 and dot(u, u) > RIGHT_ANGLE * dot(w, w):
+        if n == 3 and any_lane(dot(u, u) > RIGHT_ANGLE * dot(w, w)):
             found = PLANE
         for d in range(c):
             x, y = column_of_joint(row, body, d)
             size = dot(w, w) + dot(u, u) + dot(x, x) + dot(y, y)
-            if abs(dot(w, x) + dot(u, y)) > RIGHT_ANGLE * size:
+            if any_lane(abs(dot(w, x) + dot(u, y)) > RIGHT_ANGLE * size):
                 return OTHER
     return OTHER if found == PLANE and not is_plane(row, body) else found
 

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 from mbkit.kernels.compile import at, helper, int64, kernel, matrix, typed
 from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.derivatives import joint_changes
-from mbkit.kernels.derivatives.joint_changes import set_rates, step_from
+from mbkit.kernels.derivatives.joint import step_from
+from mbkit.kernels.derivatives.joint_changes import set_rates
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.lie.matrices import skew_polynomial

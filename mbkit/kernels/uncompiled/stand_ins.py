@@ -18,6 +18,7 @@ from mbkit.kernels import (
     integers_in_floats,
     lanes,
     new_numbers,
+    of_lanes,
     pivot_orders,
 )
 from mbkit.kernels.calls import transposition
@@ -52,11 +53,18 @@ def numbers_like(like: Any, count: int) -> Any:
     return new_numbers.new_numbers(like, count)
 
 
+def _is_of_lanes(arguments: tuple[Any, ...]) -> bool:
+    return any(isinstance(x, Numbers | Address) for x in arguments)
+
+
 def of_one(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Call what has no form for lanes, unless it is asked of lanes."""
-    if any(isinstance(x, Numbers | Address) for x in arguments):
-        return 0
-    return function(*arguments)
+    return 0 if _is_of_lanes(arguments) else function(*arguments)
+
+
+def for_lanes(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call what is for lanes alone, if it is asked of lanes."""
+    return function(*arguments) if _is_of_lanes(arguments) else 0
 
 
 # ------------------------------------------------------------------------------- functions
@@ -318,6 +326,7 @@ def pairs() -> list[tuple[Any, Any]]:
     library["sqrt"] = lambda x: sqrt(x) if isinstance(x, Numbers) else math.sqrt(x)
     return [
         (door.floats_at, floats_at), (door.records_at, records_at), (door.of_one, of_one),
+        (of_lanes.of_lanes, for_lanes),
         (elementary.sqrt, sqrt), (elementary.sin, SIN), (elementary.cos, COS),
         (elementary.sin_cos, sin_cos), (elementary.arctan2, _by_sample(elementary.arctan2)),
         (elementary.select, select), (elementary.any_lane, any_lane),

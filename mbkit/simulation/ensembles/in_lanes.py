@@ -44,6 +44,7 @@ from mbkit.systems.memory.lanes_closure import (
 )
 from mbkit.systems.memory.lanes_forces import forces_have_lanes
 from mbkit.systems.memory.own_models import ModelsInLanes
+from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Group", "Lanes", "Registers", "Start", "lanes_of"]
 
@@ -240,6 +241,8 @@ class Registers:
         self.workspace.record[0]["inverse_dynamics"] = lanes.inverse_dynamics
         self.numbers = self.workspace.numbers(self.own.num_numbers)
         self.method = self.own.in_memory(self.workspace, self.numbers, lanes.functions)
+        if self.own.linearises and not first.system.arrays.has_constant_subspaces:
+            self.workspace.let_joints_change(Workspace(first.system.arrays, first.system.evaluator))
         self.multipliers = self.own.multipliers_in(self.numbers)
         problem = first.problem
         self._aside = self.workspace.numbers(problem.nq + problem.nv + NUM_POWERS)

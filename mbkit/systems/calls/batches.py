@@ -201,7 +201,7 @@ class _Taken:
         self.workspace = evaluator.take(samples.what)
         self.in_lanes: tuple[int, ...] = ()
         if lanes is not None:
-            self._lanes_workspace, self.in_lanes = lanes.take(samples, num_results)
+            self._lanes_workspace, self.in_lanes = lanes.take(samples, num_results, self.workspace)
 
     def give_back(self) -> None:
         """Keep them for the next batch."""

@@ -67,7 +67,9 @@ CANONICAL_FORWARD_DYNAMICS = Evaluation(
     "canonical_forward_dynamics", ("q", "p", "tau"), "v and pdot", "momentum.canonical",
     in_lanes=True,
 )  # fmt: skip
-MOMENTA_IN_WORLD = Evaluation("momenta_in_world", ("q", "p", ""), "p", "momentum.canonical")
+MOMENTA_IN_WORLD = Evaluation(
+    "momenta_in_world", ("q", "p", ""), "p", "momentum.canonical", in_lanes=True
+)
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M", in_lanes=True)
 MASS_ACTION = Evaluation(
     "mass_action", ("q", "x", ""), "tau", "recursions.mass_action", in_lanes=True

@@ -10,26 +10,12 @@ import numpy as np
 from mbkit.kernels.layout import LOADED
 from mbkit.systems.calls.evaluations import (
     BODY_DERIVATIVES,
-    CANONICAL_FORWARD_DYNAMICS,
-    CLOSED_HYBRID_DYNAMICS,
-    CONSTRAINED_DYNAMICS,
     CONSTRAINT_FORCE_DERIVATIVE,
     CONSTRAINT_JACOBIAN,
-    CONSTRAINT_SIZES,
-    CONSTRAINT_STATE,
     CONSTRAINT_VELOCITY_DERIVATIVE,
-    CONSTRAINT_WRENCHES,
-    CORIOLIS_MATRIX,
     ENERGIES,
     FORCE_DERIVATIVES,
-    FORCE_POTENTIALS,
-    FORCE_POWERS,
-    FORCE_WRENCHES,
-    FORWARD_DYNAMICS_DERIVATIVES,
-    GENERALIZED_FORCES,
-    HYBRID_DYNAMICS,
     INERTIAL_REGRESSOR,
-    INVERSE_DYNAMICS_DERIVATIVES,
     INVERSE_DYNAMICS_RATE,
     INVERSE_DYNAMICS_SECOND_DERIVATIVES,
     JACOBIAN,
@@ -40,24 +26,17 @@ from mbkit.systems.calls.evaluations import (
     MOMENTUM,
     MOTION_SUBSPACES,
     POSES,
-    SOLVED_DYNAMICS,
     Evaluation,
 )
+from mbkit.systems.calls.parts_in_lanes import MULTIPLIERS, parts_of
 from mbkit.systems.memory.lane_functions import address_in_lanes, caller
 from mbkit.systems.memory.lanes import EVALUATION, LanesModel, LanesWorkspace
-from mbkit.systems.memory.lanes_closure import LanesClosure, is_in_lanes, solves_in_lanes
-from mbkit.systems.memory.lanes_forces import (
-    derivatives_have_lanes,
-    forces_have_lanes,
-    potentials_have_lanes,
-)
 
 if TYPE_CHECKING:
     from mbkit.kernels.compile import FunctionAddress
     from mbkit.systems.calls.batches import Samples
     from mbkit.systems.calls.evaluator import Evaluator
-    from mbkit.systems.memory.arrays import SystemArrays
-    from mbkit.systems.memory.forces import ForceArrays
+    from mbkit.systems.memory.workspace import Workspace
 
 #: Fewest samples for which functions are compiled for lanes, which takes some ten seconds once per
 #: installation: fewer are computed in less than a millisecond.
@@ -83,42 +62,6 @@ _OF_SERIES = (BODY_DERIVATIVES, INVERSE_DYNAMICS_RATE, JACOBIAN_RATE, JERKS)
 
 #: What has any option: the number of a body, or the address of a plan.
 _OF_ANY_OPTION = (JACOBIAN, MOTION_SUBSPACES, *_OF_SERIES)
-
-#: What is in lanes where the motion subspaces of all joints are constant.
-_OF_CONSTANT_SUBSPACES = (
-    INVERSE_DYNAMICS_DERIVATIVES,
-    FORWARD_DYNAMICS_DERIVATIVES,
-    INVERSE_DYNAMICS_SECOND_DERIVATIVES,
-    MASS_MATRIX_DERIVATIVES,
-    FORCE_DERIVATIVES,
-    CONSTRAINT_VELOCITY_DERIVATIVE,
-    CONSTRAINT_FORCE_DERIVATIVE,
-)
-
-#: What asks for rates of motion subspaces, in lanes where joints have them without a step.
-_OF_RATES = (CANONICAL_FORWARD_DYNAMICS, CORIOLIS_MATRIX)
-
-#: What is asked of forces, in lanes where the functions are that it calls.
-_OF_FORCES = (
-    FORCE_DERIVATIVES,
-    FORCE_POTENTIALS,
-    FORCE_POWERS,
-    FORCE_WRENCHES,
-    GENERALIZED_FORCES,
-)
-
-#: What looks at constraints, in lanes where all of these are.
-_OF_CONSTRAINTS = (
-    CONSTRAINT_STATE,
-    CONSTRAINT_JACOBIAN,
-    CONSTRAINT_SIZES,
-    CONSTRAINT_WRENCHES,
-    CONSTRAINT_VELOCITY_DERIVATIVE,
-    CONSTRAINT_FORCE_DERIVATIVE,
-)
-
-#: What finds multipliers, in lanes where besides the solver has them.
-_OF_MULTIPLIERS = (CONSTRAINED_DYNAMICS, SOLVED_DYNAMICS, CLOSED_HYBRID_DYNAMICS)
 
 #: Larger results of eight samples leave the cache, and lanes take as long as samples one by one; or
 #: they take megabytes.
@@ -173,19 +116,19 @@ class BatchInLanes:
             return batches_in_single_lanes.batch_of_singles
         return batches_in_single_lanes.batch_of_doubles
 
-    def take(self, samples: Samples, num_results: int) -> tuple[LanesWorkspace, tuple[int, ...]]:
-        """Return a workspace, and what the kernel is told of it: see SEAT."""
+    def take(
+        self, samples: Samples, num_results: int, alone: Workspace
+    ) -> tuple[LanesWorkspace, tuple[int, ...]]:
+        """Return a workspace, and what the kernel is told of it: see SEAT.
+
+        `alone` is the workspace in which the same thread computes samples one by one.
+        """
         try:
             workspace = self._evaluator.lanes_pool.pop()
         except IndexError:
             workspace = LanesWorkspace(self._evaluator.arrays, self._model)
-        if samples.what in _OF_FORCES:
-            workspace.let_act(self._model.forces)
-        if samples.what in _OF_RATES and workspace.trial is None:
-            own = self._evaluator.arguments
-            workspace.have_trial(own.num_positions + own.num_velocities + own.ndx)
-        if samples.what in _OF_CONSTRAINTS or samples.what in _OF_MULTIPLIERS:
-            self._close(workspace, samples.what)
+        for part in parts_of(samples.what):
+            part.put(self._evaluator, workspace, alone)
         model, is_packed = self._model, samples.what is MASS_MATRIX
         offsets, count = model.packed if is_packed else model.in_order(num_results)
         # what is packed is looked at as a whole matrix too, though nobody touches the rest
@@ -194,20 +137,6 @@ class BatchInLanes:
         if self._evaluator.doubles is not None:
             rooms.append(workspace.room(len(sizes), sum(sizes[:-1]) + num_results))
         return workspace, (workspace.address, offsets, *rooms)
-
-    def _close(self, workspace: LanesWorkspace, what: Evaluation) -> None:
-        """Put in the constraints, unless they are there, and what finds multipliers."""
-        model, closure = self._evaluator.lanes_closure, workspace.closure
-        if closure is None:
-            alone = self._evaluator.take()
-            assert alone.closure is not None  # it has constraints
-            closure = LanesClosure(model, alone.closure)
-            self._evaluator.give_back(alone)
-            workspace.close(closure)
-        if what in _OF_MULTIPLIERS:
-            closure.let_solve(model.functions)
-        if what is CLOSED_HYBRID_DYNAMICS:
-            closure.let_solve(model.functions_of_prescribed)
 
     def give_back(self, workspace: LanesWorkspace) -> None:
         """Keep a workspace for the next batch."""
@@ -228,55 +157,18 @@ def _least_samples(what: Evaluation, evaluator: Evaluator) -> int:
         return 1
     if what in _OF_STATES and not evaluator.moves_in_lanes:
         return LEAST_STATES
-    takes_long = what in _OF_MULTIPLIERS or what in _TAKE_LONG
+    takes_long = MULTIPLIERS in parts_of(what) or what in _TAKE_LONG
     return LEAST_CLOSED if takes_long else LEAST_SAMPLES
 
 
 def _has_option(what: Evaluation, option: int) -> bool:
-    """Return whether a function has an option in lanes: momenta in the world are for time loops."""
-    if what is CANONICAL_FORWARD_DYNAMICS:
-        return option == 0
+    """Return whether a function has an option in lanes."""
     return option in _OPTIONS or what in _OF_ANY_OPTION
 
 
 def _is_in_lanes(what: Evaluation, evaluator: Evaluator) -> bool:
     """Return whether a function is computed in lanes; poses where they are of single precision."""
     return what.in_lanes or (what is POSES and evaluator.doubles is not None)
-
-
-def _answer_in_lanes(what: Evaluation, forces: ForceArrays) -> bool:
-    """Return whether those functions of forces are for lanes that are called for an answer."""
-    if what is FORCE_POTENTIALS:
-        return potentials_have_lanes(forces)
-    every = range(len(forces.forces))
-    return forces_have_lanes(forces, every if what is FORCE_POWERS else forces.order[:-1])
-
-
-def _fits(arrays: SystemArrays, samples: Samples) -> bool:
-    """Return whether a function that is written for lanes is so for this system and these samples.
-
-    Hybrid dynamics prescribes the same joints in all samples.
-    """
-    what, x = samples.what, samples.vectors[2]
-    if what in _OF_CONSTANT_SUBSPACES and not arrays.has_constant_subspaces:
-        return False
-    if what in _OF_SERIES:
-        return arrays.joint_pieces.are_none
-    if what in _OF_RATES:
-        return arrays.rates_need_no_steps
-    if what is FORCE_DERIVATIVES and not derivatives_have_lanes(arrays):
-        return False
-    if what in _OF_FORCES:
-        return bool(arrays.forces.forces) and _answer_in_lanes(what, arrays.forces)
-    if what in (*_OF_CONSTRAINTS, *_OF_MULTIPLIERS) and not is_in_lanes(arrays.closure):
-        return False
-    if what in _OF_MULTIPLIERS and not solves_in_lanes(arrays.closure):
-        return False
-    if what in (HYBRID_DYNAMICS, CLOSED_HYBRID_DYNAMICS):
-        nv = int(arrays.bodies[0]["num_velocities"])
-        prescribed = x[:, 2 * nv : 3 * nv] != 0.0
-        return bool((prescribed == prescribed[0]).all())
-    return True
 
 
 def batch_in_lanes(
@@ -298,7 +190,10 @@ def batch_in_lanes(
     ):
         return None
     size = math.prod(evaluator.arguments.shape(samples.what.result))
-    if size > MOST_ENTRIES.get(samples.what, size) or not _fits(evaluator.arrays, samples):
+    if size > MOST_ENTRIES.get(samples.what, size):
+        return None
+    parts = parts_of(samples.what)
+    if not all(each.is_written(evaluator.arrays, samples) for each in parts):
         return None
     made = [evaluator.made(address) for address in (function, apply) if address]
     if not is_written(made[0].function):
@@ -306,19 +201,9 @@ def batch_in_lanes(
     from mbkit.kernels.recursions.composite_body import PACKED
 
     model = evaluator.lanes_model
-    if samples.what in _OF_FORCES:
-        _ = model.forces  # compiled here: threads find them made
-    if samples.what is FORCE_POWERS:
-        _ = model.forces.powers
-    if samples.what is FORCE_POTENTIALS:
-        _ = model.forces.potentials
+    for part in parts:
+        part.compile(evaluator)
     addresses = [address_in_lanes(each.function, EVALUATION, model.lanes) for each in made]
     functions = addresses[0], addresses[1] if apply else 0
-    if samples.what in _OF_CONSTRAINTS:
-        _ = evaluator.lanes_closure
-    if samples.what in _OF_MULTIPLIERS:
-        _ = evaluator.lanes_closure.functions
-    if samples.what is CLOSED_HYBRID_DYNAMICS:
-        _ = evaluator.lanes_closure.functions_of_prescribed
     option = PACKED if samples.what is MASS_MATRIX else option
     return BatchInLanes(evaluator, model, functions, option)

@@ -144,13 +144,6 @@ class SystemArrays:
         return bool((self.bodies["constant"][1:] != 0).all())
 
     @functools.cached_property
-    def rates_need_no_steps(self) -> bool:
-        """Whether no joint has a motion subspace whose rate is found by steps along the motion."""
-        rows = self.bodies[1:]
-        adds = (rows["retract"] == 0) & (rows["rates"] == 0)
-        return bool(((rows["constant"] != 0) | (rows["product"] != 0) | adds).all())
-
-    @functools.cached_property
     def joints_vary(self) -> bool:
         """Whether motion subspaces change of which no closed form, but dual numbers, say how."""
         from mbkit.kernels.compile import UNCOMPILED
@@ -169,13 +162,15 @@ class SystemArrays:
     def size_of_columns(self) -> int:
         """How many numbers a caller has for columns: of the mass matrix, or of derivatives."""
         from mbkit.kernels.derivatives import articulated_memory, branches
+        from mbkit.kernels.derivatives.second_order.pairs import room_alone
 
-        nv = int(self.bodies[0]["num_velocities"])
+        nq, nv = (int(self.bodies[0][count]) for count in ("num_positions", "num_velocities"))
         ndx = max(1, int(self.bodies[0]["ndx"]))
         return max(
             layout.COLUMN_SIZE * nv,
             articulated_memory.memory_size(self.bodies["parent"], nv, ndx),
             branches.memory_size(len(self.bodies), ndx),
+            nq + nv + room_alone(self.bodies),
         )
 
     @functools.cached_property

@@ -15,6 +15,7 @@ from mbkit.systems.memory.lane_functions import EVALUATION, address_in_lanes, is
 from mbkit.systems.memory.lanes_forces import LanesForces
 from mbkit.systems.memory.packing import packed_mass_matrix
 from mbkit.systems.memory.workspace import (
+    Workspace,
     install_forces,
     mark_carriers,
     site_rows,
@@ -222,6 +223,7 @@ class LanesWorkspace:
         self.closure: LanesClosure | None = None
         self.forces: LanesForces | None = None
         self.trial: Any = None
+        self._alone: Workspace | None = None
 
     def let_move(self, forward_dynamics: int, project: int = 0) -> None:
         """Put in what time loops ask for: the equations under constant efforts `tau`.
@@ -302,11 +304,25 @@ class LanesWorkspace:
 
     def have_trial(self, size: int) -> None:
         """Have memory for states and steps beside those that are given."""
-        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.derivatives.changes_in_turn import PARTS
 
-        self.trial = self.numbers(size)
+        self.trial = self.numbers(size + PARTS)
         space: Any = self.record[0]
-        space["trial"] = array_address(self.trial)
+        space["trial"] = self.address_of(self.trial)
+
+    def let_joints_change(self, alone: Workspace) -> None:
+        """Let kernels find how motion subspaces change, for one sample after another.
+
+        In the memory of one sample, which nobody else uses meanwhile: see
+        `mbkit.kernels.derivatives.changes_in_turn`.
+        """
+        from mbkit.kernels.derivatives.changes_in_turn import BITS, PARTS
+
+        self._alone = alone
+        parts = [(alone.address >> BITS * k) % (1 << BITS) for k in range(PARTS)]
+        single = self._model.lanes.bits == 32
+        numbers = self.trial.view(np.float32) if single else self.trial
+        numbers[-PARTS:] = np.array(parts)[:, None]
 
     def room(self, which: int, size: int) -> int:
         """Return the address of room for the lanes of a vector of that size at least."""

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from mbkit.kernels.compile import helper
 from mbkit.kernels.derivatives.directions import depends_on_q
 from mbkit.kernels.derivatives.rate_of_inertia import rate_of_moment, transposed_rate_times
-from mbkit.kernels.derivatives.second_order.joint_changes import SIZE
 from mbkit.kernels.derivatives.second_order.motion import twist_of
+from mbkit.kernels.derivatives.second_order.pairs import SIZE
 from mbkit.kernels.derivatives.second_order.tensors import (
     NOTHING,
     bracket_of_wrench,

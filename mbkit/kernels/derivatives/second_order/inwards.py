@@ -12,8 +12,8 @@ from mbkit.kernels.derivatives.rate_of_inertia import (
     rate_of_moment,
     rate_times,
 )
-from mbkit.kernels.derivatives.second_order.joint_changes import SIZE, TWIST
 from mbkit.kernels.derivatives.second_order.motion import twist_of
+from mbkit.kernels.derivatives.second_order.pairs import SIZE, TWIST
 from mbkit.kernels.derivatives.second_order.tensors import (
     bracket_of_wrench,
     direction_of,

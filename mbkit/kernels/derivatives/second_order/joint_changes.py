@@ -1,13 +1,8 @@
 """Second derivatives of the pose, S and S-dot v of a joint along its steps.
 
-For joints whose S depends on q. Where a workspace has dual numbers they are central differences of
-eighth order of first derivatives, which are exact
-(`mbkit.kernels.derivatives.exact_joint_changes`),
-
-    h f' = 4/5 (f(h) - f(-h)) - 1/5 (f(2h) - f(-2h)) + 4/105 (f(3h) - f(-3h)) - 1/280 (f(4h) - ...),
-
-at h = 1/64: rounding leaves 1e-14. S-dot v by steps and velocities is exact there. Elsewhere, along
-a direction, by central differences of eighth order,
+For joints whose S depends on q. Where a workspace has dual numbers they are exact
+(`mbkit.kernels.derivatives.second_order.exact_joint_changes`). Elsewhere, along a direction, by
+central differences of eighth order,
 
     h^2 f'' = -205/72 f(0) + 8/5 f(h) - 1/5 f(2h) + 8/315 f(3h) - 1/560 f(4h) + the same of -h,
 
@@ -19,19 +14,29 @@ Where T goes to T exp(D x + E x x / 2) with a step x, E is what its coordinates 
 the exponential map by.
 """
 
-from mbkit.kernels.compile import at, call_address, floats_at, helper, of_one, records_at
-from mbkit.kernels.derivatives.directions import depends_on_q
+from mbkit.kernels.compile import helper, of_one
+from mbkit.kernels.derivatives.changes_in_turn import numbers_in_turn, space_of_one
+from mbkit.kernels.derivatives.joint import evaluate, step_from
 from mbkit.kernels.derivatives.joint_changes import (
     EXACT,
     STEP,
-    evaluate,
-    step_from,
     to_world,
     weight,
 )
-from mbkit.kernels.elementary import isfinite
-from mbkit.kernels.layout import CHANGE, SPACE
+from mbkit.kernels.derivatives.second_order.exact_joint_changes import (
+    addresses_of_duals,
+    along_exact,
+)
+from mbkit.kernels.derivatives.second_order.pairs import (
+    POSE,
+    SIZE,
+    accumulate_motion,
+    pairs_of,
+    size_of_row,
+)
+from mbkit.kernels.of_lanes import of_lanes
 from mbkit.kernels.status import CALLBACK_FAILED, OK
+from mbkit.kernels.validation import both
 from mbkit.kernels.vectors import (
     add,
     angular,
@@ -44,43 +49,10 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
-from mbkit.kernels.workspace import trials
+from mbkit.kernels.workspace import changes, trials
 
-#: Bytes of a change, of which there are ROOM behind those of a workspace.
-CHANGE_SIZE = CHANGE.itemsize
-ROOM = 6
-
-#: A status of no function.
-NO_DUALS = -1
-
-#: h, and that of first derivatives.
+#: h.
 WIDE = 1.0 / 32.0
-BESIDE = 1.0 / 64.0
-
-#: Of a pair of steps: S by columns, S-dot v, then R by rows and p, of which E is made,
-#: in their place.
-S_DOT_V = 36
-POSE = 42
-TWIST = 42
-SIZE = 54
-
-
-@helper
-def pairs_of(n):
-    """How many pairs there are of n things, each with itself too."""
-    return n * (n + 1) // 2
-
-
-@helper
-def size_of_row(row):
-    """How many numbers a joint has.
-
-    SIZE a pair of steps, then six of S-dot v by each step and velocity, and by each two velocities.
-    """
-    if not depends_on_q(row):
-        return 0
-    nv = row.num_velocities
-    return SIZE * pairs_of(row.ndx) + 6 * (row.ndx * nv + pairs_of(nv))
 
 
 @helper
@@ -95,102 +67,6 @@ def second_weight(k):
     if k == 3:
         return 8.0 / (315.0 * WIDE * WIDE)
     return -1.0 / (560.0 * WIDE * WIDE)
-
-
-@helper
-def first_weight(k):
-    """The weight of f(k h) in f', k = 1, ..., 4."""
-    if k == 1:
-        return 4.0 / (5.0 * BESIDE)
-    if k == 2:
-        return -1.0 / (5.0 * BESIDE)
-    if k == 3:
-        return 4.0 / (105.0 * BESIDE)
-    return -1.0 / (280.0 * BESIDE)
-
-
-@helper
-def exact_changes_beside(joint, v, k, h):
-    """Changes by each entry of a step x at x = h e_k, on dual numbers, behind those of the joints.
-
-    NO_DUALS where there are none.
-    """
-    space = joint.space
-    trial, speed, dx = trials(space)
-    record = records_at(space, 1, SPACE)[0]
-    size = trial.shape[0] + speed.shape[0] + dx.shape[0]
-    addresses = floats_at(record.trial, size + 3)[size:]
-    function = int(addresses[2])
-    if function == 0 or joint.row.ndx > ROOM:
-        return NO_DUALS
-    own = record.changes + CHANGE_SIZE * dx.shape[0]
-    arguments = int(addresses[1]), joint.i, at(joint.q, 0), at(v, 0), k, h, own
-    return call_address(function, arguments)
-
-
-@helper
-def changes_beside(joint):
-    """Where they are."""
-    n = trials(joint.space)[2].shape[0]
-    record = records_at(joint.space, 1, SPACE)[0]
-    return records_at(record.changes, n + ROOM, CHANGE)[n:]
-
-
-@helper
-def accumulate_motion(out, factor, moved, nv):
-    """Add `factor` times a change, or what the joint pass has left of a body."""
-    for c in range(nv):
-        for j in range(6):
-            out[6 * c + j] += factor * moved.S[c, j]
-    for j in range(6):
-        out[S_DOT_V + j] += factor * moved.bias[j]
-    for i in range(3):
-        out[POSE + 9 + i] += factor * moved.p[i]
-        for j in range(3):
-            out[POSE + 3 * i + j] += factor * moved.R[i, j]
-
-
-@helper
-def along_exact(space, joint, speed, out):
-    """The second derivatives by all pairs of steps, then by each step and velocity.
-
-    EXACT if they are there, otherwise a status: NO_DUALS where dual numbers do not have them.
-    """
-    row = joint.row
-    n = row.ndx
-    nv = row.num_velocities
-    first = row.first_velocity
-    table = changes_beside(joint)
-    end = SIZE * pairs_of(n) + 6 * n * nv
-    for j in range(end):
-        out[j] = 0.0
-    begin = 0
-    for k in range(n):
-        for m in range(1, 5):
-            for sign in range(-1, 2, 2):
-                status = exact_changes_beside(joint, joint.v, k, sign * m * BESIDE)
-                if status != OK:
-                    return status
-                for j in range(k, n):
-                    pair = out[begin + SIZE * (j - k) :]
-                    accumulate_motion(pair, sign * first_weight(m), table[j], nv)
-        begin += SIZE * (n - k)
-    for c in range(first, first + nv):
-        speed[c] = joint.v[c]
-    for c in range(nv):
-        for sign in range(-1, 2, 2):
-            speed[first + c] = joint.v[first + c] + sign
-            status = exact_changes_beside(joint, speed, 0, 0.0)
-            if status != OK:
-                return status
-            for k in range(n):
-                for j in range(6):
-                    out[begin + 6 * (k * nv + c) + j] += 0.5 * sign * table[k].bias[j]
-        speed[first + c] = joint.v[first + c]
-    total = 0.0
-    for j in range(end):
-        total += abs(out[j])
-    return EXACT if isfinite(total) else NO_DUALS
 
 
 @helper
@@ -214,9 +90,44 @@ def along_direction(joint, trial, dx, first, second, out):
 
 
 @helper
-def along_pairs(joint, trial, dx, out):
+def along_differences(space, joint, out):
+    """The same by differences."""
+    mixed = SIZE * pairs_of(joint.row.ndx)
+    status = along_pairs(joint, trials(space), out)
+    if status == OK:
+        status = along_steps_and_velocities(joint, trials(space), out[mixed:])
+    return status
+
+
+@helper
+def along_all(space, joint, out):
+    """The same of one sample, in the way that there is."""
+    found = along_exact(space, joint, out)
+    if found == EXACT:
+        return OK
+    if found == CALLBACK_FAILED:
+        return CALLBACK_FAILED
+    return along_differences(space, joint, out)
+
+
+@helper
+def in_turn(space, joint, out):
+    """The same of samples side by side, for one after another.
+
+    Products of exponentials, which are written for lanes, have their differences side by side.
+    """
+    row = joint.row
+    if row.product != 0 and addresses_of_duals(space_of_one(space))[2] == 0.0:
+        return along_differences(space, joint, out)
+    size = SIZE * pairs_of(row.ndx) + 6 * row.ndx * row.num_velocities
+    return numbers_in_turn(space, along_all, joint, size, out)
+
+
+@helper
+def along_pairs(joint, trials, out):
     """The second derivatives by all pairs of steps, in the order of `pairs_of`."""
     row = joint.row
+    trial, _, dx = trials
     n = row.ndx
     first = row.first_step
     for j in range(first, first + n):
@@ -321,25 +232,21 @@ def set_second_twist(body, D, other, pose):
 
 
 @helper
-def second_joint_changes(joint, trials, table, out):
+def second_joint_changes(joint, out):
     """Second derivatives of a joint, in the axes of the world; leaves the body as it was.
 
-    Reads   the row, q, v; the pose in the world of the body; D of its steps, in the table.
+    Reads   the row, q, v; the pose in the world of the body; D of its steps, in the changes.
     """
-    row, body, q, v, _, _, _ = joint
-    trial, speed, dx = trials
+    row, body, q, v, _, space, _ = joint
+    table = changes(space)
     n = row.ndx
     nv = row.num_velocities
     mixed = SIZE * pairs_of(n)
     end = mixed + 6 * n * nv
-    found = of_one(along_exact, (joint.space, joint, speed, out))
-    status = CALLBACK_FAILED if found == CALLBACK_FAILED else OK
-    if found != EXACT and status == OK:
-        status = along_pairs(joint, trial, dx, out)
-        if status == OK:
-            status = along_steps_and_velocities(joint, trials, out[mixed:])
+    status = of_one(along_all, (space, joint, out))
+    status = both(status, of_lanes(in_turn, (space, joint, out)))
     if status == OK:
-        status = along_velocities(joint, speed, out[end:])
+        status = along_velocities(joint, trials(space)[1], out[end:])
     if status == OK:
         status = evaluate(joint, q, v)
     if status != OK:

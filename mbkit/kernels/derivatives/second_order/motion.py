@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbkit.kernels.compile import floats_at, helper
+from mbkit.kernels.compile import helper
 from mbkit.kernels.derivatives.directions import (
     depends_on_q,
     place,
@@ -23,17 +23,18 @@ from mbkit.kernels.derivatives.inverse_dynamics import (
     own_terms,
     push_of_velocity,
 )
-from mbkit.kernels.derivatives.joint_changes import Joint
+from mbkit.kernels.derivatives.joint import Joint, stage_of
 from mbkit.kernels.derivatives.second_order.joint_changes import (
+    second_joint_changes,
+    turned_second_changes,
+)
+from mbkit.kernels.derivatives.second_order.pairs import (
     S_DOT_V,
     SIZE,
     TWIST,
     pairs_of,
-    second_joint_changes,
     size_of_row,
-    turned_second_changes,
 )
-from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.new_numbers import new_numbers
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.spatial.operators import move_subspace
@@ -47,7 +48,7 @@ from mbkit.kernels.vectors import (
     scale,
     store,
 )
-from mbkit.kernels.workspace import bodies, changes, directions, scratch_of, trials
+from mbkit.kernels.workspace import bodies, changes, directions, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -254,9 +255,8 @@ def set_subspace_to_second_order(space, i, q, v, out):
     body = scratch_of(space)[i]
     status = set_subspace(space, i, q, v)
     if status == OK and row.constant == 0:
-        stage = floats_at(scratch_of(space)[0].slot, STAGE_SIZE)
-        joint = Joint(row, body, q, v, stage, space, i)
-        status = second_joint_changes(joint, trials(space), changes(space), out)
+        joint = Joint(row, body, q, v, stage_of(space), space, i)
+        status = second_joint_changes(joint, out)
         move_subspace(row, body)
     elif depends_on_q(row):
         turned_second_changes(row, body, out)
