@@ -59,7 +59,17 @@ class Interrupts:
             signal.signal(signal.SIGINT, self._before)
 
 
-class HeldInterrupts(Interrupts):
+class PatientInterrupts(Interrupts):
+    """Notes Ctrl-C, as often as it comes.
+
+    For work that looks soon whether one was noted, and must not end while others take part in it.
+    """
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.noted = True
+
+
+class HeldInterrupts(PatientInterrupts):
     """Notes Ctrl-C, as often as it comes, and hands it on at the end.
 
     For the work of others in which it would leave a lock held or memory half written: compilers,
@@ -70,9 +80,6 @@ class HeldInterrupts(Interrupts):
         return super()._replaces(handler) or isinstance(
             getattr(handler, "__self__", None), Interrupts
         )
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self.noted = True
 
     def __exit__(
         self,

@@ -10,8 +10,11 @@ from numba.core.registry import cpu_target
 
 import mbkit as mb
 from mbkit.interrupts import HeldInterrupts, Interrupts
+from mbkit.systems.calls import waiting_threads
+from mbkit.systems.calls.threads import cores
+from mbkit.systems.calls.waiting_threads import WaitingThread
 from mbkit.systems.memory.lanes import native_lanes
-from tests.robustness.interrupted import CASES
+from tests.robustness.interrupted import CASES, batch_to_out
 from tests.robustness.interrupts import in_a_process
 
 pytestmark = pytest.mark.compiled  # moments are of compiled code
@@ -55,6 +58,31 @@ def test_the_second_is_raised():
         with pytest.raises(KeyboardInterrupt):
             press()
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("listening")
+@pytest.mark.skipif(cores() < 2, reason="a batch is computed by as many threads as there are cores")
+def test_threads_have_stopped_when_a_second_interrupt_comes(monkeypatch):
+    """One when others take part, another where they would be stopped for it."""
+    case = batch_to_out(500_000)
+    case.call()
+    hand_over, abandon = WaitingThread.hand_over, waiting_threads.abandon
+    pressed = []
+
+    def handed_over_and_pressed(*arguments):
+        hand_over(*arguments)
+        pressed.append("handed over")
+        press()
+
+    def pressed_and_abandoned(shared):
+        press()
+        abandon(shared)
+
+    monkeypatch.setattr(WaitingThread, "hand_over", handed_over_and_pressed)
+    monkeypatch.setattr(waiting_threads, "abandon", pressed_and_abandoned)
+    with pytest.raises(KeyboardInterrupt):
+        case.call()
+    assert pressed
 
 
 @pytest.mark.usefixtures("listening")

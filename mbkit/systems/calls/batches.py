@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from mbkit.interrupts import PatientInterrupts
 from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import (
     as_kernels_take,
@@ -164,15 +165,19 @@ def _computed(
     if chunks > 1:
         from mbkit.systems.calls import waiting_threads as others
 
+        interrupts = PatientInterrupts()  # the second could come before the threads have stopped
         try:
-            for k, thread in enumerate(others.waiting_threads(min(cores(), chunks) - 1), 1):
-                thread.hand_over(function, seat(k), shared.number)
-            while take_part(function, own, shared.number):
-                pass
-            others.end(shared)
+            with interrupts:
+                for k, thread in enumerate(others.waiting_threads(min(cores(), chunks) - 1), 1):
+                    thread.hand_over(function, seat(k), shared.number)
+                while take_part(function, own, shared.number):
+                    if interrupts.noted:
+                        shared.stop()
+                others.end(shared)
         except BaseException:
             others.abandon(shared)
             raise
+        interrupts.look()
     else:
         take_part(function, own, shared.number)
     failures = [
