@@ -339,3 +339,44 @@ def _is_smaller(x, y):
 
 _enter_extreme(_is_larger, max, np.maximum)
 _enter_extreme(_is_smaller, min, np.minimum)
+
+
+def _enter_extreme_of_three(function: Any) -> None:
+    """Let max or min be called with three numbers, of which one at least is dual."""
+
+    @overload(function, strict=False)
+    def of_three(x, y, z):
+        kinds = x, y, z
+        known = all(isinstance(kind, Dual | _NUMBERS) for kind in kinds)
+        if not (known and any(isinstance(kind, Dual) for kind in kinds)):
+            return None
+        return lambda x, y, z: function(function(x, y), z)
+
+
+_enter_extreme_of_three(max)
+_enter_extreme_of_three(min)
+
+
+# --------------------------------------------------------------------- parts of floating point
+
+
+@overload(math.isfinite, strict=False)
+def _is_finite(x):
+    return (lambda x: math.isfinite(value_of(x))) if isinstance(x, Dual) else None
+
+
+@overload(math.frexp, strict=False)
+def _parts(x):
+    if not isinstance(x, Dual):
+        return None
+
+    def compute(x):
+        part, exponent = math.frexp(value_of(x))
+        return function_of(x, part, math.ldexp(1.0, -exponent)), exponent
+
+    return compute
+
+
+@overload(math.ldexp, strict=False)
+def _scaled(x, n):
+    return (lambda x, n: x * math.ldexp(1.0, n)) if isinstance(x, Dual) else None

@@ -113,6 +113,8 @@ class Charts:
         ]
         out = np.empty((len(x), self.numbers(rates=rates)))
         workspace = evaluator.take()
+        if rates:
+            workspace.let_steps_change()
         steps: Any = Steps(x, *state)
         status = differentials(workspace.address, steps, int(rates), self.memory, out)
         if status != 0:

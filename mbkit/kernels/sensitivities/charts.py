@@ -2,7 +2,8 @@
 
 With A(x) = dexp_inv(x, .), the rate of x where retract(q, x) moves, retract(q, x) moves with x by
 E = A(x)^-1 dx, and with q by C = A(x)^-1 A(-x) dq: the step back from there is -x. The rate of x
-itself, k = A(x) w(q, v), is differentiated by central differences of sixth order,
+itself, k = A(x) w(q, v), is differentiated on dual numbers (`exact_charts` beside this module).
+Where joints have no functions for these, it is by central differences of sixth order,
 
     f' = (45 (f(h) - f(-h)) - 9 (f(2h) - f(-2h)) + (f(3h) - f(-3h))) / 60 h + h^6 f^(7) / 140,
 
@@ -18,13 +19,23 @@ across x, where x~ is i phi, A is g + i phi/2 with g = 1 - e z, z = phi^2, so th
 
 from typing import Any, NamedTuple
 
-from mbkit.kernels.compile import at, helper, int64, kernel, matrix, typed
+from mbkit.kernels.compile import (
+    at,
+    call_address,
+    floats_at,
+    helper,
+    int64,
+    kernel,
+    matrix,
+    records_at,
+    typed,
+)
 from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.derivatives import joint_changes
 from mbkit.kernels.derivatives.joint import step_from
 from mbkit.kernels.derivatives.joint_changes import set_rates
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
-from mbkit.kernels.layout import SCREW
+from mbkit.kernels.layout import SCREW, SPACE
 from mbkit.kernels.lie.matrices import skew_polynomial
 from mbkit.kernels.lie.series import e_f_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
@@ -60,6 +71,8 @@ class Steps(NamedTuple):
 class Place(NamedTuple):
     """A joint, the step x from which its rate is asked at (q, v), and memory (MEMORY, ...)."""
 
+    space: Any
+    number: Any  # of its row
     row: Any
     body: Any
     x: Any
@@ -155,10 +168,29 @@ def weight(k):
 
 
 @helper
+def is_exact(place, which, first, second, out):
+    """Whether a function on dual numbers has set `out`; 0 is by a step, 1 by a state.
+
+    Behind the memory of `trials` there are the addresses of both and of their SPACE, after those of
+    `joint_changes`; zero in workspaces without dual numbers.
+    """
+    trial, speed, dx = trials(place.space)
+    size = trial.shape[0] + speed.shape[0] + dx.shape[0] + 3
+    addresses = floats_at(records_at(place.space, 1, SPACE)[0].trial, size + 3)[size:]
+    function = int(addresses[which])
+    if function == 0:
+        return False
+    arguments = int(addresses[2]), place.number, first, second, out
+    return call_address(function, arguments) == OK
+
+
+@helper
 def set_rates_by_step(place, w, K, first):
     """K, the derivative of dexp_inv(x, w) by x, from an entry on."""
     a = place.row.first_step
     d = place.row.ndx
+    if is_exact(place, 0, at(place.x, a), at(w, a), at(K, first)):
+        return OK
     x, out = place.memory[0], place.memory[2]
     for j in range(a, a + d):
         x[j] = place.x[j]
@@ -178,7 +210,7 @@ def set_rates_by_step(place, w, K, first):
 @helper
 def set_rates_by_state(place, trial, A, out, first):
     """The derivatives of A w(q, v) along steps of q and by v, of a nonholonomic joint."""
-    row, body, _, q, v, memory = place
+    row, body, q, v, memory = place.row, place.body, place.q, place.v, place.memory
     there, unit, dx = trial
     found, rates = memory[1], memory[2]
     a = row.first_step
@@ -188,18 +220,20 @@ def set_rates_by_state(place, trial, A, out, first):
         dx[j] = 0.0
     for j in range(d * d):
         found[j] = 0.0
-    for c in range(d):
-        for k in range(1, 4):
-            for sign in range(-1, 2, 2):
-                dx[a + c] = sign * k * STEP
-                status = step_from(row, body, q, dx, there)
-                if status == OK:
-                    status = set_rates(row, body, there, v, rates)
-                if status != OK:
-                    return status
-                for j in range(d):
-                    found[j * d + c] += sign * weight(k) * rates[a + j]
-        dx[a + c] = 0.0
+    b = row.first_velocity
+    if not is_exact(place, 1, at(q, row.first_position), at(v, b), at(found, 0)):
+        for c in range(d):
+            for k in range(1, 4):
+                for sign in range(-1, 2, 2):
+                    dx[a + c] = sign * k * STEP
+                    status = step_from(row, body, q, dx, there)
+                    if status == OK:
+                        status = set_rates(row, body, there, v, rates)
+                    if status != OK:
+                        return status
+                    for j in range(d):
+                        found[j * d + c] += sign * weight(k) * rates[a + j]
+            dx[a + c] = 0.0
     add_product(A, found, first, (d, d, d), out)
     for c in range(nv):
         set_unit(unit, row.first_velocity, nv, c)
@@ -215,7 +249,7 @@ def set_rates_by_state(place, trial, A, out, first):
 @helper
 def set_rates_of_joint(place, trial, A, first, out):
     """Of dexp_inv(x, w): with x, along steps of q, and with v; `out` is zero before."""
-    row, body, _, q, v, memory = place
+    row, body, q, v, memory = place.row, place.body, place.q, place.v, place.memory
     w = memory[1]
     d = row.ndx
     status = set_rates(row, body, q, v, w)
@@ -304,7 +338,7 @@ def set_differentials(space, step, every, memory, out):
     for i in range(1, model.shape[0]):
         row = model[i]
         if has_blocks(row):
-            place = Place(row, scratch[i], step.x, step.q, step.v, memory)
+            place = Place(space, i, row, scratch[i], step.x, step.q, step.v, memory)
             if set_joint(place, trial, every, first, out) != OK:
                 return failure(JOINT_FAILED, i)
             first += 2 * row.ndx * row.ndx

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import weakref
 from collections.abc import Callable
@@ -20,6 +21,9 @@ __all__ = ["DualModel", "DualWorkspace", "dual_workspace", "motions_are_dual"]
 
 #: What joints are moved by.
 _MOVES = ("motion", "retract")
+
+#: The form of what joints say of the rates of steps.
+_OF_STEPS = "icppp"
 
 #: The forms of the same functions of joints in Python, whose slots have dual numbers.
 _OF_PYTHON = {"motion": "scpppppp", "retract": "scppp"}
@@ -166,3 +170,45 @@ class DualModel(LanesModel):
         function = self.address_of(kernels.joint_changes_along, kernels.FORM)
         beside = self.address_of(kernels.joint_changes_beside, kernels.FORM_BESIDE)
         return workspace, (function, workspace.address, beside)
+
+    def let_steps_change(self) -> tuple[DualWorkspace, Any]:
+        """Return memory for dual numbers, and the addresses that kernels get of it as doubles.
+
+        Of functions of `mbkit.kernels.sensitivities.exact_charts`, by a step and by a state, and of
+        its SPACE.
+        """
+        from mbkit.kernels.sensitivities import exact_charts as kernels
+
+        workspace = DualWorkspace(self.arrays, self._with_steps)
+        by_step = self.address_of(kernels.rates_by_step, kernels.FORM)
+        by_state = self.address_of(kernels.rates_by_state, kernels.FORM)
+        return workspace, (by_step, by_state, workspace.address)
+
+    @functools.cached_property
+    def _with_steps(self) -> DualModel:
+        """The same system with what joints say of the rates of steps; zero where they have none."""
+        from mbkit.kernels.compile import array_address
+
+        model = copy.copy(self)
+        model.bodies = self.bodies.copy()
+        model._owners = list(self._owners)
+
+        def address(name: str, function: Any) -> int:
+            known = function is not None and _compiles(function.function, _OF_STEPS)
+            wanted = known and name in ("dexp_inv", "rates", *_MOVES)
+            return (
+                self.address_of(function.function, OF_JOINTS.get(name, _OF_STEPS)) if wanted else 0
+            )
+
+        for i, joint in enumerate(self.arrays.joints):
+            row: Any = model.bodies[i]
+            kernels = None if joint is None else joint.kernels()
+            moves = kernels is not None and bool(row["motion"])
+            for name in ("dexp_inv", "rates"):
+                function = getattr(kernels, name, None)
+                row[name] = address(name, function) if moves and row[name] else 0
+            if joint is not None and moves and _calls_members(joint):
+                parameters = joint.parameters_with(address)
+                model._owners.append(parameters)
+                row["parameters"] = array_address(parameters)
+        return model

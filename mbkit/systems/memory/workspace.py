@@ -55,9 +55,10 @@ class Workspace:
         self.columns = _aligned(arrays.size_of_columns)
         self.directions = np.zeros(ndx, layout.DIRECTION)
         self.changes = np.zeros(ndx + _ROOM, layout.CHANGE)
-        # and three addresses behind: see `let_joints_change`
-        self.trial = np.zeros(3 + sum(int(totals[count]) for count in _COUNTS))
+        # and six addresses behind, three each: see `let_joints_change`, `let_steps_change`
+        self.trial = np.zeros(6 + sum(int(totals[count]) for count in _COUNTS))
         self._dual: Any = None
+        self._dual_steps: Any = None
         self.column_of = np.arange(max(ndx, nv))
         self.scratch[0]["slot"] = array_address(self.stage)
         self.slots: dict[int, PythonJointSlot] = {}
@@ -103,8 +104,7 @@ class Workspace:
 
         space: Any = self.record[0]
         self._arrays = arrays
-        if self._dual is not None:
-            self._dual, self.trial[-3:] = None, 0.0
+        self._dual, self._dual_steps, self.trial[-6:] = None, None, 0.0
         for name in ("bodies", "frames", "velocity_of_column"):
             space[name] = array_address(getattr(arrays, name))
         if arrays.forces.forces:
@@ -125,7 +125,18 @@ class Workspace:
         Without that they take differences.
         """
         if self._dual is None and self._arrays.joints_vary:
-            self._dual, self.trial[-3:] = self._arrays.dual_model.let_joints_change()
+            self._dual, self.trial[-6:-3] = self._arrays.dual_model.let_joints_change()
+        return self
+
+    def let_steps_change(self) -> Workspace:
+        """Let kernels differentiate the rates of steps by dual numbers, exact; return itself.
+
+        Without that they take differences.
+        """
+        from mbkit.kernels.compile import UNCOMPILED
+
+        if self._dual_steps is None and not UNCOMPILED:
+            self._dual_steps, self.trial[-3:] = self._arrays.dual_model.let_steps_change()
         return self
 
     def slot_of(self, row: int) -> Any:
