@@ -11,6 +11,7 @@ import attrs
 from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.force_joints import unnamed_joints
 from mbkit.coordinates.free_bodies import FreeBodies
+from mbkit.coordinates.relative import RelativeCoordinates
 from mbkit.coordinates.rigid_groups import spanning_steps
 from mbkit.errors import NameUnknownError, UsageError, several, suggestion
 from mbkit.joints import AbsoluteJoint, ScrewCoordinates, UnitQuaternion
@@ -152,6 +153,10 @@ class AbsoluteCoordinates:
             part of a body is taken.
         """
         return self.assemble_parts(Parts.of(mechanism))
+
+    def relative(self) -> RelativeCoordinates:
+        """Return the strategy with coordinates of joints in place of those of bodies."""
+        return RelativeCoordinates()
 
     def without_coordinates(self, joints: Collection[str]) -> Self:
         """Return the strategy for a mechanism in which some joints do not move any more."""

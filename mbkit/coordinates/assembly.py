@@ -151,10 +151,9 @@ class Assembly:
         return self.division.rule.remedy
 
     def relative(self) -> System:
-        """Return the system of the same parts in relative coordinates, of a tree of its own."""
-        from mbkit.coordinates.relative import RelativeCoordinates
-
-        return RelativeCoordinates().assemble_parts(self.parts)
+        """Return the system of the same parts in relative coordinates."""
+        system: System = self.coordinates.relative().assemble_parts(self.parts)
+        return system
 
     def text(self) -> str:
         """Return the text of a model file."""

@@ -144,6 +144,10 @@ class RelativeCoordinates:
         """
         return self.assemble_parts(Parts.of(mechanism))
 
+    def relative(self) -> RelativeCoordinates:
+        """Return the strategy itself: its coordinates are those of joints."""
+        return self
+
     def without_coordinates(self, joints: Collection[str]) -> Self:
         """Return the strategy for a mechanism in which some joints do not move any more."""
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,8 @@ from mbkit.joints.defaults.configuration_from_pose import nearest
 from mbkit.joints.defaults.derivatives import derivatives_of
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.overriding import derive_anew
+from mbkit.joints.prescribed.prescribed_joint import PrescribedJoint
 from mbkit.spatial.arrays import FloatArray
-
-if TYPE_CHECKING:
-    from mbkit.joints.prescribed.prescribed_joint import PrescribedJoint
 
 
 class Joint(abc.ABC):
@@ -280,8 +278,6 @@ class Joint(abc.ABC):
         >>> np.allclose(force[:, 0], -2.0 * np.sin(2.0 * run.t))
         True
         """
-        from mbkit.joints.prescribed.prescribed_joint import PrescribedJoint
-
         return PrescribedJoint.of(self, position, rate, acceleration)
 
     def neutral(self) -> FloatArray:

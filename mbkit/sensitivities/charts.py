@@ -114,7 +114,7 @@ class Charts:
         out = np.empty((len(x), self.numbers(rates=rates)))
         workspace = evaluator.take()
         if rates:
-            workspace.let_steps_change()
+            workspace.let_steps_change(evaluator)
         steps: Any = Steps(x, *state)
         status = differentials(workspace.address, steps, int(rates), self.memory, out)
         if status != 0:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
+import mbkit.studies.laboratory as laboratory
 from mbkit.errors import PluginWarning, UsageError, listed, printable
 from mbkit.io.results.run_directory import RunDirectory
 from mbkit.model.toml_text import render
@@ -179,9 +180,7 @@ class Study:
         UsageError
             If there is no such table, or the function refuses what it says.
         """
-        from mbkit.studies.laboratory.from_study_file import findings_of
-
-        return findings_of(self, directory, progress=progress)
+        return laboratory.findings_of(self, directory, progress=progress)
 
     def resume(
         self,

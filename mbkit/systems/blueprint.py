@@ -171,7 +171,7 @@ class Blueprint(Protocol):
         ...
 
     def relative(self) -> System:
-        """Return the system of the same parts in relative coordinates, of a tree of its own."""
+        """Return the system of the same parts in relative coordinates."""
         ...
 
     @property

@@ -4281,7 +4281,7 @@ class System:
 
     @functools.cached_property
     def _exact_forces(self) -> ExactForces | None:
-        return ExactForces.of(self.arrays)
+        return ExactForces.of(self.evaluator)
 
     @functools.cached_property
     def _without_derivatives(self) -> dict[str, Force]:

@@ -18,14 +18,6 @@ LIBRARIES = {
     "pluggy", "pythonfmu", "subprocess",
 }  # fmt: skip
 
-#: Two modules of one package that need each other: the function that closes the circle.
-CIRCLES = {
-    ("mbkit.coordinates.assembly", "mbkit.coordinates.relative"): "Assembly.relative",
-    ("mbkit.joints.joint", "mbkit.joints.prescribed.prescribed_joint"): "Joint.prescribe",
-    ("mbkit.systems.memory.arrays", "mbkit.systems.memory.duals"): "SystemArrays.dual_model",
-    ("mbkit.studies.study", "mbkit.studies.laboratory.from_study_file"): "Study.findings",
-}
-
 
 @pytest.mark.long
 def test_imports_inside_functions_have_a_reason(modules):
@@ -37,16 +29,15 @@ def test_imports_inside_functions_have_a_reason(modules):
             continue
         for imported in _inside_functions(path):
             heavy = _libraries(imported) - _libraries(own)
-            if not (heavy or (own, imported) in CIRCLES or _for_convenience(own, imported)):
+            if not (heavy or _for_convenience(own, imported)):
                 found.add((own, imported))
     assert not found
 
 
 @pytest.mark.long
-def test_circles_are_still_there(modules):
-    """What is listed here and by the layers is imported inside a function: no list outlives it."""
+def test_methods_for_convenience_are_still_there(modules):
+    """What the layers list is imported inside a function: no list outlives it."""
     inside = {(_name(path), each) for path in modules for each in _inside_functions(path)}
-    assert not {*CIRCLES} - inside
     for pattern in _ignored():
         assert any(_matches(*each, pattern) for each in inside), pattern
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
@@ -16,9 +16,11 @@ from mbkit.differentiation.runs import Program, TraceFailedError, numbers, run, 
 from mbkit.differentiation.tape import Number, Tape, Traced
 from mbkit.errors import JointError, NotFiniteError, ShapeError
 from mbkit.joints.defaults.differences import derivative, derivative_by, disagreement
-from mbkit.joints.joint import Joint
 from mbkit.joints.prescribed.written_motions import is_written, written_motion
 from mbkit.spatial.arrays import FloatArray, returned_array
+
+if TYPE_CHECKING:
+    from mbkit.joints.joint import Joint
 
 _SAME = 1e-9  # of the larger of one and the position
 _NEAR = 1e-4  # how far derivatives may be from differences, of the larger of both

@@ -120,7 +120,8 @@ def _taken(
     A, b, c = tableau.A[:stages, :stages], tableau.b[:stages], tableau.c[:stages]
     method = Method(A.copy(), b.copy(), c.copy(), moving(steps.system))
     found, _kept = _memory(these, end, seeds, sums)
-    workspace = steps.run.workspace.let_joints_change().let_steps_change()
+    evaluator = steps.system.evaluator
+    workspace = steps.run.workspace.let_joints_change(evaluator).let_steps_change(evaluator)
     status = reverse(workspace.address, method, history, Linear(*matrices), found)
     if status != 0:
         state = {"q": these.q[0], "v": these.v[0]}

@@ -77,7 +77,7 @@ def _add(system: System, sums: PassSums, given: WeightedEquations) -> None:
 
     workspace = (
         still_workspace(system) if given.still else Workspace(system.arrays, system.evaluator)
-    ).let_joints_change()
+    ).let_joints_change(system.evaluator)
     factors = np.zeros((len(given.t), 4, system.num_velocity_constraints))
     parts = given.multipliers, given.accelerations, given.rates, given.residuals
     for k, part in enumerate(parts):

@@ -72,4 +72,4 @@ def still_workspace(system: System) -> Workspace:
     bodies[0]["gravity"] = 0.0
     closure = attrs.evolve(system.arrays.closure, chosen_solver=SchurComplement())
     arrays = attrs.evolve(system.arrays, bodies=bodies, forces=ForceArrays(), closure=closure)
-    return Workspace(arrays, system.evaluator).let_joints_change()
+    return Workspace(arrays, system.evaluator).let_joints_change(system.evaluator)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mbkit.studies.laboratory.findings.findings import Findings as Findings
     from mbkit.studies.laboratory.findings.saving import load_findings as load_findings
     from mbkit.studies.laboratory.findings.table import Table as Table
+    from mbkit.studies.laboratory.from_study_file import findings_of as findings_of
     from mbkit.studies.laboratory.scaling import scaling as scaling
     from mbkit.studies.laboratory.sweep import sweep as sweep
     from mbkit.studies.laboratory.variation import ensemble as ensemble

@@ -21,6 +21,7 @@ from mbkit.systems.calls.direct import REFUSED, Direct, direct_call, direct_pair
 from mbkit.systems.calls.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluation
 from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
+from mbkit.systems.memory.duals import DualModel
 from mbkit.systems.memory.lanes import LanesModel, LanesWorkspace, native_lanes
 from mbkit.systems.memory.lanes_closure import LanesClosureModel
 from mbkit.systems.memory.workspace import Workspace
@@ -102,7 +103,7 @@ class Evaluator:
         except IndexError:
             workspace = Workspace(self.arrays, self)
         if what is not None and what.changes_joints:
-            workspace.let_joints_change()
+            workspace.let_joints_change(self)
         return workspace
 
     @functools.cached_property
@@ -123,6 +124,11 @@ class Evaluator:
 
         own = native_lanes()
         return LanesModel(self.arrays, own if self.doubles is None else SingleLanes(2 * own.width))
+
+    @functools.cached_property
+    def dual_model(self) -> DualModel:
+        """The model for dual numbers, by which functions are differentiated."""
+        return DualModel(self.arrays)
 
     @functools.cached_property
     def lanes_closure(self) -> LanesClosureModel:

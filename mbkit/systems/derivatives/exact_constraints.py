@@ -13,7 +13,7 @@ from mbkit.kernels.constraints.layout import CONSTRAINT_SITE
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.directions import Directions
 from mbkit.systems.derivatives.evaluation_states import TimedStates
-from mbkit.systems.memory.duals import dual_workspace, motions_are_dual
+from mbkit.systems.memory.duals import DualWorkspace, motions_are_dual
 from mbkit.systems.memory.lanes import record_in_lanes
 from mbkit.systems.memory.lanes_closure import (
     LanesClosure,
@@ -80,7 +80,7 @@ class ExactConstraints:
         self._nv = int(world["num_velocities"])
         self._ndx = int(arrays.bodies["ndx"][1:].sum())
         self._directions: dict[range, Directions] = {}
-        workspace = dual_workspace(arrays)[1]
+        workspace = DualWorkspace(evaluator.dual_model)
         model = LanesClosureModel(arrays.closure, DUAL, evaluator.representation)
         memory = Workspace(arrays, evaluator).closure
         assert memory is not None  # see `of`

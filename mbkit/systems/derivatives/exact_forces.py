@@ -16,11 +16,11 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.memory.callbacks import register
 from mbkit.systems.memory.dual_force import DualForceSlot
-from mbkit.systems.memory.duals import dual_workspace, motions_are_dual
+from mbkit.systems.memory.duals import DualWorkspace, motions_are_dual
 from mbkit.systems.memory.lanes_forces import LanesForces, forces_have_lanes
 
 if TYPE_CHECKING:
-    from mbkit.systems.memory.arrays import SystemArrays
+    from mbkit.systems.calls.evaluator import Evaluator
 
 __all__ = ["ExactForces"]
 
@@ -32,8 +32,8 @@ class ExactForces:
 
     Parameters
     ----------
-    arrays : SystemArrays
-        The system; see `of`.
+    evaluator : Evaluator
+        Of the system; see `of`.
 
     Attributes
     ----------
@@ -43,15 +43,15 @@ class ExactForces:
         What is known of numbers by parameters; see `force_changes.numbers_by_parameter`.
     """
 
-    def __init__(self, arrays: SystemArrays) -> None:
+    def __init__(self, evaluator: Evaluator) -> None:
         from mbkit.kernels.compile import array_address
 
+        self._arrays = arrays = evaluator.arrays
         world: Any = arrays.bodies[0]
         self._nv = int(world["num_velocities"])
         self._entries = int(world["ndx"]) + self._nv
-        self._arrays = arrays
-        model, self._workspace = dual_workspace(arrays)
-        self._forces = LanesForces(model, ())  # known by address
+        self._workspace = DualWorkspace(evaluator.dual_model)
+        self._forces = LanesForces(evaluator.dual_model, ())  # known by address
         self._workspace.let_act(self._forces)
         space: Any = self._workspace.record[0]
         # those first that time loops call, then the others
@@ -72,13 +72,14 @@ class ExactForces:
         self.lock = threading.RLock()
 
     @classmethod
-    def of(cls, arrays: SystemArrays) -> ExactForces | None:
+    def of(cls, evaluator: Evaluator) -> ExactForces | None:
         """Return those of a system, if the motions of its joints are written for it."""
         from mbkit.kernels.compile import UNCOMPILED
 
+        arrays = evaluator.arrays
         if UNCOMPILED or not arrays.forces.forces or not motions_are_dual(arrays):
             return None
-        return cls(arrays)
+        return cls(evaluator)
 
     def _slot_of(self, k: int) -> DualForceSlot:
         """Return what calls a force in Python, entered in its row."""

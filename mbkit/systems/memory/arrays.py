@@ -152,13 +152,6 @@ class SystemArrays:
         return not UNCOMPILED and bool(((rows["constant"] == 0) & (rows["product"] == 0)).any())
 
     @functools.cached_property
-    def dual_model(self) -> Any:
-        """The system for dual numbers: see `mbkit.systems.memory.duals`."""
-        from mbkit.systems.memory.duals import DualModel
-
-        return DualModel(self)
-
-    @functools.cached_property
     def size_of_columns(self) -> int:
         """How many numbers a caller has for columns: of the mass matrix, or of derivatives."""
         from mbkit.kernels.derivatives import articulated_memory, branches

@@ -17,7 +17,7 @@ from mbkit.systems.memory.dual_joint import DualJointSlot
 from mbkit.systems.memory.lane_functions import address_in_lanes
 from mbkit.systems.memory.lanes import OF_JOINTS, LanesModel, LanesWorkspace
 
-__all__ = ["DualModel", "DualWorkspace", "dual_workspace", "motions_are_dual"]
+__all__ = ["DualModel", "DualWorkspace", "motions_are_dual"]
 
 #: What joints are moved by.
 _MOVES = ("motion", "retract")
@@ -81,7 +81,8 @@ class DualWorkspace(LanesWorkspace):
         By row: the joints that are called back.
     """
 
-    def __init__(self, arrays: SystemArrays, model: DualModel) -> None:
+    def __init__(self, model: DualModel) -> None:
+        arrays = model.arrays
         super().__init__(arrays, model)
         world: Any = arrays.bodies[0]
         nq, nv, ndx = (int(world[x]) for x in ("num_positions", "num_velocities", "ndx"))
@@ -102,12 +103,6 @@ class DualWorkspace(LanesWorkspace):
         """Raise Ctrl-C, if that ended a call of a joint."""
         for slot in self.joint_slots.values():
             slot.raise_interrupt()
-
-
-def dual_workspace(arrays: SystemArrays) -> tuple[DualModel, DualWorkspace]:
-    """Return a system for dual numbers, and memory for it."""
-    model: DualModel = arrays.dual_model
-    return model, DualWorkspace(arrays, model)
 
 
 class DualModel(LanesModel):
@@ -165,7 +160,7 @@ class DualModel(LanesModel):
         """
         from mbkit.kernels.derivatives import exact_joint_changes as kernels
 
-        workspace = DualWorkspace(self.arrays, self)
+        workspace = DualWorkspace(self)
         # an address is below 2^47 on the machines numba knows: a double holds it exactly
         function = self.address_of(kernels.joint_changes_along, kernels.FORM)
         beside = self.address_of(kernels.joint_changes_beside, kernels.FORM_BESIDE)
@@ -179,7 +174,7 @@ class DualModel(LanesModel):
         """
         from mbkit.kernels.sensitivities import exact_charts as kernels
 
-        workspace = DualWorkspace(self.arrays, self._with_steps)
+        workspace = DualWorkspace(self._with_steps)
         by_step = self.address_of(kernels.rates_by_step, kernels.FORM)
         by_state = self.address_of(kernels.rates_by_state, kernels.FORM)
         return workspace, (by_step, by_state, workspace.address)

@@ -119,16 +119,17 @@ class Workspace:
             self.closure.record[0]["stiffness"] = stiffness
             self.closure.record[0]["damping"] = damping
 
-    def let_joints_change(self) -> Workspace:
+    def let_joints_change(self, evaluator: Evaluator) -> Workspace:
         """Let kernels find how motion subspaces change by dual numbers, exact; return itself.
 
-        Without that they take differences.
+        Without that they take differences. The evaluator, whose workspace it is, has the model for
+        dual numbers.
         """
         if self._dual is None and self._arrays.joints_vary:
-            self._dual, self.trial[-6:-3] = self._arrays.dual_model.let_joints_change()
+            self._dual, self.trial[-6:-3] = evaluator.dual_model.let_joints_change()
         return self
 
-    def let_steps_change(self) -> Workspace:
+    def let_steps_change(self, evaluator: Evaluator) -> Workspace:
         """Let kernels differentiate the rates of steps by dual numbers, exact; return itself.
 
         Without that they take differences.
@@ -136,7 +137,7 @@ class Workspace:
         from mbkit.kernels.compile import UNCOMPILED
 
         if self._dual_steps is None and not UNCOMPILED:
-            self._dual_steps, self.trial[-3:] = self._arrays.dual_model.let_steps_change()
+            self._dual_steps, self.trial[-3:] = evaluator.dual_model.let_steps_change()
         return self
 
     def slot_of(self, row: int) -> Any:
