@@ -1,8 +1,8 @@
 """Copies of functions in which numpy, and what they call, takes traced numbers.
 
-A function finds `np` among the globals of its module. A copy of it, with the same code and other
-globals, finds a namespace there whose arrays can hold traced numbers; functions that it calls are
-copied likewise, when it looks them up. Nothing of the original is changed.
+A function finds `np` among the globals of its module. A copy of it finds a namespace there whose
+arrays can hold traced numbers, and copies of the functions that it calls
+(`mbkit.function_copies`). Nothing of the original is changed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from mbkit.differentiation.marks import COPIED, is_copied, stand_in_of
 from mbkit.differentiation.namespaces import MATH, NUMPY, Float, holds_traced, promoted, stand_in
 from mbkit.differentiation.rules import spline
 from mbkit.differentiation.tape import CannotTraceError, Number, Traced, number_of
+from mbkit.function_copies import ConvertedModule, copied_function
 
 _MATH_FUNCTIONS = {id(getattr(math, name)): name for name in dir(math)}
 
@@ -138,30 +139,6 @@ _LEFT_OUT = frozenset(
 ) | {COPIED}  # fmt: skip
 
 
-class _Globals(dict[str, Any]):
-    """Globals of a copy: what is looked up is converted then."""
-
-    def __init__(self, original: dict[str, Any], convert: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self._original = original
-        self._convert = convert
-
-    def __missing__(self, name: str) -> Any:
-        value = self[name] = self._convert(self._original[name])
-        return value
-
-
-class _Module:
-    """Another module, whose functions are copied when they are looked up."""
-
-    def __init__(self, module: types.ModuleType, convert: Callable[[Any], Any]) -> None:
-        self._module = module
-        self._convert = convert
-
-    def __getattr__(self, name: str) -> Any:
-        return self._convert(getattr(self._module, name))
-
-
 class _Shadow:
     """Stands for an object: methods that are copies, and the attributes of the object."""
 
@@ -230,7 +207,7 @@ class Retargeting:
             return NUMPY
         if module is np.linalg:
             return NUMPY.linalg
-        return MATH if module is math else _Module(module, self.convert)
+        return MATH if module is math else ConvertedModule(module, self.convert)
 
     def _builtin(self, function: Any) -> Any:
         if id(function) in _MATH_FUNCTIONS:
@@ -265,24 +242,8 @@ class Retargeting:
         return made
 
     def _copy(self, function: types.FunctionType, cell: Any) -> Any:
-        space = _Globals(function.__globals__, self.convert)
-        space.update(__builtins__=self._builtins, __name__=function.__module__)
-        closure = None
-        if function.__closure__ is not None:
-            closure = tuple(types.CellType() for _ in function.__closure__)
-        made = types.FunctionType(
-            function.__code__, space, function.__name__, function.__defaults__, closure
-        )
-        made.__kwdefaults__ = function.__kwdefaults__
-        self._keep(self._functions, function, made)  # now: it may call itself
-        for name, old, new in zip(
-            function.__code__.co_freevars, function.__closure__ or (), closure or (), strict=True
-        ):
-            if name == "__class__" and cell is not None:
-                new.cell_contents = cell
-            else:
-                new.cell_contents = self.convert(old.cell_contents)
-        return made
+        keep = functools.partial(self._keep, self._functions)
+        return copied_function(function, self.convert, self._builtins, keep, cell)
 
     def _import(self, name: str, *arguments: Any, **options: Any) -> Any:
         return self.convert(builtins.__import__(name, *arguments, **options))

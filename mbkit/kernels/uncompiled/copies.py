@@ -1,9 +1,7 @@
 """Copies of kernels that compute with lanes where nothing is compiled.
 
-Python's functions find what they call among the globals of their module. A copy has the same code
-and other globals, in which `stand_ins` are found where functions have a meaning of their own for
-lanes, and copies of all other functions. Originals stay what they are, for one sample; tracebacks
-name their lines.
+Copies (`mbkit.function_copies`) find `stand_ins` where functions have a meaning of their own for
+lanes, and copies of all other functions. Originals stay what they are, for one sample.
 """
 
 from __future__ import annotations
@@ -11,9 +9,10 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from types import CellType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
+from mbkit.function_copies import ConvertedModule, copied_function
 from mbkit.kernels.compile import FunctionAddress, address_kernel
 from mbkit.kernels.uncompiled.memory import called_in_lanes
 from mbkit.kernels.uncompiled.stand_ins import BUILTINS, pairs
@@ -24,32 +23,6 @@ _LEFT = sys.stdlib_module_names | {"numpy", "scipy", "numba", "llvmlite"}
 
 def _is_left(module: str) -> bool:
     return module.partition(".")[0] in _LEFT
-
-
-class _Globals(dict[str, Any]):
-    """Globals of a copy: what is looked up is converted then."""
-
-    def __init__(self, original: dict[str, Any], convert: Callable[[Any], Any]) -> None:
-        super().__init__(__builtins__=BUILTINS, __name__=original["__name__"])
-        self._original = original
-        self._convert = convert
-
-    def __missing__(self, name: str) -> Any:
-        found = self[name] = self._convert(self._original[name])
-        return found
-
-
-class _Module:
-    """A module of kernels, whose functions are converted when they are looked up."""
-
-    def __init__(self, module: ModuleType, convert: Callable[[Any], Any]) -> None:
-        self._module = module
-        self._convert = convert
-
-    def __getattr__(self, name: str) -> Any:
-        found = self._convert(getattr(self._module, name))
-        setattr(self, name, found)
-        return found
 
 
 class Copies:
@@ -66,7 +39,7 @@ class Copies:
         if id(value) in self._made:
             return self._made[id(value)]
         if isinstance(value, ModuleType):
-            made = value if _is_left(value.__name__) else _Module(value, self.of)
+            made = value if _is_left(value.__name__) else ConvertedModule(value, self.of)
             self._keep(value, made)
             return made
         if type(value) is tuple:
@@ -75,20 +48,8 @@ class Copies:
             return type(value)(*map(self.of, value))
         function = getattr(value, "py_func", value)  # of a kernel
         if isinstance(function, FunctionType) and not _is_left(function.__module__ or ""):
-            return self._copy(function)
+            return copied_function(function, self.of, BUILTINS, self._keep)
         return value
-
-    def _copy(self, function: FunctionType) -> Any:
-        closure = function.__closure__
-        cells = None if closure is None else tuple(CellType() for _ in closure)
-        space = _Globals(function.__globals__, self.of)
-        made = FunctionType(function.__code__, space, function.__name__, None, cells)
-        self._keep(function, made)  # now: it may call itself
-        made.__defaults__ = self.of(function.__defaults__)
-        made.__kwdefaults__ = function.__kwdefaults__
-        for old, new in zip(closure or (), cells or (), strict=True):
-            new.cell_contents = self.of(old.cell_contents)
-        return made
 
     def _keep(self, original: Any, made: Any) -> None:
         self._made[id(original)] = made
