@@ -265,10 +265,12 @@ class UsageError(MbkitError, ValueError):
     """An argument or option that does not fit the call."""
 
 
-def check_kind(what: str, value: Any, kind: type | tuple[type, ...], words: str) -> None:
-    """Raise UsageError unless a value is of a kind, which `words` say."""
+def check_kind(
+    what: str, value: Any, kind: type | tuple[type, ...], words: str, remedy: str = ""
+) -> None:
+    """Raise UsageError unless a value is of a kind, which `words` say; `remedy` may end it."""
     if not isinstance(value, kind):
-        raise UsageError(f"{what} must be {words}, got {value!r}.")
+        raise UsageError(f"{what} must be {words}, got {value!r}{remedy and f'; {remedy}'}.")
 
 
 def check_choice(

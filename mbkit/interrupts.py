@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 
@@ -49,12 +49,7 @@ class Interrupts:
         if self.noted:
             raise KeyboardInterrupt
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if signal.getsignal(signal.SIGINT) == self._note:
             signal.signal(signal.SIGINT, self._before)
 
@@ -81,12 +76,7 @@ class HeldInterrupts(PatientInterrupts):
             getattr(handler, "__self__", None), Interrupts
         )
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        super().__exit__(kind, error, traceback)
-        if self.noted and not isinstance(error, KeyboardInterrupt):
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        if self.noted and not isinstance(error[1], KeyboardInterrupt):
             self._before(signal.SIGINT, None)

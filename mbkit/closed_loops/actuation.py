@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ConstraintError, UsageError, check_kind, listed
-from mbkit.spatial.arrays import frozen_number
+from mbkit.number_checks import positive_number
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import entries_of, names_of
 
@@ -46,12 +46,7 @@ class Actuation:
         if isinstance(minimise, Mapping):
             for name, weight in minimise.items():
                 mine = entries_of(system, [name], "minimise")
-                number = frozen_number(weight)
-                if not (isinstance(number, float) and 0.0 < number < np.inf):
-                    raise UsageError(
-                        f"minimise: the weight of '{name}' must be a positive number, got "
-                        f"{weight!r}."
-                    )
+                number = positive_number(f"minimise: the weight of '{name}'", weight)
                 if not set(mine) <= set(entries):
                     raise UsageError(f"minimise: joint '{name}' has no actuator to be weighed.")
                 weights[mine] = number

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.closed_loops.close_loops import checked_start, checked_tolerance, random_around
+from mbkit.closed_loops.close_loops import checked_start, random_around
 from mbkit.closed_loops.closing import close
 from mbkit.closed_loops.loop_equations import Loops, checked_fixed
 from mbkit.errors import UsageError
+from mbkit.number_checks import positive_number
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import turning_positions
 from mbkit.systems.memory.body_tree import Integers
@@ -43,7 +44,7 @@ def assembly_modes(
 ) -> FloatArray:
     """Return the distinct closed configurations; see `System.assembly_modes`."""
     who = "assembly_modes"
-    limit = checked_tolerance(tolerance, who)
+    limit = positive_number(f"{who}: tolerance", tolerance)
     for name, count in (("starts", starts), ("seed", seed)):
         if not (isinstance(count, int | np.integer) and count >= 0):
             raise UsageError(f"{who}: {name} must be a whole number from 0, got {count!r}.")

@@ -13,8 +13,9 @@ from mbkit.closed_loops.closing import Closing, close, lead
 from mbkit.closed_loops.consistent_velocity import velocity_near
 from mbkit.closed_loops.loop_equations import Loops, checked_fixed
 from mbkit.closed_loops.over_constrained import why_loops_stay_open
-from mbkit.errors import ConstraintError, NotFiniteError, UsageError, listed
-from mbkit.spatial.arrays import FloatArray, frozen_number
+from mbkit.errors import ConstraintError, NotFiniteError, listed
+from mbkit.number_checks import positive_number
+from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -36,7 +37,7 @@ def close_loops(
     tolerance: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Return a closed configuration and a consistent velocity; see `System.close_loops`."""
-    limit = checked_tolerance(tolerance, _WHO)
+    limit = positive_number(f"{_WHO}: tolerance", tolerance)
     held = checked_fixed(system, fixed, _WHO)
     for given in (q, v):
         if isinstance(given, Mapping):
@@ -65,14 +66,6 @@ def _closed(loops: Loops, start: FloatArray, held: Any, limit: float) -> FloatAr
     if closed:
         return min(closed, key=lambda each: loops.size(system.difference(start, each.q))).q
     raise _failure(loops, min(every, key=lambda each: each.error), held)
-
-
-def checked_tolerance(tolerance: Any, who: str) -> float:
-    """Return a tolerance in parts of the length, or raise UsageError."""
-    number = frozen_number(tolerance)
-    if not (isinstance(number, float) and number > 0.0):
-        raise UsageError(f"{who}: tolerance must be a positive number, got {tolerance!r}.")
-    return number
 
 
 def checked_start(system: System, q: Configuration | None, t: float, who: str) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, final
 
@@ -19,9 +18,9 @@ from mbkit.joints.absolute.absolute_joint import check_local, check_orientation,
 from mbkit.joints.absolute.local_coordinates import LocalCoordinates
 from mbkit.joints.absolute.orientations import Orientation
 from mbkit.model.graph import graph_of, why_held
+from mbkit.number_checks import as_number, positive_number
 from mbkit.parts.parts import Parts
 from mbkit.representations import Representation
-from mbkit.spatial.arrays import frozen_number
 from mbkit.systems import System
 from mbkit.topology import WORLD, JointEdge, Topology, check_connected, numbered_tree
 
@@ -107,17 +106,13 @@ class AbsoluteCoordinates:
     orientation: Orientation = attrs.field(factory=UnitQuaternion, validator=check_orientation)
     local: LocalCoordinates = attrs.field(factory=ScrewCoordinates, validator=check_local)
     trivialised: str = attrs.field(default="left", validator=check_trivialised)
-    length: float | None = attrs.field(
-        default=None, converter=attrs.converters.optional(frozen_number)
-    )
+    length: float | None = attrs.field(default=None, converter=attrs.converters.optional(as_number))
     joints: tuple[str, ...] = attrs.field(default=(), converter=_names, kw_only=True)
 
     @length.validator
     def _check_length(self, _attribute: object, length: object) -> None:
-        if length is not None and not (isinstance(length, float) and 0 < length < math.inf):
-            raise UsageError(
-                f"AbsoluteCoordinates: length must be a positive number of metres, got {length!r}."
-            )
+        if length is not None:
+            positive_number("AbsoluteCoordinates: length", length, unit="metres")
 
     @property
     def representation(self) -> Representation:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self, final
 
@@ -13,10 +12,10 @@ from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.coordinates.cut_bodies import all_cuts, check_cuts
 from mbkit.coordinates.division import CutBodies
 from mbkit.coordinates.spanning_trees import spanning_tree
-from mbkit.errors import UsageError, several
+from mbkit.errors import UsageError, check_kind, several
+from mbkit.number_checks import as_number, positive_number
 from mbkit.parts.parts import Parts
 from mbkit.representations import BodyFixed, Representation
-from mbkit.spatial.arrays import frozen_number
 from mbkit.systems import System
 
 if TYPE_CHECKING:
@@ -89,16 +88,12 @@ class RelativeCoordinates:
     body_frames: str = attrs.field(default="joint")
     loop_joints: tuple[str, ...] | None = attrs.field(default=None, converter=_names)
     cut_bodies: Mapping[str, Cut] = attrs.field(factory=dict)
-    length: float | None = attrs.field(
-        default=None, converter=attrs.converters.optional(frozen_number)
-    )
+    length: float | None = attrs.field(default=None, converter=attrs.converters.optional(as_number))
 
     @length.validator
     def _check_length(self, _attribute: object, length: object) -> None:
-        if length is not None and not (isinstance(length, float) and 0 < length < math.inf):
-            raise UsageError(
-                f"RelativeCoordinates: length must be a positive number of metres, got {length!r}."
-            )
+        if length is not None:
+            positive_number("RelativeCoordinates: length", length, unit="metres")
 
     @cut_bodies.validator
     def _check_cut_bodies(self, _attribute: object, cuts: object) -> None:
@@ -106,11 +101,8 @@ class RelativeCoordinates:
 
     @representation.validator
     def _check_representation(self, _attribute: object, representation: object) -> None:
-        if not isinstance(representation, Representation):
-            raise UsageError(
-                f"RelativeCoordinates: representation must be an mbkit.Representation, got "
-                f"{representation!r}; for example mbkit.BodyFixed()."
-            )
+        what, words = "RelativeCoordinates: representation", "an mbkit.Representation"
+        check_kind(what, representation, Representation, words, "for example mbkit.BodyFixed()")
 
     @body_frames.validator
     def _check_body_frames(self, _attribute: object, body_frames: object) -> None:

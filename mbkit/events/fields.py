@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from mbkit.errors import UsageError
-from mbkit.spatial.arrays import frozen_number
+from mbkit.number_checks import as_number
 
 
 def finite(
@@ -31,4 +31,4 @@ def finite(
         if most is not None and value > most:
             raise UsageError(f"{what} must be at most {most:g}, got {value!r}.")
 
-    return attrs.field(default=default, converter=frozen_number, validator=check, kw_only=kw_only)
+    return attrs.field(default=default, converter=as_number, validator=check, kw_only=kw_only)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,13 +10,13 @@ import numpy as np
 
 from mbkit.errors import IntegratorError, ShapeError, UsageError
 from mbkit.errors import check_choice as _check_word
+from mbkit.number_checks import positive_number
 
 if TYPE_CHECKING:
     from mbkit.integrators.integrator import Problem, Rows
 
 __all__ = [
     "as_array",
-    "as_number",
     "check_array",
     "check_choice",
     "check_fit",
@@ -33,15 +31,6 @@ __all__ = [
     "refused",
     "whole",
 ]
-
-
-def as_number(value: Any) -> Any:
-    """Return a number as a float; what is none comes back as it is, for the check that follows."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    try:
-        return float(value) if is_number else value
-    except OverflowError:  # a whole number of hundreds of digits
-        return value
 
 
 def as_array(value: Any) -> Any:
@@ -84,11 +73,7 @@ def check_choice(integrator: Any, field: str, choices: tuple[str, ...]) -> None:
 
 def check_tolerance(integrator: Any, field: str = "tolerance") -> None:
     """Raise UsageError unless a field is a positive number."""
-    value = getattr(integrator, field)
-    if not (isinstance(value, float) and 0.0 < value < math.inf):
-        raise UsageError(
-            f"{type(integrator).__name__}: {field} must be a positive number, got {value!r}."
-        )
+    positive_number(f"{type(integrator).__name__}: {field}", getattr(integrator, field))
 
 
 def has_tolerance(integrator: Any) -> bool:

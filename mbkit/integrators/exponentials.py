@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from mbkit.errors import UsageError
+from mbkit.errors import check_kind
 from mbkit.integrators.charts import other_charts
 from mbkit.integrators.composition import COMMUTATOR_FREE4, COMPOSITIONS, Composition
 from mbkit.integrators.description import shown
@@ -57,11 +57,8 @@ class CommutatorFree(Integrator):
 
     @composition.validator
     def _check(self, _attribute: object, composition: object) -> None:
-        if not isinstance(composition, Composition):
-            raise UsageError(
-                f"CommutatorFree: composition must be an mbkit.Composition, got {composition!r}; "
-                f"there are {', '.join(COMPOSITIONS)}."
-            )
+        what, remedy = "CommutatorFree: composition", f"there are {', '.join(COMPOSITIONS)}"
+        check_kind(what, composition, Composition, "an mbkit.Composition", remedy)
 
     @property
     def order(self) -> int:  # type: ignore[override]
@@ -114,11 +111,8 @@ class CrouchGrossman(Integrator):
 
     @tableau.validator
     def _check(self, _attribute: object, tableau: object) -> None:
-        if not isinstance(tableau, Tableau):
-            raise UsageError(
-                f"CrouchGrossman: tableau must be an mbkit.Tableau, got {tableau!r}; for example "
-                f"mbkit.tableaus.CROUCH_GROSSMAN3."
-            )
+        what, remedy = "CrouchGrossman: tableau", "for example mbkit.tableaus.CROUCH_GROSSMAN3"
+        check_kind(what, tableau, Tableau, "an mbkit.Tableau", remedy)
 
     @functools.cached_property
     def composition(self) -> Composition:

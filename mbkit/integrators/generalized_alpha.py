@@ -15,7 +15,6 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import angular_entries
 from mbkit.integrators.checks import (
-    as_number,
     check_choice,
     check_multipliers,
     check_tolerance,
@@ -26,6 +25,7 @@ from mbkit.integrators.implicit_in_lanes import ImplicitStepInLanes
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import Record, StepMemory
 from mbkit.kernels.implicit_integrators.layout import ALPHA
+from mbkit.number_checks import as_number
 
 __all__ = ["AlphaCoefficients", "GeneralizedAlpha"]
 

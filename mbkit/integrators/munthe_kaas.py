@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from mbkit.errors import UsageError
+from mbkit.errors import UsageError, check_kind
 from mbkit.integrators.charts import angular_entries
-from mbkit.integrators.checks import as_number, has_tolerance, whole
+from mbkit.integrators.checks import (
+    has_tolerance,
+    whole,
+)
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import Record
 from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
+from mbkit.number_checks import as_number, positive_number
 
 if TYPE_CHECKING:
     from mbkit.integrators.compiled import StepInLanes
@@ -96,22 +100,17 @@ class RungeKuttaMuntheKaas(Integrator):
 
     @tableau.validator
     def _check_tableau(self, _attribute: object, tableau: object) -> None:
-        if not isinstance(tableau, Tableau):
-            raise UsageError(
-                f"RungeKuttaMuntheKaas: tableau must be an mbkit.Tableau, got {tableau!r}; "
-                f"mbkit.tableaus has {', '.join(each.name for each in TABLEAUS.values())}."
-            )
+        remedy = f"mbkit.tableaus has {', '.join(each.name for each in TABLEAUS.values())}"
+        what = "RungeKuttaMuntheKaas: tableau"
+        check_kind(what, tableau, Tableau, "an mbkit.Tableau", remedy)
 
     @rtol.validator
     @atol.validator
     def _check_tolerance(self, attribute: Any, value: Any) -> None:
         if value is None:
             return
-        if not (isinstance(value, float) and 0.0 < value < np.inf):
-            raise UsageError(
-                f"RungeKuttaMuntheKaas: {attribute.name} must be a positive number, got {value!r}; "
-                f"leave out rtol and atol for steps of one size."
-            )
+        what = f"RungeKuttaMuntheKaas: {attribute.name}"
+        positive_number(what, value, remedy="leave out rtol and atol for steps of one size")
         if self.tableau.b_embedded is None:
             pairs = [name for name, each in TABLEAUS.items() if each.b_embedded is not None]
             raise UsageError(

@@ -8,7 +8,7 @@ import attrs
 
 from mbkit.joints.bases.axes import PITCH
 from mbkit.joints.bases.axis_motion import AxisMotion
-from mbkit.spatial.arrays import frozen_number
+from mbkit.number_checks import as_number
 
 
 @final
@@ -41,7 +41,7 @@ class HelicalJoint(AxisMotion):
     """
 
     rate = 1.0
-    pitch: float = attrs.field(kw_only=True, converter=frozen_number, **PITCH)
+    pitch: float = attrs.field(kw_only=True, converter=as_number, **PITCH)
 
     @property
     def lead(self) -> float:

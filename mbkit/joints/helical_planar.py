@@ -12,7 +12,8 @@ from mbkit.joints.bases.axes import PITCH
 from mbkit.joints.bases.planar_motion import PlanarMotion
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.planar_group import PlanarGroup
-from mbkit.spatial.arrays import FloatArray, frozen_number
+from mbkit.number_checks import as_number
+from mbkit.spatial.arrays import FloatArray
 
 
 @final
@@ -53,7 +54,7 @@ class HelicalPlanarJoint(PlanarMotion):
     array([3., 4., 1.])
     """
 
-    pitch: float = attrs.field(kw_only=True, converter=frozen_number, **PITCH)
+    pitch: float = attrs.field(kw_only=True, converter=as_number, **PITCH)
 
     @property
     def freedoms(self) -> dict[str, FloatArray]:

@@ -19,7 +19,8 @@ from mbkit.kinematics.preference import checked_preference, follow
 from mbkit.kinematics.reasons import limits_against, open_start, reason
 from mbkit.kinematics.singular_directions import rank_of, singular_directions
 from mbkit.kinematics.targets import PoseTarget, Targets, checked_targets
-from mbkit.spatial.arrays import FloatArray, frozen_number
+from mbkit.number_checks import positive_number
+from mbkit.spatial.arrays import FloatArray
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import time_of
 from mbkit.systems.rank import singular_values
@@ -166,7 +167,8 @@ singular posture
     time = time_of(t)
     freedom = checked_freedom(system, limits, locked, who, time)
     start = _checked_start(system, q, locked, time)
-    _check_positive(who, tolerance=tolerance, preference_tolerance=preference_tolerance)
+    positive_number(f"{who}: tolerance", tolerance)
+    positive_number(f"{who}: preference_tolerance", preference_tolerance)
     _check_counts(who, restarts=restarts, max_iterations=max_iterations, seed=seed)
     preference = None if preferred is None else checked_preference(system, preferred)
     start, closing = _closed_start(freedom, start)
@@ -264,13 +266,6 @@ def _answer(
         starts=starts,
         position_names=freedom.system.position_names,
     )
-
-
-def _check_positive(who: str, **values: Any) -> None:
-    for name, value in values.items():
-        number = frozen_number(value)
-        if not (isinstance(number, float) and number > 0.0):
-            raise UsageError(f"{who}: {name} must be a positive number, got {value!r}.")
 
 
 def _check_counts(who: str, **counts: Any) -> None:

@@ -22,7 +22,8 @@ from mbkit.kinematics.singular_directions import (
 )
 from mbkit.kinematics.targets import ROWS
 from mbkit.lie import SE3
-from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, frozen_number
+from mbkit.number_checks import positive_number
+from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.spatial.frames import inverse
 from mbkit.systems import System
 from mbkit.systems.body_motion import placed_on
@@ -305,10 +306,7 @@ def _length(rows: str, length: float | None) -> float:
             'that a radian counts, such as the size of the tool; or give rows="linear" or '
             'rows="angular".'
         )
-    number = frozen_number(length)
-    if not (isinstance(number, float) and 0.0 < number < math.inf):
-        raise UsageError(f"manipulability: length must be a positive number, got {length!r}.")
-    return number
+    return positive_number("manipulability: length", length)
 
 
 def _directions(rows: str, directions: ArrayLike | None) -> FloatArray:

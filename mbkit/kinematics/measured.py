@@ -20,11 +20,8 @@ def chosen(system: System, representation: Representation | None, who: str) -> R
     check_kind(f"{who}: system", system, System, "an mbkit.System")
     if representation is None:
         return system.representation
-    if not isinstance(representation, Representation):
-        raise UsageError(
-            f"{who}: representation must be an mbkit.Representation, got {representation!r}; "
-            f"for example mbkit.Hybrid()."
-        )
+    what, words = f"{who}: representation", "an mbkit.Representation"
+    check_kind(what, representation, Representation, words, "for example mbkit.Hybrid()")
     return representation
 
 

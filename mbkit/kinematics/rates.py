@@ -87,8 +87,7 @@ def rates_from_twists(
     who = "rates_from_twists"
     given = measured_rows(system, twists, who, "twists")
     q = system.checked("q", q)
-    back = chosen(system, representation, who).inverse_twist_map(system.poses(q))
-    return _by_joint(system, q, (back @ given[:, :, None])[:, :, 0])
+    return _by_joint(system, q, chosen(system, representation, who), given)
 
 
 def accelerations_from_twist_rates(
@@ -147,15 +146,14 @@ def accelerations_from_twist_rates(
     given = measured_rows(system, twist_rates, who, "twist_rates")
     form = chosen(system, representation, who)
     q, v = system.checked("q", q), system.checked("v", v)
-    more = given - bias_accelerations(system, q, v, form)
-    back = form.inverse_twist_map(system.poses(q))
-    return _by_joint(system, q, (back @ more[:, :, None])[:, :, 0])
+    return _by_joint(system, q, form, given - bias_accelerations(system, q, v, form))
 
 
-def _by_joint(system: System, q: ArrayLike, twists: FloatArray) -> FloatArray:
-    """Return the least-squares solution joint by joint, from body-fixed twists."""
+def _by_joint(system: System, q: ArrayLike, form: Representation, given: FloatArray) -> FloatArray:
+    """Return the least-squares solution joint by joint, from twists in a representation."""
     tree = system.tree
     C = system.poses(q)
+    twists = (form.inverse_twist_map(C) @ given[:, :, None])[:, :, 0]
     parents = np.maximum(tree.parents, 0)
     to_body = SE3.Ad(SE3.inverse(C) @ C[parents])
     twists[0] = 0.0

@@ -8,7 +8,8 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.kinematics.targets import ROWS
-from mbkit.spatial.arrays import FloatArray, frozen_number
+from mbkit.number_checks import as_number
+from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import singular_values
 
 __all__ = ["axis_text", "singular_directions", "rank_of", "reduced", "vector_text"]
@@ -24,7 +25,7 @@ def rank_of(sizes: Any, tolerance: float = RANK_TOLERANCE) -> int:
 
 def checked_rank_tolerance(tolerance: Any, who: str) -> float:
     """Return a tolerance of a rank, in parts of the largest singular value, or raise UsageError."""
-    number = frozen_number(tolerance)
+    number = as_number(tolerance)
     if not (isinstance(number, float) and 0.0 <= number < 1.0):
         raise UsageError(
             f"{who}: tolerance must be a number from 0 to below 1, such as 1e-9, got {tolerance!r}."

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from mbkit.errors import ShapeError, UsageError, suggestion
 from mbkit.kinematics.measured import body_fixed_jacobian
 from mbkit.lie import SE3, SO3
-from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, frozen_number, shown
+from mbkit.number_checks import as_number, positive_number
+from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 from mbkit.spatial.frames import check_pose, inverse
 from mbkit.systems.body_motion import placed_on
 from mbkit.systems.configurations import placed
@@ -42,11 +43,8 @@ def _poses(instance: PoseTarget, attribute: attrs.Attribute[Any], value: FloatAr
 
 
 def _weight(instance: PoseTarget, attribute: attrs.Attribute[Any], value: float) -> None:
-    if not (isinstance(value, float) and 0.0 < value < np.inf):
-        raise UsageError(
-            f"PoseTarget: {attribute.name} must be a positive number, got {value!r}; to leave a "
-            f'part free, give rows="linear" or rows="angular".'
-        )
+    remedy = 'to leave a part free, give rows="linear" or rows="angular"'
+    positive_number(f"PoseTarget: {attribute.name}", value, remedy=remedy)
 
 
 def _rows(instance: PoseTarget, attribute: attrs.Attribute[Any], value: str) -> None:
@@ -101,10 +99,10 @@ class PoseTarget:
     )
     rows: str = attrs.field(default="all", validator=_rows, kw_only=True)
     angular_weight: float = attrs.field(
-        default=1.0, converter=frozen_number, validator=_weight, kw_only=True
+        default=1.0, converter=as_number, validator=_weight, kw_only=True
     )
     linear_weight: float = attrs.field(
-        default=1.0, converter=frozen_number, validator=_weight, kw_only=True
+        default=1.0, converter=as_number, validator=_weight, kw_only=True
     )
 
 

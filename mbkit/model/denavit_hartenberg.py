@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import GeometryError, UsageError, check_choice
 from mbkit.joints import Joint, PrismaticJoint, RevoluteJoint
+from mbkit.number_checks import as_number
 from mbkit.parts.body import Body
 from mbkit.parts.joint_data import JointLimits
 from mbkit.spatial import FloatArray, SpatialInertia, inverse
-from mbkit.spatial.arrays import frozen_array, frozen_number
+from mbkit.spatial.arrays import frozen_array
 from mbkit.spatial.frames import check_pose
 
 if TYPE_CHECKING:
@@ -92,10 +93,10 @@ class DenavitHartenbergRow:
     'revolute'
     """
 
-    a: float = attrs.field(default=0.0, converter=frozen_number, validator=_check_number)
-    alpha: float = attrs.field(default=0.0, converter=frozen_number, validator=_check_number)
-    d: float = attrs.field(default=0.0, converter=frozen_number, validator=_check_number)
-    theta: float = attrs.field(default=0.0, converter=frozen_number, validator=_check_number)
+    a: float = attrs.field(default=0.0, converter=as_number, validator=_check_number)
+    alpha: float = attrs.field(default=0.0, converter=as_number, validator=_check_number)
+    d: float = attrs.field(default=0.0, converter=as_number, validator=_check_number)
+    theta: float = attrs.field(default=0.0, converter=as_number, validator=_check_number)
     kind: str = attrs.field(default="revolute", validator=_check_kind)
     inertia: SpatialInertia = attrs.field(factory=SpatialInertia.zero, validator=_check_data)
     limits: JointLimits = attrs.field(factory=JointLimits, validator=_check_data)

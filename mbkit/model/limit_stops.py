@@ -10,8 +10,9 @@ import numpy as np
 
 from mbkit.errors import NameUnknownError, UsageError, several, suggestion
 from mbkit.forces import LimitStop
+from mbkit.number_checks import positive_number
 from mbkit.parts.parts import Parts
-from mbkit.spatial.arrays import FloatArray, frozen_number
+from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
     from mbkit.parts.connection import Connection
@@ -53,13 +54,8 @@ def limit_stops(
 
 
 def _positive(stiffness: Any) -> float:
-    number = frozen_number(stiffness)
-    if not (isinstance(number, float) and 0.0 < number < np.inf):
-        raise UsageError(
-            f"add_limit_stops: stiffness must be a positive number, got {stiffness!r}; leave it "
-            f"out for one by the inertia of each joint."
-        )
-    return number
+    remedy = "leave it out for one by the inertia of each joint"
+    return positive_number("add_limit_stops: stiffness", stiffness, remedy=remedy)
 
 
 def _limits(parts: Parts, joints: Iterable[str] | None) -> dict[str, tuple[float, float]]:

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import MbkitError, UsageError
+from mbkit.number_checks import as_number
 from mbkit.parts.body import Body
 from mbkit.shapes import BoxShape, CylinderShape, MeshShape, Shape, SphereShape
 from mbkit.spatial import SpatialInertia
@@ -19,7 +20,6 @@ from mbkit.spatial.arrays import (
     FloatArray,
     check_direction,
     frozen_array,
-    frozen_number,
     shown,
     stored_vector,
 )
@@ -50,8 +50,8 @@ def _refuse_the_impossible(body: Body) -> None:
 class Solid(Body, abc.ABC):
     """A homogeneous body of one shape, by its mass or its density."""
 
-    mass: float | None = attrs.field(default=None, converter=frozen_number, kw_only=True)
-    density: float | None = attrs.field(default=None, converter=frozen_number, kw_only=True)
+    mass: float | None = attrs.field(default=None, converter=as_number, kw_only=True)
+    density: float | None = attrs.field(default=None, converter=as_number, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         _refuse_the_impossible(self)
@@ -126,8 +126,8 @@ class Rod(Solid):
     0.3393
     """
 
-    length: float = attrs.field(converter=frozen_number)
-    radius: float = attrs.field(converter=frozen_number)
+    length: float = attrs.field(converter=as_number)
+    radius: float = attrs.field(converter=as_number)
     axis: FloatArray = attrs.field(
         default=_X_AXIS, validator=check_direction, kw_only=True, converter=frozen_array, **_VECTOR
     )
@@ -200,8 +200,8 @@ class Cylinder(PlacedSolid):
     array([12., 12.,  6.])
     """
 
-    radius: float = attrs.field(converter=frozen_number)
-    length: float = attrs.field(converter=frozen_number)
+    radius: float = attrs.field(converter=as_number)
+    length: float = attrs.field(converter=as_number)
 
     @property
     def shape(self) -> Shape:
@@ -229,7 +229,7 @@ class Sphere(PlacedSolid):
     1.0
     """
 
-    radius: float = attrs.field(converter=frozen_number)
+    radius: float = attrs.field(converter=as_number)
 
     @property
     def shape(self) -> Shape:
@@ -265,11 +265,11 @@ class PointMass(Body):
     array([2., 2., 0.])
     """
 
-    mass: float = attrs.field(converter=frozen_number)
+    mass: float = attrs.field(converter=as_number)
     position: FloatArray = attrs.field(
         default=ORIGIN, validator=stored_vector, kw_only=True, converter=frozen_array, **_VECTOR
     )
-    shown_radius: float = attrs.field(default=0.02, converter=frozen_number, kw_only=True)
+    shown_radius: float = attrs.field(default=0.02, converter=as_number, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         _refuse_the_impossible(self)

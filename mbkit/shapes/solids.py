@@ -8,11 +8,12 @@ import attrs
 import numpy as np
 
 from mbkit.errors import GeometryError
+from mbkit.number_checks import as_number
 from mbkit.shapes import triangles
 from mbkit.shapes.shape import Shape
 from mbkit.shapes.triangles import Triangles
 from mbkit.spatial import SpatialInertia
-from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, frozen_number, shown, with_key
+from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown, with_key
 from mbkit.spatial.arrays import stored_vector as _stored_vector
 
 
@@ -39,7 +40,7 @@ def _check(instance: object, what: str, value: Any, *, or_zero: bool = False) ->
         )
 
 
-_LENGTH: dict[str, Any] = {"converter": frozen_number, "validator": _check_length}
+_LENGTH: dict[str, Any] = {"converter": as_number, "validator": _check_length}
 _LENGTHS: dict[str, Any] = {
     "validator": _check_lengths, "eq": EQUAL, "hash": False, "repr": shown,
 }  # fmt: skip

@@ -343,11 +343,8 @@ def checked_parts(system: System, integrator: Integrator | None, h: float | None
             f"mechanism.assemble()."
         )
     integrator = default_integrator(h) if integrator is None else integrator
-    if not isinstance(integrator, Integrator):
-        raise UsageError(
-            f"The integrator must be an mbkit.Integrator, got {integrator!r}; for example "
-            f"mbkit.RungeKuttaMuntheKaas(tableau=mbkit.tableaus.RK4)."
-        )
+    remedy = "for example mbkit.RungeKuttaMuntheKaas(tableau=mbkit.tableaus.RK4)"
+    check_kind("The integrator", integrator, Integrator, "an mbkit.Integrator", remedy)
     check_step_size(integrator, h)
     return integrator
 

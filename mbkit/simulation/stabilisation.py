@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, final
 
 import attrs
 
 from mbkit.errors import UsageError
-from mbkit.spatial.arrays import frozen_number
+from mbkit.number_checks import as_number, positive_number
 
 
 @final
@@ -53,16 +52,13 @@ class Baumgarte:
     Baumgarte(frequency=50.0, damping_ratio=1.0)
     """
 
-    frequency: float = attrs.field(converter=frozen_number)
-    damping_ratio: float = attrs.field(default=1.0, converter=frozen_number)
+    frequency: float = attrs.field(converter=as_number)
+    damping_ratio: float = attrs.field(default=1.0, converter=as_number)
 
     @frequency.validator
     @damping_ratio.validator
     def _check(self, attribute: Any, value: object) -> None:
-        if not (isinstance(value, float) and 0.0 < value < math.inf):
-            raise UsageError(
-                f"Baumgarte: {attribute.name} must be a positive number, got {value!r}."
-            )
+        positive_number(f"Baumgarte: {attribute.name}", value)
 
 
 #: How loops are kept closed; None: not at all, so that they drift open.

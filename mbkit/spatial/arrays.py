@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import attrs
@@ -21,7 +20,6 @@ __all__ = [
     "check_array",
     "check_direction",
     "frozen_array",
-    "frozen_number",
     "owner",
     "shown",
     "stored_vector",
@@ -76,16 +74,6 @@ traced_as(unchanged)(frozen_array)  # no decorator: mypy takes none at a convert
 def shown(value: Any) -> str:
     """Return numbers as one line of text, as they would be typed."""
     return repr(value.tolist() if isinstance(value, np.ndarray) else value)
-
-
-def frozen_number(value: Any) -> float:
-    """Return a number as a float; what is none comes back as it is, for the check that follows."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    try:
-        number: float = float(value) if is_number else value
-    except OverflowError:  # a whole number of hundreds of digits
-        return value  # type: ignore[no-any-return]
-    return number
 
 
 #: Defaults of fields.

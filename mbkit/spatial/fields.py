@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import GeometryError, MbkitError
+from mbkit.number_checks import as_number
 from mbkit.spatial.arrays import (
     EQUAL,
     ORIGIN,
@@ -16,7 +17,6 @@ from mbkit.spatial.arrays import (
     check_array,
     check_direction,
     frozen_array,
-    frozen_number,
     shown,
 )
 from mbkit.spatial.frames import stored_pose
@@ -60,7 +60,7 @@ class Fields:
                 text = f"must be above {above:g}, got {value!r}."
                 raise self.fault(owner, attribute.name, text)
 
-        return attrs.field(default=default, converter=frozen_number, validator=check)
+        return attrs.field(default=default, converter=as_number, validator=check)
 
     def vector(self, size: int, default: Any = attrs.NOTHING, *, least: float | None = None) -> Any:
         """Return a field that is a finite vector."""

@@ -20,9 +20,9 @@ from mbkit.errors import (
 )
 from mbkit.joints import Joint
 from mbkit.lie import SE3
+from mbkit.number_checks import as_number
 from mbkit.representations import BodyFixed
 from mbkit.representations.arguments import times
-from mbkit.spatial.arrays import frozen_number
 from mbkit.systems.calls.arguments import Floats, common_axes
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def state_of(
     tolerance: float = 1e-6,
 ) -> tuple[Floats, Floats]:
     """See `System.state_of`."""
-    limit = frozen_number(tolerance)
+    limit = as_number(tolerance)
     if not (isinstance(limit, float) and 0.0 < limit <= 1.0):
         raise UsageError(
             f"state_of: tolerance must be a positive number up to 1, such as 1e-6, got "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError
+from mbkit.errors import check_kind
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems.calls.arguments import Floats, times_of
 from mbkit.systems.calls.evaluations import (
@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 
 def with_constraint_solver(system: System, solver: ConstraintSolver | None) -> System:
     """See `System.with_constraint_solver`."""
-    if not isinstance(solver, ConstraintSolver | None):
-        raise UsageError(
-            f"A constraint solver must be an mbkit.ConstraintSolver, got {solver!r}; for "
-            f"example mbkit.MinimumNorm()."
-        )
+    kinds, words = (ConstraintSolver, type(None)), "an mbkit.ConstraintSolver"
+    check_kind("A constraint solver", solver, kinds, words, "for example mbkit.MinimumNorm()")
     return system._with_solver(solver)
 
 

@@ -20,9 +20,10 @@ from mbkit.errors import (
     suggestion,
 )
 from mbkit.io.toml.loading import parse_model
+from mbkit.number_checks import positive_number
 from mbkit.results.palette import COLOURS
 from mbkit.simulation.long_runs.resume import strategies
-from mbkit.spatial.arrays import FloatArray, frozen_number
+from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.arrows import arrows_of, given_wrenches, reactions_of_run
 from mbkit.viz.film import Film, Trace, frames_of
 from mbkit.viz.image_size import SIZE
@@ -135,9 +136,7 @@ def film_of(
         If there is no such body or frame.
     """
     for name, value in (("speed", speed), ("frame_rate", frame_rate)):
-        number = frozen_number(value)
-        if not (isinstance(number, float) and 0.0 < number < np.inf):
-            raise UsageError(f"animate: {name} must be a positive number, got {value!r}.")
+        positive_number(f"animate: {name}", value)
     system = system_of(run) if system is None else _checked(system, run)
     finite = np.flatnonzero(np.isfinite(run.q).all(axis=1))
     if not len(finite):

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
-from mbkit.spatial.arrays import FloatArray, frozen_number
+from mbkit.number_checks import positive_number
+from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.animate import traces_of
 from mbkit.viz.arrows import given_wrenches
 from mbkit.viz.film import Film
@@ -114,9 +115,7 @@ def show(
         raise UsageError(f"show: host must be an address, such as '{LOCAL}', got {host!r}.")
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
         raise UsageError(f"show: port must be an integer from 0 to 65535, got {port!r}.")
-    last = frozen_number(t_end)
-    if not (isinstance(last, float) and 0.0 < last < np.inf):
-        raise UsageError(f"show: t_end must be a positive number of seconds, got {t_end!r}.")
+    last = positive_number("show: t_end", t_end, unit="seconds")
     found = live_viewer() if viewer is None else named_viewer(viewer)
     joints = system._blueprint.relative() if system.free_joints else system
     if joints is not system:

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Protocol
 import attrs
 import numpy as np
 
-from mbkit.integrators.checks import as_number, has_tolerance
+from mbkit.integrators.checks import (
+    has_tolerance,
+)
 from mbkit.integrators.classical.scipy_methods import (
     METHODS,
     AdaptiveSteps,
@@ -19,6 +21,7 @@ from mbkit.integrators.classical.scipy_methods import (
 )
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Integrator, Problem
+from mbkit.number_checks import as_number
 
 __all__ = ["OneStepIntegrator"]
 

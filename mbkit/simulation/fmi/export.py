@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbkit.errors import MbkitError, UsageError, check_choice, printable
+from mbkit.errors import MbkitError, UsageError, check_choice, check_kind, printable
 from mbkit.integrators.description import described, is_described
 from mbkit.integrators.integrator import Integrator
 from mbkit.io.replacement import replacement
@@ -182,11 +182,8 @@ def export_fmu(
     target = checked_place(path, "export_fmu")
     if target.suffix.lower() != ".fmu":
         raise UsageError(f"export_fmu: '{printable(target)}' must end in .fmu.")
-    if not isinstance(system, System):
-        raise UsageError(
-            f"export_fmu: system must be an mbkit.System, got {system!r}; make one by "
-            "mechanism.assemble()."
-        )
+    remedy = "make one by mechanism.assemble()"
+    check_kind("export_fmu: system", system, System, "an mbkit.System", remedy)
     inputs = input_names(system, inputs)
     outputs = output_channels(system, outputs)[1]
     if integrator is not None and not is_described(integrator):

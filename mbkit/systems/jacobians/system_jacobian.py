@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ShapeError, UsageError, suggestion
+from mbkit.errors import ShapeError, UsageError, check_kind, suggestion
 from mbkit.lie import SE3
 from mbkit.lie.arrays import as_floats
 from mbkit.representations import Representation
@@ -361,11 +361,8 @@ def system_jacobian(
 ) -> SystemJacobian:
     """See `System.system_jacobian`."""
     chosen = system.representation if representation is None else representation
-    if not isinstance(chosen, Representation):
-        raise UsageError(
-            f"system_jacobian: representation must be an mbkit.Representation, got {chosen!r}; "
-            f"for example mbkit.Hybrid()."
-        )
+    what, words = "system_jacobian: representation", "an mbkit.Representation"
+    check_kind(what, chosen, Representation, words, "for example mbkit.Hybrid()")
     q = system.checked("q", q)
     C = system.poses(q)
     maps = chosen.twist_map(C[1:]), chosen.inverse_twist_map(C[1:])

@@ -6,7 +6,6 @@ import itertools
 import os
 import sys
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, Self, final
 
 import numpy as np
@@ -71,12 +70,7 @@ class Stage:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._context.free()
         self._graphics.free()
 
