@@ -12,10 +12,11 @@ from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.coordinates.cut_bodies import all_cuts, check_cuts
 from mbkit.coordinates.division import CutBodies
 from mbkit.coordinates.spanning_trees import spanning_tree
-from mbkit.errors import UsageError, check_kind, several
+from mbkit.errors import UsageError, several
 from mbkit.number_checks import as_number, positive_number
 from mbkit.parts.parts import Parts
 from mbkit.representations import BodyFixed, Representation
+from mbkit.representations.conversions import check_representation
 from mbkit.systems import System
 
 if TYPE_CHECKING:
@@ -101,8 +102,7 @@ class RelativeCoordinates:
 
     @representation.validator
     def _check_representation(self, _attribute: object, representation: object) -> None:
-        what, words = "RelativeCoordinates: representation", "an mbkit.Representation"
-        check_kind(what, representation, Representation, words, "for example mbkit.BodyFixed()")
+        check_representation(representation, "RelativeCoordinates: representation")
 
     @body_frames.validator
     def _check_body_frames(self, _attribute: object, body_frames: object) -> None:

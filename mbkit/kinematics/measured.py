@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError, check_kind
 from mbkit.representations import BodyFixed, Representation, convert_jerk
+from mbkit.representations.conversions import check_representation
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems import System
 from mbkit.systems.body_motion import placed_on
@@ -20,8 +21,7 @@ def chosen(system: System, representation: Representation | None, who: str) -> R
     check_kind(f"{who}: system", system, System, "an mbkit.System")
     if representation is None:
         return system.representation
-    what, words = f"{who}: representation", "an mbkit.Representation"
-    check_kind(what, representation, Representation, words, "for example mbkit.Hybrid()")
+    check_representation(representation, f"{who}: representation")
     return representation
 
 

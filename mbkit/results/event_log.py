@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mbkit.errors import ShapeError
+from mbkit.results.values import names as texts
 
 __all__ = ["FIELDS", "EventLog", "Happening"]
 
@@ -34,10 +35,6 @@ def _read_only(value: npt.ArrayLike) -> Floats:
     array = np.array(value, dtype=np.float64)
     array.setflags(write=False)
     return array
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    return tuple(str(name) for name in value)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -70,7 +67,7 @@ class EventLog:
     """
 
     t: Floats = attrs.field(converter=_read_only)
-    names: tuple[str, ...] = attrs.field(converter=_names)
+    names: tuple[str, ...] = attrs.field(converter=texts)
     q: Floats = attrs.field(converter=_read_only)
     v: Floats = attrs.field(converter=_read_only)
     q_after: Floats = attrs.field(converter=_read_only)

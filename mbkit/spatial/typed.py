@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,8 @@ from mbkit.representations import Representation
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.quantities import Acceleration, Twist, Wrench
 from mbkit.spatial.quantity import check_rows
+
+_Kind = TypeVar("_Kind", Twist, Wrench)
 
 
 def typed_twists(
@@ -47,26 +50,14 @@ def typed_twists(
     >>> typed_twists(np.ones((1, 6)), mb.Hybrid(), ["arm"], np.eye(4)[None])
     (Twist('arm', hybrid, angular=[1.0, 1.0, 1.0], linear=[1.0, 1.0, 1.0]),)
     """
-    check_kind("typed_twists: names", names, Sequence, "names of bodies")
-    rows = check_rows(vectors, len(names), "typed_twists: vectors")
-    _check_poses(poses, len(names), "typed_twists")
-    return tuple(
-        Twist(row, representation, pose=pose, body=name)
-        for row, pose, name in zip(rows, poses, names, strict=True)
-    )
+    return _typed(Twist, "typed_twists", vectors, representation, names, poses)
 
 
 def typed_wrenches(
     vectors: ArrayLike, representation: Representation, names: Sequence[str], poses: FloatArray
 ) -> tuple[Wrench, ...]:
     """Return wrenches as values; arguments as of `typed_twists`."""
-    check_kind("typed_wrenches: names", names, Sequence, "names of bodies")
-    rows = check_rows(vectors, len(names), "typed_wrenches: vectors")
-    _check_poses(poses, len(names), "typed_wrenches")
-    return tuple(
-        Wrench(row, representation, pose=pose, body=name)
-        for row, pose, name in zip(rows, poses, names, strict=True)
-    )
+    return _typed(Wrench, "typed_wrenches", vectors, representation, names, poses)
 
 
 def typed_accelerations(vectors: ArrayLike, twists: Sequence[Twist]) -> tuple[Acceleration, ...]:
@@ -94,8 +85,22 @@ def typed_accelerations(vectors: ArrayLike, twists: Sequence[Twist]) -> tuple[Ac
     return tuple(Acceleration(row, twist) for row, twist in zip(rows, twists, strict=True))
 
 
-def _check_poses(poses: FloatArray, count: int, who: str) -> None:
-    if np.shape(poses) != (count, 4, 4):
+def _typed(
+    kind: type[_Kind],
+    who: str,
+    vectors: ArrayLike,
+    representation: Representation,
+    names: Sequence[str],
+    poses: FloatArray,
+) -> tuple[_Kind, ...]:
+    check_kind(f"{who}: names", names, Sequence, "names of bodies")
+    rows = check_rows(vectors, len(names), f"{who}: vectors")
+    shape = (len(names), 4, 4)
+    if np.shape(poses) != shape:
         raise ShapeError(
-            f"{who}: poses must be an array of shape ({count}, 4, 4), got shape {np.shape(poses)}."
+            f"{who}: poses must be an array of shape {shape}, got shape {np.shape(poses)}."
         )
+    return tuple(
+        kind(row, representation, pose=pose, body=name)
+        for row, pose, name in zip(rows, poses, names, strict=True)
+    )

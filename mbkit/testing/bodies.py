@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from mbkit.errors import InertiaError, MbkitError
+from mbkit.errors import InertiaError
 from mbkit.io import parse_model
 from mbkit.joints import FixedJoint
 from mbkit.model import Body, Mechanism, to_document, to_toml
@@ -16,7 +16,7 @@ from mbkit.model.plain_data import type_name
 from mbkit.parts import check_body as check_definition
 from mbkit.parts.parts import Parts
 from mbkit.spatial import SpatialInertia
-from mbkit.testing.laws import text_of
+from mbkit.testing.laws import refused, text_of
 from mbkit.testing.report import Line, Report
 
 #: By how much numbers of a body are changed, of their size.
@@ -60,9 +60,7 @@ def check_body(body: Body) -> Report:
     except attrs.exceptions.FrozenInstanceError:
         pass
     except Exception as error:
-        known = isinstance(error, MbkitError)
-        remark = str(error) if known else text_of(error)
-        return Report(name, (Line(definition, False, remark=remark),))
+        return refused(name, definition, error)
     return Report(name, (Line(definition, True), *(_line(*each, body) for each in _LAWS)))
 
 

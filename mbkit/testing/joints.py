@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import JointError, MbkitError
 from mbkit.joints import Joint, check_joint_definition
-from mbkit.joints.defaults.differences import derivative
+from mbkit.joints.defaults.differences import derivative, vee
 from mbkit.model import Body, Mechanism
 from mbkit.spatial import SpatialInertia, inverse, pose_from_quaternion
 from mbkit.testing.compiled_joints import compiled_differences
@@ -140,11 +140,6 @@ def _rate(function: Callable[[float], Any], claimed: Any) -> Any:
     return min(rates, key=lambda rate: error_of(claimed, rate))
 
 
-def _vee(M: Any) -> Any:
-    w = 0.5 * np.array([M[2, 1] - M[1, 2], M[0, 2] - M[2, 0], M[1, 0] - M[0, 1]])
-    return np.concatenate([w, M[:3, 3]])
-
-
 # ------------------------------------------------------------------------------------- laws
 
 
@@ -167,7 +162,7 @@ def _subspace(joint: Joint, at: _Sample) -> Found:
 
     def twist(w: Any, e: float) -> Any:
         """Along the step w, as far as it is small: vee(T^-1 (T(e) - T))."""
-        return _vee(back @ np.asarray(joint.pose(joint.retract(at.q, e * w))))
+        return vee(back @ np.asarray(joint.pose(joint.retract(at.q, e * w))))
 
     for k, unit in enumerate(np.eye(joint.num_velocities)):
         w = np.asarray(joint.rates(at.q, unit))
@@ -241,7 +236,7 @@ def _rates(joint: Joint, at: _Sample) -> Found:
 
 
 def _moved(joint: Joint, start: Any, back: Any, x: Any, rate: Any, t: float) -> Any:
-    return _vee(back @ np.asarray(joint.pose(joint.retract(start, x + t * rate))))
+    return vee(back @ np.asarray(joint.pose(joint.retract(start, x + t * rate))))
 
 
 def _stepped(joint: Joint, start: Any, x: Any, rate: Any, t: float) -> Any:

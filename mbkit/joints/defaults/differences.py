@@ -19,6 +19,7 @@ __all__ = [
     "disagreement",
     "extrapolated",
     "wrong_motion",
+    "vee",
 ]
 
 #: First steps that are tried, until the error is below `_ENOUGH`; halved three times each.
@@ -160,7 +161,7 @@ class PoseDifferences:
             back = inverse_of(joint, pose) if np.isfinite(pose).all() else np.full((4, 4), np.nan)
             w = np.asarray(joint.rates(there, step))
             rate = derivative(lambda e: pose_of(joint, joint.retract(there, e * w)), self._side)
-            return _vee(back @ rate)
+            return vee(back @ rate)
 
         units = np.eye(joint.num_velocities)
         S = np.array([twist(q, unit) for unit in units]).reshape(-1, 6).T
@@ -191,7 +192,7 @@ class PoseDifferences:
             return derivative(lambda e: pose_of(joint, joint.retract(q0, x + e * unit)))
 
         rates = [along(unit) for unit in np.eye(len(w))]
-        return solved(np.array([_vee(back @ rate) for rate in rates]).T, S @ w)
+        return solved(np.array([vee(back @ rate) for rate in rates]).T, S @ w)
 
 
 def solved(J: FloatArray, twist: FloatArray) -> FloatArray:
@@ -201,7 +202,7 @@ def solved(J: FloatArray, twist: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.lstsq(J, twist, rcond=None)[0])
 
 
-def _vee(M: Any) -> FloatArray:
+def vee(M: Any) -> FloatArray:
     """Return the twist of a matrix: half of what stands on either side of the diagonal."""
     w = 0.5 * np.array([M[2, 1] - M[1, 2], M[0, 2] - M[2, 0], M[1, 0] - M[0, 1]])
     return np.concatenate([w, M[:3, 3]])
@@ -217,14 +218,14 @@ def wrong_motion(joint: Any, q: FloatArray, w: FloatArray, S: FloatArray, bias: 
         pose = pose_of(joint, there)
         rates = np.asarray(joint.rates(there, step))
         rate, _ = derivative_by(lambda e: pose_of(joint, joint.retract(there, e * rates)), side, h)
-        return _vee(inverse_of(joint, pose) @ rate)
+        return vee(inverse_of(joint, pose) @ rate)
 
     def moved(step: FloatArray) -> Callable[[int, float], Callable[[float], Any]]:
         back = inverse_of(joint, pose_of(joint, q))
         rates = np.asarray(joint.rates(q, step))
 
         def pose(e: float) -> Any:
-            return _vee(back @ pose_of(joint, joint.retract(q, e * rates)))
+            return vee(back @ pose_of(joint, joint.retract(q, e * rates)))
 
         return lambda _side, _h: pose
 

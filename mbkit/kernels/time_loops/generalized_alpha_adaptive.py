@@ -13,10 +13,10 @@ from mbkit.kernels.compile import float64, floats, floats_at, helper, int64, ker
 from mbkit.kernels.explicit_integrators.step_size import (
     LEAST,
     MOST_STEPS,
-    NEAR,
     REJECTIONS,
     first_size,
     is_of_numbers,
+    next_step,
     norm,
     ratio_after,
     ratio_rejected,
@@ -219,14 +219,6 @@ def too_small(status, error, errors, nv):
 
 
 @helper
-def next_step(size, t, end):
-    """A step of that size and where it ends; the last two to `end` are of one size."""
-    rest = end - t
-    h = rest if size * NEAR >= rest else min(size, 0.5 * rest)
-    return h, end if h == rest else t + h
-
-
-@helper
 def try_step(space, step, method, t, h, end):
     """Solve for the end of a step; return a status, and the error."""
     alpha, choice = method
@@ -268,7 +260,7 @@ def accepted_step(space, step, method, t, widest, end):
     rejected = False
     while True:
         size = sizes[SIZE]
-        h, stop = next_step(size, t, end)
+        h, stop = next_step(t, size, end)
         status, error = try_step(space, step, method, t, h, stop)
         if error <= 1.0:
             if stop >= end:

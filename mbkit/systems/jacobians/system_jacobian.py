@@ -11,11 +11,12 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ShapeError, UsageError, check_kind, suggestion
+from mbkit.errors import ShapeError, UsageError, suggestion
 from mbkit.lie import SE3
 from mbkit.lie.arrays import as_floats
 from mbkit.representations import Representation
 from mbkit.representations.arguments import transposed
+from mbkit.representations.conversions import check_representation
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.jacobians.jacobian_factors import (
     Recursions,
@@ -361,8 +362,7 @@ def system_jacobian(
 ) -> SystemJacobian:
     """See `System.system_jacobian`."""
     chosen = system.representation if representation is None else representation
-    what, words = "system_jacobian: representation", "an mbkit.Representation"
-    check_kind(what, chosen, Representation, words, "for example mbkit.Hybrid()")
+    check_representation(chosen, "system_jacobian: representation")
     q = system.checked("q", q)
     C = system.poses(q)
     maps = chosen.twist_map(C[1:]), chosen.inverse_twist_map(C[1:])

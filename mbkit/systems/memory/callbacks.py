@@ -17,6 +17,13 @@ class Slot(Protocol):
     memory: Any
 
 
+def read_only(view: Any) -> Any:
+    """Return a view of the same numbers through which nobody can write."""
+    view = view.view()
+    view.flags.writeable = False
+    return view
+
+
 # Slots by address. A slot is entered when its workspace is made and leaves with it.
 _slots: dict[int, Any] = {}
 

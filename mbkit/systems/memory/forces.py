@@ -13,7 +13,7 @@ from mbkit.errors import DuplicateNameError, ForceError
 from mbkit.forces import Force, ForceKernels, check_force_definition, check_force_names
 from mbkit.kernels import layout
 from mbkit.representations import Hybrid
-from mbkit.systems.memory.callbacks import callback_address
+from mbkit.systems.memory.callbacks import callback_address, read_only
 
 
 @attrs.frozen(eq=False)
@@ -285,7 +285,7 @@ class PythonForceSlot:
         head[layout.OWN_POWER] = _power(force)
         parts = np.split(self.memory[start:], np.cumsum([nq, nv, 16 * nb, 6 * nb]))
         parts[2].reshape(nb, 4, 4)[:, 3, 3] = 1.0
-        q, v, poses, twists = (_read_only(part) for part in parts[:4])
+        q, v, poses, twists = (read_only(part) for part in parts[:4])
         out = parts[4][: 6 * nb if on_bodies else nv]
         self._answer = parts[4]
         self.is_converted = number is None and nb > 0
@@ -347,9 +347,3 @@ def _power(force: Force) -> int:
         return 2
     word = force.power or ("conservative" if _has_potential(force) else "supplied")
     return {"dissipated": 0, "supplied": 1, "conservative": -1}[word]
-
-
-def _read_only(view: Any) -> Any:
-    view = view.view()
-    view.flags.writeable = False
-    return view

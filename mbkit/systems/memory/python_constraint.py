@@ -11,7 +11,7 @@ from mbkit.constraints.derivatives import ConstraintDerivatives
 from mbkit.errors import ShapeError
 from mbkit.kernels.constraints import layout
 from mbkit.solvers import DenseSolver
-from mbkit.systems.memory.callbacks import callback_address
+from mbkit.systems.memory.callbacks import callback_address, read_only
 
 
 class PythonConstraintSlot:
@@ -31,7 +31,7 @@ class PythonConstraintSlot:
         self.memory[layout.OWN_EVALUATE] = callback_address("evaluate")
         parts = np.split(self.memory[start:], np.cumsum(sizes)[:-1])
         parts[2].reshape(nb, 4, 4)[:, 3, 3] = 1.0
-        q, v, poses, twists = (_read_only(part) for part in parts[:4])
+        q, v, poses, twists = (read_only(part) for part in parts[:4])
         self._arguments = q, v, poses.reshape(nb, 4, 4), twists.reshape(nb, 6)
         self._said = parts[4]
         self._derivatives = derivatives
@@ -41,12 +41,6 @@ class PythonConstraintSlot:
         """Write residual, rate, bias, wrenches and coefficients."""
         time = self.memory.item(self._time)
         self._said[:] = self._derivatives.numbers(time, *self._arguments)
-
-
-def _read_only(view: Any) -> Any:
-    view = view.view()
-    view.flags.writeable = False
-    return view
 
 
 class PythonSolverSlot:

@@ -13,7 +13,7 @@ from mbkit.joints.defaults.derivatives import derivatives_of
 from mbkit.joints.defaults.own_methods import defines
 from mbkit.joints.defaults.poses import pose_of
 from mbkit.kernels import layout
-from mbkit.systems.memory.callbacks import callback_address
+from mbkit.systems.memory.callbacks import callback_address, read_only
 
 __all__ = ["PythonJointSlot", "python_parameters"]
 
@@ -61,12 +61,12 @@ class PythonJointSlot:
         first = self.memory[layout.SLOT_FIRST :]
         second = first[width:]
         results = second[width:]
-        self.q = _read_only(first[:nq])
-        self.v = _read_only(second[:nv])
-        self.x = _read_only(first[:ndx])
-        self.q1 = _read_only(second[:nq])
-        self.dx = _read_only(second[:ndx])
-        self._target = _read_only(first[:12])
+        self.q = read_only(first[:nq])
+        self.v = read_only(second[:nv])
+        self.x = read_only(first[:ndx])
+        self.q1 = read_only(second[:nq])
+        self.dx = read_only(second[:ndx])
+        self._target = read_only(first[:12])
         self._R = results[: layout.SLOT_P].reshape(3, 3)
         self._p = results[layout.SLOT_P : layout.SLOT_BIAS]
         self._bias = results[layout.SLOT_BIAS : layout.SLOT_S]
@@ -148,12 +148,6 @@ class PythonJointSlot:
             self.joint,
             "configuration_from_pose",
         )
-
-
-def _read_only(view: Any) -> Any:
-    view = view.view()
-    view.flags.writeable = False
-    return view
 
 
 def _assign(target: Any, value: Any, joint: Joint, method: str) -> None:
