@@ -12,7 +12,7 @@ from mbkit.differentiation.rules import differentiate
 from mbkit.differentiation.tape import Traced
 from mbkit.errors import UsageError
 from mbkit.representations import Representation
-from mbkit.systems.kinematics import checked_choice
+from mbkit.systems.body_motion import checked_form
 from mbkit.tracing.branches import substituted
 from mbkit.tracing.least_squares import least_squares
 from mbkit.tracing.trace import Trace
@@ -20,8 +20,7 @@ from mbkit.tracing.trace import Trace
 
 def own_kernel(trace: Trace, name: str, representation: Representation | None = None) -> Any:
     """Return the kernel of a representation, by default of that of the system."""
-    chosen = checked_choice(trace.system, representation) or trace.system.representation
-    return chosen.kernel(name)
+    return checked_form(trace.system, representation).kernel(name)
 
 
 def applied_forces(trace: Trace) -> Any:

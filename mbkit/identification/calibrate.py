@@ -18,7 +18,13 @@ from mbkit.errors import (
     listed,
     suggestion,
 )
-from mbkit.identification.measured import check_mapping, check_ordinary, names_given, noise_of
+from mbkit.identification.measured import (
+    check_mapping,
+    check_ordinary,
+    names_given,
+    noise_of,
+    numbers_of,
+)
 from mbkit.identification.results import Identification, Linear, estimated_noise, minimised
 from mbkit.lie import SE3, SO3
 from mbkit.lie.se3 import require_poses
@@ -151,11 +157,7 @@ class _View(NamedTuple):
 
     @classmethod
     def of(cls, body: str, frame: Any, measured: Any, samples: int) -> Self:
-        try:
-            array = np.asarray(measured)
-            given = array.astype(np.float64) if array.dtype.kind in "fiu" else np.zeros(0)
-        except Exception:  # whatever its own __array__ raises
-            given = np.zeros(0)
+        given = numbers_of(measured)
         if given.shape not in ((samples, 4, 4), (samples, 3)):
             raise ShapeError(
                 f"{_WHO}: poses of body '{body}' must have shape ({samples}, 4, 4), or "

@@ -199,15 +199,20 @@ def names_given(who: str, parameters: Any) -> list[str]:
     )
 
 
+def numbers_of(given: Any) -> FloatArray:
+    """Return numbers as an array; what is none is empty, for the check that follows."""
+    try:
+        array = np.asarray(given)
+        return array.astype(np.float64) if array.dtype.kind in "fiu" else np.zeros(0)
+    except Exception:  # whatever its own __array__ raises
+        return np.zeros(0)
+
+
 def noise_of(who: str, noise: Any, shapes: Iterable[tuple[int, ...]], words: str) -> Any:
     """Return standard deviations as an array, one of the shapes; None if they are to be found."""
     if noise is None:
         return None
-    try:
-        given = np.asarray(noise)
-        found = given.astype(np.float64) if given.dtype.kind in "fiu" else np.zeros(0)
-    except Exception:  # whatever its own __array__ raises
-        found = np.zeros(0)
+    found = numbers_of(noise)
     good = (found > 1.0 / LARGEST) & (found < LARGEST)
     if found.shape not in tuple(shapes) or not good.all():
         raise UsageError(f"{who}: noise must be {words}, positive numbers; got {noise!r}.")

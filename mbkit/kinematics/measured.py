@@ -10,19 +10,15 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError, check_kind
 from mbkit.representations import BodyFixed, Representation, convert_jerk
-from mbkit.representations.conversions import check_representation
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems import System
-from mbkit.systems.body_motion import placed_on
+from mbkit.systems.body_motion import checked_form, placed_on
 
 
 def chosen(system: System, representation: Representation | None, who: str) -> Representation:
-    """Return a representation, the system's if None; UsageError in the name of `who` if none."""
+    """Return a representation, the system's if None; UsageError if it, or the system, is none."""
     check_kind(f"{who}: system", system, System, "an mbkit.System")
-    if representation is None:
-        return system.representation
-    check_representation(representation, f"{who}: representation")
-    return representation
+    return checked_form(system, representation)
 
 
 def measured_rows(system: System, values: ArrayLike, who: str, what: str) -> FloatArray:

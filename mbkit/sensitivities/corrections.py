@@ -12,7 +12,7 @@ of changes of E1, R1, g, E2 and R2 by those of dq and dv.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, final
 
 import attrs
@@ -212,7 +212,6 @@ class Corrections:
     def _by_rows(self, name: str) -> Floats:
         """Return the changes of R1, g and R2 by a parameter, (3, N, m, k)."""
         first, system, (q, v) = self.first, self.first.system, self.end
-        start, moves = moves_of(system, name)
 
         def rows(other: System) -> Floats:
             at_first = (other.constraint_jacobian(first.q, first.t) @ first.vdot[..., None])[..., 0]
@@ -220,11 +219,7 @@ class Corrections:
             residual = by_row(other, other.constraint_residual(q, first.t))
             return np.stack([at_first, residual, other.constraint_velocity(q, v, first.t)])
 
-        rates = [
-            best_rate(lambda e, k=k: rows(changed_by(system, name, k, e)), start)  # type: ignore[misc]
-            for k in range(len(moves))
-        ]
-        return np.stack(rates, axis=-1)
+        return _rates_by(system, name, rows)
 
     def _by_places(self, names: Sequence[str]) -> Mapping[str, list[Floats]]:
         """Return the changes by places of joints, along free joints there, as of `_terms`.
@@ -322,15 +317,20 @@ def efforts_by_parameter(point: Point, name: str) -> Floats:
         Y = with_change - at_rest
         Y = Y.reshape((*Y.shape[:-1], -1, 10))
         return inertial_changes(system, Y, {name: field})[name]
-    start, moves = moves_of(system, name)
 
     def efforts(other: System) -> Floats:
         found = other.mass_matrix(point.q) @ point.vdot[..., None]
         A = other.constraint_jacobian(point.q, point.t)
         return (found - _T(A) @ point.multipliers[..., None])[..., 0]
 
+    return _rates_by(system, name, efforts)
+
+
+def _rates_by(system: System, name: str, function: Callable[[System], Floats]) -> Floats:
+    """Return how a function of the system changes with a parameter, along the last axis."""
+    start, moves = moves_of(system, name)
     rates = [
-        best_rate(lambda e, k=k: efforts(changed_by(system, name, k, e)), start)  # type: ignore[misc]
+        best_rate(lambda e, k=k: function(changed_by(system, name, k, e)), start)  # type: ignore[misc]
         for k in range(len(moves))
     ]
     return np.stack(rates, axis=-1)

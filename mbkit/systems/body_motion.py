@@ -214,11 +214,7 @@ def jacobian(
     J = columns_of(place.row)
     base = None if place.base == 0 else columns_of(place.base)
     found = jacobian_at(place, chosen, system.poses(q, on_error=on_error), J, base)
-    if out is None:
-        return found
-    result = system.evaluator.arguments.output("jacobian", found.shape[:-2], out)
-    result[...] = found
-    return np.asarray(result)
+    return system.evaluator.arguments.written("jacobian", found, out)
 
 
 def twist_at(place: Place, form: Representation, C: Floats, V: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, RedundantConstraintsWarning
+from mbkit.errors import ConstraintError, RedundantConstraintsWarning, listed
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import (
     broadcast,
@@ -180,11 +180,10 @@ def warn_of_redundant(system: System, q: ArrayLike, kept: Floats) -> None:
         return
     system.evaluator.warned.add(key)
     labels = system.constraint_names
-    names = ", ".join(f"'{labels[row]}'" for row in lost[:12])
-    more = f" and {len(lost) - 12} more" if len(lost) > 12 else ""
+    names = listed(labels[row] for row in lost)
     one = np.asarray(q, dtype=np.float64).reshape(-1, system.nq)[0]
     warnings.warn(
-        f"System '{system.name}' has {len(lost)} redundant constraints: {names}{more}. "
+        f"System '{system.name}' has {len(lost)} redundant constraints: {names}. "
         f"{system._usual_redundancy(one, len(lost))}Motion and what is unique among the reactions "
         f"do not depend on it; multipliers are those of least norm. See System.diagnose.",
         RedundantConstraintsWarning,

@@ -57,7 +57,7 @@ def inverse_dynamics(
         return needed
     f = system.generalized_forces(q, v, t, on_error=on_error)
     common_axes({"t": f.shape[:-1], "q, v, vdot and wrenches": needed.shape[:-1]})
-    return _written(system, "tau", needed - f, out)
+    return system.evaluator.arguments.written("tau", needed - f, out)
 
 
 def forward_dynamics(
@@ -78,19 +78,11 @@ def forward_dynamics(
     if system.motions or timed:
         tell_of_missing_time(system, q, t)
         vdot = _timed_acceleration(system, q, v, tau, wrenches, t=t, on_error=on_error)
-        return _written(system, "vdot", vdot, out)
+        return system.evaluator.arguments.written("vdot", vdot, out)
     tau = applied(system, q, v, tau, t, on_error)
     return computed(
         system, system.equations, q, v, tau, wrenches=wrenches, out=out, on_error=on_error
     )
-
-
-def _written(system: System, name: str, found: Floats, out: Floats | None) -> Floats:
-    """Return a result, in the array that is given for it."""
-    if out is None:
-        return found
-    system.evaluator.arguments.output(name, found.shape[:-1], out)[...] = found
-    return out
 
 
 def _timed_acceleration(

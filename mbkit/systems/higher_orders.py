@@ -15,7 +15,7 @@ from mbkit.joints.defaults.series import subspace_series
 from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed, Representation, Spatial
 from mbkit.representations.arguments import check_broadcast
-from mbkit.systems.body_motion import placed_on
+from mbkit.systems.body_motion import checked_form, placed_on
 from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 from mbkit.systems.calls.evaluations import (
     BODY_DERIVATIVES,
@@ -27,7 +27,6 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.forces import force_rate
 from mbkit.systems.jacobians.frame_rates import along_map, rates_at_frame
-from mbkit.systems.kinematics import checked_choice
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -62,13 +61,11 @@ def jerks(
 ) -> Floats:
     """See `System.jerks`."""
     rates = v, vdot, vddot
-    form = _form(system, representation)
+    form = checked_form(system, representation)
     code = form.kernel_number
     if code is None:
         found = _converted(system, form, q, _stacked(system, rates), on_error)[-1]
-        result = system.evaluator.arguments.output("twists", found.shape[:-2], out)
-        result[...] = found
-        return np.asarray(result)
+        return system.evaluator.arguments.written("twists", found, out)
     if representation is None and _are_vectors(system, rates):
         return system._jerks(q, None, np.concatenate(rates), out, on_error)
     plan = system.arrays.joint_pieces.plan(code, 3)
@@ -105,7 +102,7 @@ def body_derivatives(
 ) -> Floats:
     """See `System.body_derivatives`."""
     rows = _rates(system, rates)
-    form = _form(system, representation)
+    form = checked_form(system, representation)
     code = form.kernel_number
     if code is None:
         return np.stack(_converted(system, form, q, rows, on_error), axis=-3)
@@ -251,7 +248,7 @@ def jacobian_series(
     That is the row of a body, and the pose of a frame on it as `placed_on` returns them.
     """
     row, S = place
-    form = _form(system, representation)
+    form = checked_form(system, representation)
     if form.kernel_number is None and S is None:
         S = np.eye(4)
     own = form if S is None or isinstance(form, Spatial) else _BODY
@@ -279,22 +276,13 @@ def _jacobian_rate(
 ) -> Floats:
     """Return the k-th rate for rates (..., k, nv) at a place as for `jacobian_series`."""
     index, S = place
-    code = _form(system, representation).kernel_number
+    code = checked_form(system, representation).kernel_number
     if S is not None or code is None:
         found = jacobian_series(system, place, q, rates, representation, on_error)[-1]
-        if out is None:
-            return found
-        result = system.evaluator.arguments.output("jacobian", found.shape[:-2], out)
-        result[...] = found
-        return np.asarray(result)
+        return system.evaluator.arguments.written("jacobian", found, out)
     count = rates.shape[-2] + 1
     plan = system.arrays.joint_pieces.plan(code, count, index)
     return _compute(system, JACOBIAN_RATE, q, rates, count, plan, out=out, on_error=on_error)
-
-
-def _form(system: System, representation: Representation | None) -> Representation:
-    """Return the chosen representation, by default the system's; UsageError if it is none."""
-    return checked_choice(system, representation) or system.representation
 
 
 def _converted(

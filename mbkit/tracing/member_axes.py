@@ -143,6 +143,15 @@ def _write_anew(trace: Trace, k: int, chain: list[Any], owner: str) -> None:
         each[:_SCREW] = screw
 
 
+def _row_of(memory: Any, joint: Any, member: Any) -> Any:
+    """Return the row of a member, and all behind it, in the memory of a composite joint."""
+    from mbkit.kernels.joints import composite
+
+    # a member that holds its bodies where they are has no row
+    names = [each.name for each in joint.members if each.num_velocities]
+    return memory[composite.FIRST_MEMBER + composite.MEMBER_SIZE * names.index(member.name) :]
+
+
 def _memory_of(memory: Any, chain: list[Any]) -> tuple[Any, bool]:
     """Return the screws, or all numbers, of a member, and whether they are in the joint's frame."""
     from mbkit.kernels.joints import composite
@@ -152,9 +161,7 @@ def _memory_of(memory: Any, chain: list[Any]) -> tuple[Any, bool]:
         own = memory[: len(joint.parameters())]
         first, place = len(own) - _SCREW * _count_screws(joint), _place(chain, _count_screws)
         return own[first + _SCREW * place.start : first + _SCREW * place.stop], True
-    names = [each.name for each in joint.members if each.num_velocities]
-    entry = memory[composite.FIRST_MEMBER + composite.MEMBER_SIZE * names.index(member.name) :]
-    own = memory[int(entry[composite.PARAMETERS]) :]
+    own = memory[int(_row_of(memory, joint, member)[composite.PARAMETERS]) :]
     if len(chain) > 2:
         return _memory_of(own, chain[1:])
     if isinstance(member, HelicalPlanarJoint):
@@ -199,9 +206,7 @@ def _turn_in_memory(memory: Any, chain: list[Any], Q: Any) -> None:
             X[1:4], X[4:7] = R @ e, R @ X[4:7]
             X[7:10] = R @ X[7:10] + (np.cross(Q[:3, 3], X[1:4]) if X[0] != 0.0 else 0.0)
         return
-    # a member that holds its bodies where they are has no row
-    names = [each.name for each in joint.members if each.num_velocities]
-    entry = memory[composite.FIRST_MEMBER + composite.MEMBER_SIZE * names.index(member.name) :]
+    entry = _row_of(memory, joint, member)
     if len(chain) > 2:
         _turn_in_memory(memory[int(entry[composite.PARAMETERS]) :], chain[1:], Q)
         return

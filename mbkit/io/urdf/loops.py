@@ -13,14 +13,14 @@ import numpy as np
 
 from mbkit.errors import check_name, suggestion
 from mbkit.io.urdf.document import UrdfJoint, UrdfLink, UrdfLoop
-from mbkit.io.urdf.origin import rotation_of
+from mbkit.io.urdf.origin import pose_in
 from mbkit.io.xml.angles import rpy_from_rotation
 from mbkit.io.xml.faults import Reading
 from mbkit.io.xml.quoting import numbers_text, quoteattr
 from mbkit.io.xml.values import Part
 from mbkit.joints import FixedJoint, Joint, PrismaticJoint, RevoluteJoint, SphericalJoint
 from mbkit.model import Connection
-from mbkit.spatial import FloatArray, translation
+from mbkit.spatial import translation
 
 _KINDS: dict[str, Callable[..., Joint]] = {
     "spherical": SphericalJoint,
@@ -79,7 +79,7 @@ def _loop_joint(part: Part) -> UrdfLoop | None:
     if len(ends) != 2:
         part.fault(f"must have <link1> and <link2>, got {len(ends)} of them.")
     links = [end.text("link") or "" for end in ends]
-    poses = [_pose(end) for end in ends]
+    poses = [pose_in(end) for end in ends]
     axis = part.child("axis")
     direction = np.array((1.0, 0.0, 0.0))
     if axis is not None:
@@ -94,14 +94,6 @@ def _loop_joint(part: Part) -> UrdfLoop | None:
     if joint is None:
         return None
     return UrdfLoop(name, kind, joint, (links[0], links[1]), poses[0], poses[1], part.line)
-
-
-def _pose(end: Part) -> FloatArray:
-    C = np.eye(4)
-    C[:3, 3] = end.numbers("xyz", 3, np.zeros(3))
-    C[:3, :3] = rotation_of(end)
-    end.done()
-    return C
 
 
 def _ball(part: Part) -> UrdfLoop | None:

@@ -11,12 +11,16 @@ from mbkit.spatial import FloatArray
 
 def pose_of(part: Part) -> FloatArray:
     """Return the pose (4, 4) of the child <origin>, the identity where there is none."""
-    C = np.eye(4)
     origin = part.child("origin")
-    if origin is not None:
-        C[:3, 3] = origin.numbers("xyz", 3, np.zeros(3))
-        C[:3, :3] = rotation_of(origin)
-        origin.done()
+    return np.eye(4) if origin is None else pose_in(origin)
+
+
+def pose_in(origin: Part) -> FloatArray:
+    """Return the pose (4, 4) of an <origin> and its like."""
+    C = np.eye(4)
+    C[:3, 3] = origin.numbers("xyz", 3, np.zeros(3))
+    C[:3, :3] = rotation_of(origin)
+    origin.done()
     return C
 
 

@@ -230,6 +230,14 @@ class Arguments:
             )
         return out
 
+    def written(self, name: str, found: Floats, out: Any) -> Floats:
+        """Return a result in the array that is given for it, if there is one; see `output`."""
+        if out is None:
+            return found
+        leading = found.shape[: found.ndim - len(self.shape(name))]
+        self.output(name, leading, out)[...] = found
+        return np.asarray(out)
+
 
 def common_axes(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Return the broadcast of batch axes, by argument; ShapeError if they do not fit."""

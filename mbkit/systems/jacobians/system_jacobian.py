@@ -16,8 +16,8 @@ from mbkit.lie import SE3
 from mbkit.lie.arrays import as_floats
 from mbkit.representations import Representation
 from mbkit.representations.arguments import transposed
-from mbkit.representations.conversions import check_representation
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.body_motion import checked_form
 from mbkit.systems.jacobians.jacobian_factors import (
     Recursions,
     between,
@@ -361,8 +361,7 @@ def system_jacobian(
     screws: str | None = None,
 ) -> SystemJacobian:
     """See `System.system_jacobian`."""
-    chosen = system.representation if representation is None else representation
-    check_representation(chosen, "system_jacobian: representation")
+    chosen = checked_form(system, representation)
     q = system.checked("q", q)
     C = system.poses(q)
     maps = chosen.twist_map(C[1:]), chosen.inverse_twist_map(C[1:])

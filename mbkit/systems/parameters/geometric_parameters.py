@@ -24,9 +24,8 @@ from mbkit.errors import UsageError, check_choice
 from mbkit.lie import SE3
 from mbkit.memory import check_memory
 from mbkit.representations import Hybrid, Representation
-from mbkit.systems.body_motion import between, placed_on
+from mbkit.systems.body_motion import between, checked_form, placed_on
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.kinematics import checked_choice
 from mbkit.systems.parameters.base_parameters import BaseParameters, base_of, triangle
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def geometric_regressor(
             f"System '{system.name}': geometric_regressor takes one frame (4, 4) on '{body}', got "
             f"shape {placed.shape}; ask for each by itself."
         )
-    chosen = checked_choice(system, representation) or system.representation
+    chosen = checked_form(system, representation)
     poses = system.poses(q, on_error=on_error)
     check_memory(
         float(np.prod(poses.shape[:-3])) * 6.0 * 12.0 * (3.0 * len(joints)),
