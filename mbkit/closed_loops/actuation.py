@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ConstraintError, UsageError, check_kind, listed
-from mbkit.number_checks import positive_number
+from mbkit.given_values import positive_number
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import entries_of, names_of
 

@@ -12,7 +12,7 @@ from mbkit.closed_loops.close_loops import checked_start, random_around
 from mbkit.closed_loops.closing import close
 from mbkit.closed_loops.loop_equations import Loops, checked_fixed
 from mbkit.errors import UsageError
-from mbkit.number_checks import positive_number
+from mbkit.given_values import positive_number
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import turning_positions
 from mbkit.systems.memory.body_tree import Integers

@@ -14,7 +14,7 @@ from mbkit.closed_loops.consistent_velocity import velocity_near
 from mbkit.closed_loops.loop_equations import Loops, checked_fixed
 from mbkit.closed_loops.over_constrained import why_loops_stay_open
 from mbkit.errors import ConstraintError, NotFiniteError, listed
-from mbkit.number_checks import positive_number
+from mbkit.given_values import positive_number
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from mbkit.coordinates.force_joints import unnamed_joints
 from mbkit.coordinates.free_bodies import FreeBodies
 from mbkit.coordinates.relative import RelativeCoordinates
 from mbkit.coordinates.rigid_groups import spanning_steps
-from mbkit.errors import NameUnknownError, UsageError, several, suggestion
+from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.given_values import as_list, as_number, positive_number
 from mbkit.joints import AbsoluteJoint, ScrewCoordinates, UnitQuaternion
 from mbkit.joints.absolute.absolute_joint import check_local, check_orientation, check_trivialised
 from mbkit.joints.absolute.local_coordinates import LocalCoordinates
 from mbkit.joints.absolute.orientations import Orientation
 from mbkit.model.graph import graph_of, why_held
-from mbkit.number_checks import as_number, positive_number
 from mbkit.parts.parts import Parts
 from mbkit.representations import Representation
 from mbkit.systems import System
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 
 def _names(joints: object) -> tuple[str, ...]:
-    given: object = (joints,) if isinstance(joints, str) else joints
-    names = tuple(given) if several(given) else (given,)
+    names = as_list(joints)
     if not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"AbsoluteCoordinates: joints must be names of joints, got {joints!r}; for example "

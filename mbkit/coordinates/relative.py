@@ -12,8 +12,8 @@ from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.coordinates.cut_bodies import all_cuts, check_cuts
 from mbkit.coordinates.division import CutBodies
 from mbkit.coordinates.spanning_trees import spanning_tree
-from mbkit.errors import UsageError, several
-from mbkit.number_checks import as_number, positive_number
+from mbkit.errors import UsageError
+from mbkit.given_values import as_list, as_number, positive_number
 from mbkit.parts.parts import Parts
 from mbkit.representations import BodyFixed, Representation
 from mbkit.representations.conversions import check_representation
@@ -27,14 +27,13 @@ if TYPE_CHECKING:
 def _names(loop_joints: Iterable[str] | None) -> tuple[str, ...] | None:
     if loop_joints is None:
         return None
-    given: object = (loop_joints,) if isinstance(loop_joints, str) else loop_joints
-    names: tuple[Any, ...] = tuple(given) if several(given) else (given,)
-    if not (several(given) and all(isinstance(name, str) for name in names)):
+    names = as_list(loop_joints)
+    if not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"RelativeCoordinates: loop_joints must be names of joints, got {loop_joints!r}; for "
             "example ['hinge']."
         )
-    return names
+    return tuple(names)
 
 
 @final

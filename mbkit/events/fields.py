@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from mbkit.errors import UsageError
-from mbkit.number_checks import as_number
+from mbkit.given_values import as_number
 
 
 def finite(

@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.given_values import as_number
 from mbkit.integrators.checks import (
     as_array,
     check_choice,
@@ -27,7 +28,6 @@ from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import Record, StepMemory
 from mbkit.integrators.tableaus import DORMAND_PRINCE5
 from mbkit.kernels.implicit_integrators.layout import FORMULA, STARTING
-from mbkit.number_checks import as_number
 
 #: With more steps the formulas are not stable, in vector spaces either.
 MOST_STEPS = 6

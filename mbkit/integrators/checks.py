@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.errors import IntegratorError, ShapeError, UsageError
 from mbkit.errors import check_choice as _check_word
-from mbkit.number_checks import positive_number
+from mbkit.given_values import positive_number
 
 if TYPE_CHECKING:
     from mbkit.integrators.integrator import Problem, Rows

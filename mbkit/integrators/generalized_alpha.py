@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.given_values import as_number
 from mbkit.integrators.charts import angular_entries
 from mbkit.integrators.checks import (
     check_choice,
@@ -25,7 +26,6 @@ from mbkit.integrators.implicit_in_lanes import ImplicitStepInLanes
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import Record, StepMemory
 from mbkit.kernels.implicit_integrators.layout import ALPHA
-from mbkit.number_checks import as_number
 
 __all__ = ["AlphaCoefficients", "GeneralizedAlpha"]
 

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError, check_kind
+from mbkit.given_values import as_number, positive_number
 from mbkit.integrators.charts import angular_entries
 from mbkit.integrators.checks import (
     has_tolerance,
@@ -22,7 +23,6 @@ from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import Record
 from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
-from mbkit.number_checks import as_number, positive_number
 
 if TYPE_CHECKING:
     from mbkit.integrators.compiled import StepInLanes

@@ -6,9 +6,9 @@ from typing import final
 
 import attrs
 
+from mbkit.given_values import as_number
 from mbkit.joints.bases.axes import PITCH
 from mbkit.joints.bases.axis_motion import AxisMotion
-from mbkit.number_checks import as_number
 
 
 @final

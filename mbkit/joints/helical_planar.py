@@ -8,11 +8,11 @@ from typing import final
 import attrs
 import numpy as np
 
+from mbkit.given_values import as_number
 from mbkit.joints.bases.axes import PITCH
 from mbkit.joints.bases.planar_motion import PlanarMotion
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.planar_group import PlanarGroup
-from mbkit.number_checks import as_number
 from mbkit.spatial.arrays import FloatArray
 
 

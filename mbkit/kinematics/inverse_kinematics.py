@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.closed_loops.closing import Closing
 from mbkit.errors import NotFiniteError, UsageError, check_kind, several
+from mbkit.given_values import positive_number
 from mbkit.kinematics.descent import REACHED, SPENT, Descent, descend, linearised
 from mbkit.kinematics.found_configuration import InverseKinematics
 from mbkit.kinematics.freedom import Freedom, checked_freedom
@@ -19,7 +20,6 @@ from mbkit.kinematics.preference import checked_preference, follow
 from mbkit.kinematics.reasons import limits_against, open_start, reason
 from mbkit.kinematics.singular_directions import rank_of, singular_directions
 from mbkit.kinematics.targets import PoseTarget, Targets, checked_targets
-from mbkit.number_checks import positive_number
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import time_of

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.closed_loops.loop_equations import check_closed
 from mbkit.errors import UsageError, check_kind, suggestion
+from mbkit.given_values import positive_number
 from mbkit.kinematics.allowed_rates import allowed_motions
 from mbkit.kinematics.freedom import free_velocities
 from mbkit.kinematics.measured import body_fixed_jacobian
@@ -22,7 +23,6 @@ from mbkit.kinematics.singular_directions import (
 )
 from mbkit.kinematics.targets import ROWS
 from mbkit.lie import SE3
-from mbkit.number_checks import positive_number
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.spatial.frames import inverse
 from mbkit.systems import System

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.given_values import as_number
 from mbkit.kinematics.targets import ROWS
-from mbkit.number_checks import as_number
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import singular_values
 

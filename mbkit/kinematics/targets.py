@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError, suggestion
+from mbkit.given_values import as_number, positive_number
 from mbkit.kinematics.measured import body_fixed_jacobian
 from mbkit.lie import SE3, SO3
-from mbkit.number_checks import as_number, positive_number
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 from mbkit.spatial.frames import check_pose, inverse
 from mbkit.systems.body_motion import placed_on

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import GeometryError, UsageError, check_choice
+from mbkit.given_values import as_number
 from mbkit.joints import Joint, PrismaticJoint, RevoluteJoint
-from mbkit.number_checks import as_number
 from mbkit.parts.body import Body
 from mbkit.parts.joint_data import JointLimits
 from mbkit.spatial import FloatArray, SpatialInertia, inverse

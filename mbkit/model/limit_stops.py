@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from mbkit.errors import NameUnknownError, UsageError, several, suggestion
+from mbkit.errors import NameUnknownError, UsageError, suggestion
 from mbkit.forces import LimitStop
-from mbkit.number_checks import positive_number
+from mbkit.given_values import as_list, positive_number
 from mbkit.parts.parts import Parts
 from mbkit.spatial.arrays import FloatArray
 
@@ -82,8 +82,8 @@ def _limits(parts: Parts, joints: Iterable[str] | None) -> dict[str, tuple[float
 
 
 def _named(known: Mapping[str, Connection], joints: Any) -> list[str]:
-    names = [joints] if isinstance(joints, str) else joints
-    if not (several(names) and all(isinstance(name, str) for name in names)):
+    names = as_list(joints)
+    if not all(isinstance(name, str) for name in names):
         raise UsageError(f"add_limit_stops: joints must be names of joints, got {joints!r}.")
     for name in names:
         if name not in known:

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import MbkitError, UsageError
-from mbkit.number_checks import as_number
+from mbkit.given_values import as_number
 from mbkit.parts.body import Body
 from mbkit.shapes import BoxShape, CylinderShape, MeshShape, Shape, SphereShape
 from mbkit.spatial import SpatialInertia

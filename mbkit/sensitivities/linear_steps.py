@@ -26,7 +26,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from mbkit.errors import NameUnknownError, UsageError, several, suggestion
+from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.given_values import as_list
 from mbkit.integrators.integrator import Rows
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
@@ -272,7 +273,7 @@ def shape_of_input(system: System, name: str) -> tuple[int, ...]:
 
 def checked_inputs(system: System, by: Any) -> dict[str, tuple[int, ...]]:
     """Return the axes of inputs by name; errors say which inputs there are."""
-    names = [by] if isinstance(by, str) else list(by) if several(by) else [by]
+    names = as_list(by)
     for name in names:
         if not (isinstance(name, str) and (name in STATE_INPUTS or name in system.parameters)):
             raise NameUnknownError(

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import GeometryError
-from mbkit.number_checks import as_number
+from mbkit.given_values import as_number
 from mbkit.shapes import triangles
 from mbkit.shapes.shape import Shape
 from mbkit.shapes.triangles import Triangles

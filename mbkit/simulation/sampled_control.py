@@ -13,9 +13,9 @@ import attrs
 import numpy as np
 
 from mbkit.errors import NotFiniteError, ShapeError, UsageError
+from mbkit.given_values import as_number
 from mbkit.integrators.integrator import Problem
 from mbkit.lie.arrays import as_floats
-from mbkit.number_checks import as_number
 from mbkit.simulation.held_efforts import EffortsInSteps, Held, Stretch
 from mbkit.simulation.python_force import check_takes_states
 from mbkit.simulation.step_sizes import INTERVALS

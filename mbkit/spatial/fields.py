@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import GeometryError, MbkitError
-from mbkit.number_checks import as_number
+from mbkit.given_values import as_number
 from mbkit.spatial.arrays import (
     EQUAL,
     ORIGIN,

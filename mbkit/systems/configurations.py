@@ -18,9 +18,9 @@ from mbkit.errors import (
     no_coordinates,
     suggestion,
 )
+from mbkit.given_values import as_number
 from mbkit.joints import Joint
 from mbkit.lie import SE3
-from mbkit.number_checks import as_number
 from mbkit.representations import BodyFixed
 from mbkit.representations.arguments import times
 from mbkit.systems.calls.arguments import Floats, common_axes

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, UsageError, listed, several
+from mbkit.errors import ConstraintError, UsageError, listed
+from mbkit.given_values import as_list
 from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
 from mbkit.systems.calls.entries import (
@@ -170,8 +171,8 @@ def check_unique(
 
 def _mask(system: System, prescribed: Sequence[str]) -> Floats:
     """Return 1.0 for the velocities of the joints that are named."""
-    names = [prescribed] if isinstance(prescribed, str) else prescribed
-    if not (several(names) and all(isinstance(name, str) for name in names)):
+    names = as_list(prescribed)
+    if not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"hybrid_dynamics: prescribed must be names of joints, got {prescribed!r}; for "
             f"example prescribed=['{(*system.joint_names, 'hinge')[0]}']."

@@ -19,8 +19,8 @@ from mbkit.errors import (
     several,
     suggestion,
 )
+from mbkit.given_values import as_list, positive_number
 from mbkit.io.toml.loading import parse_model
-from mbkit.number_checks import positive_number
 from mbkit.results.palette import COLOURS
 from mbkit.simulation.long_runs.resume import strategies
 from mbkit.spatial.arrays import FloatArray
@@ -175,7 +175,7 @@ def traces_of(system: System, q: FloatArray, given: Any, who: str) -> tuple[Trac
 
     Of configurations (k, nq); messages of UsageError and NameUnknownError begin with `who`.
     """
-    names = [given] if isinstance(given, str) else list(given) if several(given) else [None]
+    names = as_list(given)
     if not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"{who}: traces must be names of bodies and frames, such as ['hand'], got {given!r}."

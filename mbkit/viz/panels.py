@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mbkit.errors import MbkitError, NameUnknownError, UsageError, several
+from mbkit.errors import MbkitError, NameUnknownError, UsageError
+from mbkit.given_values import as_list
 from mbkit.results.columns import columns_of
 from mbkit.results.entries import output_words, position_words, velocity_words
 from mbkit.results.summary import balance
@@ -44,7 +45,7 @@ def wanted_columns(runs: Sequence[Result], panels: Iterable[str] | str | None) -
     """
     if panels is None:
         return [_all_there(run) for run in runs]
-    names = [panels] if isinstance(panels, str) else list(panels) if several(panels) else []
+    names = as_list(panels)
     if not names or not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"plot: panels must name at least one kind of panel ({', '.join(KINDS)}), joint or "

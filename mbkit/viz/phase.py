@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.errors import NameUnknownError, UsageError, several
+from mbkit.errors import NameUnknownError, UsageError
+from mbkit.given_values import as_list
 from mbkit.results.columns import columns_of
 from mbkit.results.result import Result
 from mbkit.viz.figure import legend_of_runs, looks_of_runs, new_figure, verbatim
@@ -24,7 +25,7 @@ def phase_portraits(runs: Mapping[str, Result], joints: Any, *, of_pyplot: bool)
     UsageError for what names no joint, or one with more positions than velocities; NameUnknownError
     where no run has the joint.
     """
-    names = [joints] if isinstance(joints, str) else list(joints) if several(joints) else []
+    names = as_list(joints)
     if not names or not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"plot: phase must name at least one joint, such as 'elbow', got {joints!r}."

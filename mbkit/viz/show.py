@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
-from mbkit.number_checks import positive_number
+from mbkit.given_values import positive_number
 from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.animate import traces_of
 from mbkit.viz.arrows import given_wrenches

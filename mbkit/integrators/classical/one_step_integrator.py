@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 import attrs
 import numpy as np
 
+from mbkit.given_values import as_number
 from mbkit.integrators.checks import (
     has_tolerance,
 )
@@ -21,7 +22,6 @@ from mbkit.integrators.classical.scipy_methods import (
 )
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Integrator, Problem
-from mbkit.number_checks import as_number
 
 __all__ = ["OneStepIntegrator"]
 

@@ -11,7 +11,8 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NameUnknownError, UsageError, listed, several, suggestion
+from mbkit.errors import NameUnknownError, UsageError, listed, suggestion
+from mbkit.given_values import as_list
 from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import Floats, check_on_error
 from mbkit.systems.calls.entries import broadcast
@@ -222,7 +223,7 @@ def checked_names(system: System, of: Any, by: Any, **given: Any) -> list[str]:
             )
     if of.endswith("inverse_dynamics") and given["vdot"] is None:
         raise UsageError(f"derivatives of {of} need the acceleration: give vdot=.")
-    names = [by] if isinstance(by, str) else list(by) if several(by) else [by]
+    names = as_list(by)
     inputs = ("q", "v", *(each for each in takes if each not in _CHOICES), "t")
     for name in names:
         if not (isinstance(name, str) and (name in inputs or name in system.parameters)):

@@ -1,4 +1,4 @@
-"""Numbers that users give, as floats, and the check that one is positive."""
+"""Values that users give: numbers as floats, one name or several as a list."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 import numbers
 from typing import Any
 
-from mbkit.errors import UsageError
+from mbkit.errors import UsageError, several
 
-__all__ = ["as_number", "positive_number"]
+__all__ = ["as_list", "as_number", "positive_number"]
 
 
 def as_number(value: Any) -> float:
@@ -35,3 +35,16 @@ def positive_number(what: str, value: Any, *, unit: str = "", remedy: str = "") 
         of, so = unit and f" of {unit}", remedy and f"; {remedy}"
         raise UsageError(f"{what} must be a positive number{of}, got {value!r}{so}.")
     return number
+
+
+def as_list(given: Any) -> list[Any]:
+    """Return several things as a list, and one name as a list of it.
+
+    What is neither comes back in a list as well, for the check of its entries that follows.
+
+    Examples
+    --------
+    >>> as_list("elbow"), as_list(("elbow", "wrist")), as_list(3)
+    (['elbow'], ['elbow', 'wrist'], [3])
+    """
+    return list(given) if several(given) and not isinstance(given, str) else [given]
