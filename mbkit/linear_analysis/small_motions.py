@@ -306,8 +306,7 @@ class _Rates:
     @functools.cached_property
     def _rows(self) -> RowDerivatives | None:
         s = self.state
-        none = np.zeros(s.system.num_velocity_constraints)
-        return constraints_by_steps(s.system, s.q, s.v, none, s.t, s.vdot)
+        return constraints_by_steps(s.system, s.q, s.v, s.t, vdot=s.vdot)
 
     def _along(self, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         s = self.state

@@ -71,7 +71,7 @@ def rate_by_steps(system: System, q: Floats, v: Floats, t: Floats) -> Floats:
     """
     if loops_alone(system):
         return system.constraint_jacobian_velocity_derivative(q, v, t)
-    found = constraints_by_steps(system, q, v, np.zeros(system.num_velocity_constraints), t)
+    found = constraints_by_steps(system, q, v, t)
     if found is None:
         return rate_along_steps(system, q, system.constraint_velocity, v, t)
     return found.rate
@@ -79,8 +79,7 @@ def rate_by_steps(system: System, q: Floats, v: Floats, t: Floats) -> Floats:
 
 def residual_by_steps(system: System, q: Floats, t: Floats) -> Floats:
     """Return the derivative of g by steps of q, by rows of A v, (N, m, ndx); cf. above."""
-    none = np.zeros(system.num_velocity_constraints)
-    found = constraints_by_steps(system, q, np.zeros(system.nv), none, t)
+    found = constraints_by_steps(system, q, np.zeros(system.nv), t)
     if found is None:
         residual = rate_along_steps(system, q, system.constraint_residual, t)
     else:

@@ -279,10 +279,7 @@ def constraint_jacobian_velocity_derivative(
         return np.zeros((*leading, 0, system.ndx))
     if not loops_alone(system):
         system.evaluator.arguments.leading(t, on_error, q=q, v=v)
-        none = np.zeros(system.num_velocity_constraints)
-        exact, at_rest = (
-            constraints_by_steps(system, q, w, none, t) for w in (v, np.zeros(system.nv))
-        )
+        exact, at_rest = (constraints_by_steps(system, q, w, t) for w in (v, np.zeros(system.nv)))
         if exact is not None and at_rest is not None:
             return exact.rate - at_rest.rate  # A v is what of A v + g_t is linear in v
         rates = _jacobian_differences(system, q, t, on_error)
@@ -306,7 +303,7 @@ def constraint_force_derivative(
         return np.zeros((*leading, system.nv, system.ndx))
     if not loops_alone(system):
         system.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
-        exact = constraints_by_steps(system, q, np.zeros(system.nv), multipliers, t)
+        exact = constraints_by_steps(system, q, np.zeros(system.nv), t, multipliers=multipliers)
         if exact is not None:
             return exact.forces
         rates = _jacobian_differences(system, q, t, on_error)
@@ -323,14 +320,15 @@ def constraints_by_steps(
     system: System,
     q: ArrayLike,
     v: ArrayLike,
-    multipliers: ArrayLike,
     t: ArrayLike,
+    *,
     vdot: ArrayLike | None = None,
+    multipliers: ArrayLike | None = None,
     entries: range | None = None,
 ) -> RowDerivatives | None:
     """Return the derivatives of constraints by steps, with the axes of samples.
 
-    Those of accelerations are at rest unless `vdot` is given. `entries` of (dx, v) may be others
+    Accelerations and multipliers are zero unless they are given. `entries` of (dx, v) may be others
     than all of dx. All are exact; None where constraints are not compiled for dual numbers, or have
     no derivative.
     """
@@ -338,7 +336,8 @@ def constraints_by_steps(
     if exact is None:
         return None
     gain = np.zeros(system.nv) if vdot is None else vdot
-    *given, times = broadcast(system, t, q=q, v=v, vdot=gain, multipliers=multipliers)
+    m = np.zeros(system.num_velocity_constraints) if multipliers is None else multipliers
+    *given, times = broadcast(system, t, q=q, v=v, vdot=gain, multipliers=m)
     leading = times.shape
     flat_q, flat_v, *more = (x.reshape((times.size, x.shape[-1])) for x in given)
     motion = np.concatenate(more, axis=-1)

@@ -113,9 +113,8 @@ def bias_by_velocity(system: System, q: Any, v: Any, t: Any) -> Floats:
     Exact where constraints are compiled for dual numbers. Else by central differences, which are
     exact, since the bias is quadratic in v, but of the size of its rounding.
     """
-    none = np.zeros(system.num_velocity_constraints)
     entries = range(system.ndx, system.ndx + system.nv)
-    exact = constraints_by_steps(system, q, v, none, t, entries=entries)
+    exact = constraints_by_steps(system, q, v, t, entries=entries)
     if exact is not None:
         return exact.acceleration
     size = np.maximum(1.0, np.abs(v).max(axis=-1, initial=0.0))[..., None, None]
