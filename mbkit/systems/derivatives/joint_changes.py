@@ -11,8 +11,8 @@ effort more on the joint's. With the twist V of the motion, and d the change by 
 
     xi^ = dC C^-1,    xi' = dV - [xi, V],    xi'' = dV' - [xi', V] - [xi, V'],
 
-in axes of the predecessor. dC, dV and dV' are those of the joint alone: differences of eighth order
-of functions that are polynomials, sines and cosines, which leave little more than rounding.
+in axes of the predecessor. dC, dV and dV' are those of the joint alone: differences of sixteenth
+order of polynomials, sines and cosines, and of axes of length one, which leave a few roundings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Changes of the equations of motion by differences of eighth order whose step is chosen."""
+"""Changes of the equations of motion by differences of high order whose step is chosen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import MbkitError, ParameterError, UsageError
-from mbkit.joints.defaults.differences import derivative_by
+from mbkit.joints.defaults.differences import central_differences, derivative_by
 from mbkit.lie.arrays import hat
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point
@@ -113,8 +113,9 @@ _AGREEING = 1e-4
 
 
 def best_rate(function: Callable[[float], Floats], start: float) -> Floats:
-    """Return the derivative at 0 by the differences of eighth order that agree best.
+    """Return the derivative at 0 by differences of sixteenth order, or those that agree best.
 
+    Where they do not agree with those of fourteenth order, the best of eighth order are taken.
     Where there is a function on one side alone, or where it jumps so near 0 that central
     differences of no step agree, by those of sixth order there; where there is none, its
     ParameterError is raised. `start` is four times the first step that is tried.
@@ -144,6 +145,10 @@ def _best_of_side(
     """Return the derivative by differences on both sides, or on one, and how far they differ."""
     refusal = ParameterError("There are no numbers on either side.")
     best, found = np.inf, None
+    if not side:
+        smooth = _of_smooth(function, start)
+        if smooth is not None:
+            return smooth
     for k in range(1, _TRIALS):
         try:
             rate, error = derivative_by(function, side, start / 4.0**k)
@@ -159,6 +164,42 @@ def _best_of_side(
     if found is None:
         raise refusal
     return np.asarray(found), best
+
+
+#: The orders of differences of smooth functions; how far both agree, of how large they are, and at
+#: which step that is enough.
+_ORDERS, _SMOOTH, _SMOOTH_ENOUGH = (16, 14), 1e-12, 2e-13
+
+#: Their steps, in parts of a large number.
+_SHORT = (1.0 / 32.0, 1.0 / 64.0, 1.0 / 16.0)
+
+
+def _of_smooth(function: Callable[[float], Floats], start: float) -> tuple[Floats, float] | None:
+    """Return the derivative of a smooth function by differences of sixteenth order, and its error.
+
+    Of a function that is analytic as far as `start`, h^16 (8!)^2 = 1e-15 is left out at the first
+    step, and rounding is divided by a longer one than by differences of eighth order.
+    None where differences of fourteenth order do not agree, or where values are refused.
+    """
+    found = None
+    for part in _SHORT:
+        h = part * start
+        try:
+            values = {k: function(k * h) for k in range(-_ORDERS[0] // 2, _ORDERS[0] // 2 + 1) if k}
+        except ParameterError:
+            continue
+        rates = []
+        for order in _ORDERS:
+            steps, weights = central_differences(order, 1.0)
+            terms = zip(steps, weights / h, strict=True)
+            rates.append(np.sum([w * values[int(k)] for k, w in terms], axis=0))
+        error = float(np.abs(rates[0] - rates[1]).max(initial=0.0))
+        size = float(np.abs(rates[0]).max(initial=0.0))
+        if error <= _SMOOTH * size and (found is None or error < found[1]):
+            found = rates[0], error
+            if error <= _SMOOTH_ENOUGH * size:
+                break
+    return found
 
 
 def chooses(part: Any) -> bool:

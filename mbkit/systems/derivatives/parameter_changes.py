@@ -2,7 +2,7 @@
 
 Efforts are linear in the ten inertial parameters of a body (its regressor), and in gravity; places
 of joints move as configurations do; forces and constraints are known on dual numbers. All other
-parameters are differentiated by differences of eighth order, of systems with other numbers.
+parameters are differentiated by differences of high order, of systems with other numbers.
 """
 
 from __future__ import annotations
