@@ -11,7 +11,7 @@ import pytest
 
 from tests.io.mutations import MUTATIONS, ORIGINALS, ROOT, __file__ as program, mutant  # isort: skip
 
-COUNT = 3000
+COUNT = 1000
 SECONDS = 5.0  # for one file; the slowest takes 0.2 s on a quiet machine
 
 

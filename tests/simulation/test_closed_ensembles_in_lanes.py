@@ -23,6 +23,7 @@ from tests.simulation.test_ensembles_in_lanes import (
 )
 
 pytestmark = [
+    pytest.mark.long,  # minutes of compiling
     pytest.mark.compiled,
     pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning"),
     pytest.mark.filterwarnings("ignore::mbkit.LargeStepWarning"),
@@ -117,7 +118,6 @@ def starts(system, q):
     return {"q": run.q, "v": run.v * speeds, "tau": rng.normal(size=(COUNT, system.nv))}
 
 
-@pytest.mark.some(8)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", CASES)
 def test_runs_of_closed_mechanisms_side_by_side_are_the_runs_alone(taken, name, method):
@@ -146,7 +146,6 @@ ADAPTIVE = {
 }
 
 
-@pytest.mark.some(8)
 @pytest.mark.parametrize("method", ADAPTIVE)
 @pytest.mark.parametrize("name", NAMES)
 def test_each_run_of_a_closed_mechanism_chooses_its_steps(monkeypatch, left_alone, name, method):

@@ -16,6 +16,7 @@ from tests.simulation.test_ensembles_in_lanes import COUNT, check_alone, states
 from tests.trees import MAKERS, random_mechanism
 
 pytestmark = [
+    pytest.mark.long,  # minutes of compiling
     pytest.mark.compiled,
     pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning"),
     pytest.mark.filterwarnings("ignore::mbkit.LargeStepWarning"),
@@ -52,7 +53,6 @@ def assert_iterations_differ(runs):
         assert counts.min() < counts.max()
 
 
-@pytest.mark.some(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_implicit_runs_side_by_side_are_the_runs_alone(taken, name):
     """Each with matrices of its own, made when it needs one; one that is too fast fails alone."""
@@ -69,7 +69,6 @@ def test_implicit_runs_side_by_side_are_the_runs_alone(taken, name):
     check_alone(runs, system, options, given)
 
 
-@pytest.mark.some(4)
 @each_representation
 def test_forces_act_on_implicit_runs_side_by_side(taken, representation):
     """Of every kind, with their derivatives; some of them known over time."""
@@ -89,7 +88,6 @@ def test_forces_act_on_implicit_runs_side_by_side(taken, representation):
     check_alone(runs, system, options, given)
 
 
-@pytest.mark.some(9)
 @pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])
 @pytest.mark.parametrize("method", [mb.GeneralizedAlpha, mb.BLieDF])
 @pytest.mark.parametrize("name", NAMES)

@@ -55,7 +55,7 @@ DIRECT = {
 }
 
 
-@pytest.mark.some(6)
+@pytest.mark.long
 @representations_in_turn("call", DIRECT)
 def test_errors_are_some_roundings(call, representation):
     """Of every joint; measured: 6e-7, and 3e-6 where energies nearly cancel."""
@@ -75,6 +75,7 @@ class Named:
         return getattr(self.single, name)
 
 
+@pytest.mark.long
 @representations_in_turn("name", {"plain": "forward_dynamics", "loaded": "loaded forward_dynamics"})
 def test_errors_of_accelerations_are_roundings_times_the_condition_of_the_mass_matrix(
     name, representation
@@ -88,7 +89,7 @@ def test_errors_of_accelerations_are_roundings_times_the_condition_of_the_mass_m
     assert np.median(errors(found, expected)) < 1e-3
 
 
-@pytest.mark.some(2)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
 def test_errors_of_derivatives_are_some_roundings(name):
     """Measured: 1e-6 and, by the condition of M, 7e-6."""
