@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 import numpy as np
 
+from mbkit.autodiff.rules import ELEMENTARY, reachable
 from mbkit.bridges.replay import ARITHMETIC, replay
-from mbkit.differentiation.rules import ELEMENTARY, reachable
 from mbkit.errors import UsageError
 from mbkit.tracing.parameters import Free
 from mbkit.tracing.trace import Trace

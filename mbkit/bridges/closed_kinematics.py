@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.autodiff.rules import differentiate
 from mbkit.bridges.constrained import (
     beside_reference,
     constrained_acceleration,
@@ -14,7 +15,6 @@ from mbkit.bridges.constrained import (
 )
 from mbkit.bridges.terms import check_constraints, mass_matrix, rate_along, rates_of
 from mbkit.closed_loops.kinematics import partition
-from mbkit.differentiation.rules import differentiate
 from mbkit.systems.calls.entries import entries_of, velocity_sizes
 from mbkit.tracing.branches import substituted
 from mbkit.tracing.least_squares import least_squares

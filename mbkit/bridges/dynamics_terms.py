@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.autodiff.rules import differentiate
 from mbkit.bridges import closed_dynamics as closed
 from mbkit.bridges.constrained import factorised, solved
 from mbkit.bridges.terms import (
@@ -18,7 +19,6 @@ from mbkit.bridges.terms import (
     position_directions,
     rates_of,
 )
-from mbkit.differentiation.rules import differentiate
 from mbkit.errors import UsageError
 from mbkit.tracing.branches import substituted
 from mbkit.tracing.motions import following

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from mbkit.autodiff.rules import ELEMENTARY, reachable
+from mbkit.autodiff.tape import Number, Traced
 from mbkit.bridges.replay import ARITHMETIC, replay
-from mbkit.differentiation.rules import ELEMENTARY, reachable
-from mbkit.differentiation.tape import Number, Traced
 from mbkit.tracing.numbers import is_plain, rounded
 
 _IN_SYMPY = {

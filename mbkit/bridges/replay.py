@@ -6,8 +6,8 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mbkit.differentiation.rules import reachable
-from mbkit.differentiation.tape import Number, Traced
+from mbkit.autodiff.rules import reachable
+from mbkit.autodiff.tape import Number, Traced
 from mbkit.errors import UsageError
 
 ARITHMETIC: dict[str, Callable[..., Any]] = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.rules import differentiate
-from mbkit.differentiation.tape import Traced
+from mbkit.autodiff.rules import differentiate
+from mbkit.autodiff.tape import Traced
 from mbkit.errors import UsageError
 from mbkit.representations import Representation
 from mbkit.systems.body_motion import checked_form

@@ -43,8 +43,8 @@ def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed"
         *(OF_CHOSEN_STEPS if chosen_steps else ()),
         "recursions.energy:energies",
         "joints.screw_product:motion",
-        "calls.batches",
-        "calls.waiting_threads",
+        "calls.chunks",
+        "calls.spin_waits",
         "calls.direct_calls:direct",
     )
     return [PACKAGE + name for name in names]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.differentiation.rules import differentiate
-from mbkit.differentiation.taylor import evaluate
+from mbkit.autodiff.rules import differentiate
+from mbkit.autodiff.taylor import evaluate
 from mbkit.errors import UsageError
 from mbkit.joints.defaults.differences import central_differences
 from mbkit.spatial.arrays import FloatArray

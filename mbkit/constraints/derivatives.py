@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
+from mbkit.autodiff.program import compile_tape
+from mbkit.autodiff.retarget import Retargeting
+from mbkit.autodiff.rules import differentiate, substitute
+from mbkit.autodiff.runs import Program, TraceFailedError, numbers, run, values
+from mbkit.autodiff.tape import Tape
 from mbkit.constraints.constraint import Constraint
 from mbkit.constraints.definition import defines
 from mbkit.constraints.motion import Motion, State
-from mbkit.differentiation.program import compile_tape
-from mbkit.differentiation.retarget import Retargeting
-from mbkit.differentiation.rules import differentiate, substitute
-from mbkit.differentiation.runs import Program, TraceFailedError, numbers, run, values
-from mbkit.differentiation.tape import Tape
 from mbkit.errors import ConstraintDerivativeWarning, ConstraintError
 from mbkit.joints.defaults.differences import derivative, derivative_by, disagreement
 from mbkit.spatial.arrays import FloatArray, returned_array

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from mbkit.differentiation.tape import Traced
+from mbkit.autodiff.tape import Traced
 from mbkit.errors import ConstraintError
 from mbkit.spatial.fields import Fields, array_field
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.marks import traced_as
+from mbkit.autodiff.marks import traced_as
 from mbkit.errors import ShapeError
 from mbkit.spatial.arrays import FloatArray
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mbkit.differentiation.marks import traced_as, unchanged
+from mbkit.autodiff.marks import traced_as, unchanged
 from mbkit.errors import ShapeError
 
 FloatArray = npt.NDArray[np.float64]

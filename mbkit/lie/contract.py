@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mbkit.differentiation.marks import copied_when_traced
+from mbkit.autodiff.marks import copied_when_traced
 from mbkit.lie.arrays import FloatArray, checked
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from mbkit.differentiation.marks import traced_as, without
+from mbkit.autodiff.marks import traced_as, without
 from mbkit.errors import GeometryError
 from mbkit.lie.arrays import (
     MEMBERSHIP_TOLERANCE,

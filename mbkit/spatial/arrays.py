@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbkit.differentiation.marks import traced_as, unchanged, without
+from mbkit.autodiff.marks import traced_as, unchanged, without
 from mbkit.errors import GeometryError, MbkitError, ShapeError
 
 __all__ = [

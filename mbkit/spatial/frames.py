@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.differentiation.marks import traced_as, without
+from mbkit.autodiff.marks import traced_as, without
 from mbkit.errors import GeometryError, MbkitError
 from mbkit.kernels.layout import QUATERNION_TOLERANCE
 from mbkit.spatial.arrays import (

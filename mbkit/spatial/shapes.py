@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.differentiation.marks import traced_as, without
+from mbkit.autodiff.marks import traced_as, without
 from mbkit.errors import InertiaError
 from mbkit.spatial.arrays import EQUAL, FloatArray, check_array, frozen_array, with_key
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import Number, Traced
+from mbkit.autodiff.tape import Number, Traced
 from mbkit.errors import UsageError
 from mbkit.parts.solids import Solid
 from mbkit.tracing.branches import BranchingTape

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mbkit.differentiation.rules import operated, reachable
-from mbkit.differentiation.tape import (
+from mbkit.autodiff.rules import operated, reachable
+from mbkit.autodiff.tape import (
     COMPARISONS,
     CannotTraceError,
     Number,

@@ -9,8 +9,8 @@ from typing import Any
 
 import attrs
 
-from mbkit.differentiation.retarget import Retargeting
-from mbkit.differentiation.tape import CannotTraceError
+from mbkit.autodiff.retarget import Retargeting
+from mbkit.autodiff.tape import CannotTraceError
 
 __all__ = ["ObjectCopies"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import CannotTraceError, Number, Traced, apply
+from mbkit.autodiff.tape import CannotTraceError, Number, Traced, apply
 from mbkit.tracing.branches import BranchingTape
 
 __all__ = ["Curves"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import Number, add
+from mbkit.autodiff.tape import Number, add
 from mbkit.kernels import layout
 from mbkit.kernels.layout import SITE
 from mbkit.systems.memory.callbacks import callback_address

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import numpy as np
 
+from mbkit.autodiff.namespaces import holds_traced
+from mbkit.autodiff.tape import CannotTraceError, Number, Traced, value_of
 from mbkit.constraints import prescribed
-from mbkit.differentiation.namespaces import holds_traced
-from mbkit.differentiation.tape import CannotTraceError, Number, Traced, value_of
 from mbkit.lie import SE3
 from mbkit.tracing.branches import BranchingTape
 from mbkit.tracing.copies_of_objects import ObjectCopies

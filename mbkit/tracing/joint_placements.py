@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import Traced, apply
+from mbkit.autodiff.tape import Traced, apply
 from mbkit.errors import UsageError
 from mbkit.joints import JOINT_TYPES, Joint
 from mbkit.joints.built_in import (

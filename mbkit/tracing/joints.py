@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.differentiation.rules import differentiate
-from mbkit.differentiation.runs import numbers as checked_numbers
-from mbkit.differentiation.tape import Number, Traced, value_of
+from mbkit.autodiff.rules import differentiate
+from mbkit.autodiff.runs import numbers as checked_numbers
+from mbkit.autodiff.tape import Number, Traced, value_of
 from mbkit.errors import UsageError
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.bases.screw_motion import ScrewMotion

@@ -1,6 +1,6 @@
 """mbkit's kernels on traced numbers: copies of their functions, run by Python.
 
-See decision 32 for why they are copied by `mbkit.differentiation.retarget`.
+See decision 32 for why they are copied by `mbkit.autodiff.retarget`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.retarget import Retargeting
-from mbkit.differentiation.tape import Number, Traced, apply
+from mbkit.autodiff.retarget import Retargeting
+from mbkit.autodiff.tape import Number, Traced, apply
 from mbkit.tracing.branches import BranchingTape
 from mbkit.tracing.curves import Curves
 from mbkit.tracing.memory import Mirror

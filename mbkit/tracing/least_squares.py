@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import apply
+from mbkit.autodiff.tape import apply
 
 __all__ = ["least_squares", "total"]
 

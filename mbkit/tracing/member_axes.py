@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import apply
+from mbkit.autodiff.tape import apply
 from mbkit.errors import UsageError
 from mbkit.joints import CompositeJoint
 from mbkit.joints.bases.motion_joint import MotionJoint

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import CannotTraceError
+from mbkit.autodiff.tape import CannotTraceError
 
 __all__ = ["Mirror"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import Number
+from mbkit.autodiff.tape import Number
 from mbkit.errors import JointError
 from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.tracing.branches import substituted

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.differentiation.runs import reason
-from mbkit.differentiation.tape import (
+from mbkit.autodiff.runs import reason
+from mbkit.autodiff.tape import (
     CannotTraceError,
     Number,
     Traced,

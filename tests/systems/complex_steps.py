@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import mbkit as mb
+from mbkit.autodiff.rules import ELEMENTARY, differentiate
 from mbkit.bridges.reading import read_evaluation
 from mbkit.bridges.replay import ARITHMETIC, replay
-from mbkit.differentiation.rules import ELEMENTARY, differentiate
 from mbkit.tracing.parameters import read_parameters
 from mbkit.tracing.trace import Trace
 

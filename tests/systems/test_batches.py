@@ -557,7 +557,7 @@ def test_batches_of_several_threads_have_the_bits_of_one(case):
 
 def test_a_thread_that_comes_late_computes_nothing(case):
     """It was called for a batch that has ended; the memory is that of the next one."""
-    from mbkit.kernels.calls.batches import batch_one_by_one, take_part
+    from mbkit.kernels.calls.chunks import batch_one_by_one, take_part
     from mbkit.systems.calls.evaluations import MASS_MATRIX
     from mbkit.systems.calls.shared_batches import SharedBatch
     from mbkit.systems.calls.waiting_threads import end

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mbkit.differentiation.rules import differentiate
-from mbkit.differentiation.tape import CannotTraceError
+from mbkit.autodiff.rules import differentiate
+from mbkit.autodiff.tape import CannotTraceError
 from mbkit.tracing.branches import BranchingTape
 
 

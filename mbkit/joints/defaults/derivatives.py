@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from mbkit.differentiation.program import compile_tape
-from mbkit.differentiation.retarget import Retargeting
-from mbkit.differentiation.rules import differentiate, substitute
-from mbkit.differentiation.runs import Program as _Program
-from mbkit.differentiation.runs import TraceFailedError
-from mbkit.differentiation.runs import numbers as _numbers
-from mbkit.differentiation.runs import run as _run
-from mbkit.differentiation.runs import values as _values
-from mbkit.differentiation.tape import Tape
+from mbkit.autodiff.program import compile_tape
+from mbkit.autodiff.retarget import Retargeting
+from mbkit.autodiff.rules import differentiate, substitute
+from mbkit.autodiff.runs import Program as _Program
+from mbkit.autodiff.runs import TraceFailedError
+from mbkit.autodiff.runs import numbers as _numbers
+from mbkit.autodiff.runs import run as _run
+from mbkit.autodiff.runs import values as _values
+from mbkit.autodiff.tape import Tape
 from mbkit.errors import JointDerivativeWarning, JointError
 from mbkit.joints.defaults.differences import PoseDifferences, solved, wrong_motion
 from mbkit.joints.defaults.poses import pose_of

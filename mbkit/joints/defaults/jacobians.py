@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.program import compile_tape
-from mbkit.differentiation.retarget import Retargeting
-from mbkit.differentiation.rules import differentiate, reachable, substitute
-from mbkit.differentiation.runs import Program, numbers, run
-from mbkit.differentiation.tape import Number, Tape
+from mbkit.autodiff.program import compile_tape
+from mbkit.autodiff.retarget import Retargeting
+from mbkit.autodiff.rules import differentiate, reachable, substitute
+from mbkit.autodiff.runs import Program, numbers, run
+from mbkit.autodiff.tape import Number, Tape
 from mbkit.joints.defaults.derivatives import (
     KeptByJoint,
     TraceFailedError,

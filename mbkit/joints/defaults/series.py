@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.retarget import Retargeting
-from mbkit.differentiation.rules import differentiate, substitute
-from mbkit.differentiation.runs import numbers, reason
-from mbkit.differentiation.tape import Number, Tape
-from mbkit.differentiation.taylor import evaluate
+from mbkit.autodiff.retarget import Retargeting
+from mbkit.autodiff.rules import differentiate, substitute
+from mbkit.autodiff.runs import numbers, reason
+from mbkit.autodiff.tape import Number, Tape
+from mbkit.autodiff.taylor import evaluate
 from mbkit.errors import JointDerivativeWarning
 from mbkit.joints.defaults.derivatives import KeptByJoint, twist_of_pose
 from mbkit.joints.defaults.poses import pose_of

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from mbkit.differentiation.program import compile_tape
-from mbkit.differentiation.retarget import Retargeting
-from mbkit.differentiation.rules import differentiate, substitute
-from mbkit.differentiation.runs import Program, TraceFailedError, numbers, run, values
-from mbkit.differentiation.tape import Number, Tape, Traced
+from mbkit.autodiff.program import compile_tape
+from mbkit.autodiff.retarget import Retargeting
+from mbkit.autodiff.rules import differentiate, substitute
+from mbkit.autodiff.runs import Program, TraceFailedError, numbers, run, values
+from mbkit.autodiff.tape import Number, Tape, Traced
 from mbkit.errors import JointError, NotFiniteError, ShapeError
 from mbkit.joints.defaults.differences import derivative, derivative_by, disagreement
 from mbkit.joints.prescribed.written_motions import is_written, written_motion

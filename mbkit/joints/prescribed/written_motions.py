@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import value_of
+from mbkit.autodiff.tape import value_of
 from mbkit.errors import JointError, ShapeError, several
 from mbkit.expressions import CONSTANTS, NotUnderstoodError, function_of
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array

@@ -1,6 +1,6 @@
 """Calls of functions by address for many samples, several at once in the lanes of registers."""
 
-from mbkit.kernels.calls.batches import one_by_one, take_chunks
+from mbkit.kernels.calls.chunks import one_by_one, take_chunks
 from mbkit.kernels.calls.transposition import transpose_eight, transpose_four
 from mbkit.kernels.compile import (
     address_kernel,

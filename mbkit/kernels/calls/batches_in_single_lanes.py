@@ -1,7 +1,7 @@
 """Batches in lanes of single precision, of samples of double or of single precision."""
 
-from mbkit.kernels.calls.batches import take_chunks
 from mbkit.kernels.calls.batches_in_lanes import call_in_lanes
+from mbkit.kernels.calls.chunks import take_chunks
 from mbkit.kernels.calls.direct_calls import call_once
 from mbkit.kernels.compile import address_kernel, floats_at, helper, singles_at
 from mbkit.kernels.status import OK

@@ -141,7 +141,7 @@ def _computed(
     An exception is made only where it is of use: it looks at all that a kernel left. That is where
     a failure stops the batch, and of Python, which may have been interrupted.
     """
-    from mbkit.kernels.calls.batches import batch_one_by_one, take_part
+    from mbkit.kernels.calls.chunks import batch_one_by_one, take_part
     from mbkit.systems.calls.shared_batches import SharedBatch
 
     count, width = samples.count - first, 1 if lanes is None else lanes.width

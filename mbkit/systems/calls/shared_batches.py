@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.kernels.calls.batches import BATCH, NUMBER, SEAT
+from mbkit.kernels.calls.chunks import BATCH, NUMBER, SEAT
 from mbkit.kernels.compile import array_address
 
 __all__ = ["SharedBatch"]

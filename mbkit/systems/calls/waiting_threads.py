@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from mbkit.kernels.calls.waiting_threads import (
+from mbkit.kernels.calls.spin_waits import (
     ASLEEP,
     POST,
     WAITING,

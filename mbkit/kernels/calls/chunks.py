@@ -1,9 +1,9 @@
 """Calls of functions by address for many samples, in chunks that several threads may draw.
 
 Every function has the form of `mbkit.kernels.evaluation_form`. What it does not read is given
-anyway, as any array. Calls of one sample: `mbkit.kernels.calls.direct_calls`; of
-several at once: `mbkit.kernels.calls.batches_in_lanes`; the threads:
-`mbkit.kernels.calls.waiting_threads`.
+anyway, as any array. Calls of one sample: `mbkit.kernels.calls.direct_calls`; of several at once:
+`mbkit.kernels.calls.batches_in_lanes`; how threads wait for a batch:
+`mbkit.kernels.calls.spin_waits`.
 
 The memory that threads share is used for one batch after the other and never freed, so that a
 thread which comes late finds that its batch has ended: batches are numbered, and a chunk is drawn

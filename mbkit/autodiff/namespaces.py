@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.rules import ELEMENTARY
-from mbkit.differentiation.tape import CannotTraceError, Traced, add, apply, multiply, number_of
+from mbkit.autodiff.rules import ELEMENTARY
+from mbkit.autodiff.tape import CannotTraceError, Traced, add, apply, multiply, number_of
 
 __all__ = ["MATH", "NUMPY", "Float", "holds_traced", "promoted", "stand_in"]
 

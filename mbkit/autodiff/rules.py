@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import (
+from mbkit.autodiff.tape import (
     Number,
     Tape,
     Traced,

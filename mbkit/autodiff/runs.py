@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.tape import number_of
+from mbkit.autodiff.tape import number_of
 
 #: Programs that are kept of one function.
 _KEPT = 32

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from numpy.linalg import inv, norm
 from scipy.interpolate import BSpline, CubicSpline, PchipInterpolator
 
-from mbkit.differentiation.program import compile_tape
-from mbkit.differentiation.retarget import Retargeting
-from mbkit.differentiation.rules import differentiate, substitute
-from mbkit.differentiation.tape import CannotTraceError, Tape, number_of
+from mbkit.autodiff.program import compile_tape
+from mbkit.autodiff.retarget import Retargeting
+from mbkit.autodiff.rules import differentiate, substitute
+from mbkit.autodiff.tape import CannotTraceError, Tape, number_of
 from mbkit.lie import SE3, SO3, SO3xR3, UnitQuaternion
 
 

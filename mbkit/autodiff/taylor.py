@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.rules import reachable
-from mbkit.differentiation.tape import COMPARISONS, Number, Tape, Traced, apply
+from mbkit.autodiff.rules import reachable
+from mbkit.autodiff.tape import COMPARISONS, Number, Tape, Traced, apply
 
 _Series = Any  # float64 (count,): y[n] is the coefficient of t^n
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.marks import COPIED, is_copied, stand_in_of
-from mbkit.differentiation.namespaces import MATH, NUMPY, Float, holds_traced, promoted, stand_in
-from mbkit.differentiation.rules import spline
-from mbkit.differentiation.tape import CannotTraceError, Number, Traced, number_of
+from mbkit.autodiff.marks import COPIED, is_copied, stand_in_of
+from mbkit.autodiff.namespaces import MATH, NUMPY, Float, holds_traced, promoted, stand_in
+from mbkit.autodiff.rules import spline
+from mbkit.autodiff.tape import CannotTraceError, Number, Traced, number_of
 from mbkit.function_copies import ConvertedModule, copied_function
 
 _MATH_FUNCTIONS = {id(getattr(math, name)): name for name in dir(math)}
@@ -158,7 +158,7 @@ class Retargeting:
 
     Examples
     --------
-    >>> from mbkit.differentiation.tape import Tape
+    >>> from mbkit.autodiff.tape import Tape
     >>> def place(x):
     ...     T = np.eye(4)
     ...     T[0, 3] = np.sin(x)

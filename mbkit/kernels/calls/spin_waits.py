@@ -6,7 +6,7 @@ A thread looks at a word of memory for the next batch, and falls asleep after so
 import numpy as np
 
 from mbkit.kernels.calls.atomics import read, replace, write
-from mbkit.kernels.calls.batches import BATCH, NUMBER
+from mbkit.kernels.calls.chunks import BATCH, NUMBER
 from mbkit.kernels.compile import call_address, int64, kernel, records_at
 
 #: A thread that waits for batches.

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.rules import reachable
-from mbkit.differentiation.tape import Guard, Number, Tape, Traced
+from mbkit.autodiff.rules import reachable
+from mbkit.autodiff.tape import Guard, Number, Tape, Traced
 
 #: What a program returns where a comparison comes out otherwise than when it was traced.
 LEFT = None
