@@ -62,7 +62,7 @@ def assembled(mech, coordinates=None, solver=None):
 
 
 def coupled():
-    """Two balls that roll on a plane, a rod between them, and a gear on one of them."""
+    """Bodies with a rod between them, on a plane, and a gear on one; a table says where one is."""
     mech = mb.Mechanism("coupled")
     box = mb.SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))
     for name, parent, joint in (
@@ -76,6 +76,9 @@ def coupled():
     mech.add_constraint(mb.Distance("rod", "a", "b", length=length, **points))
     mech.add_constraint(mb.GearRatio("gears", "i", "j", ratio=-0.3))
     mech.add_constraint(mb.PointOnPlane("table", "world", "b", normal=(0.0, 0.0, 1.0)))
+    point, times = (0.1, 0.0, 0.0), np.linspace(-1.0, 1.0, 5)
+    held = mb.PrescribedPoint("held", "d", point=point, times=times, positions=[point] * 5)
+    mech.add_constraint(held)
     return assembled(mech)
 
 

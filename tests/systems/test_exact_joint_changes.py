@@ -127,6 +127,40 @@ def test_dynamics_by_state(kind, turned):
     assert_exact(system.mass_matrix_rate(q, v), mass @ system.rates(q, v))
 
 
+#: Some whose functions are for one sample alone: of a joint, and of a member.
+ALONE = {
+    "crank": lambda _: Swivel("joint"),
+    "crank and ball": lambda rng: mb.CompositeJoint(
+        "joint", Swivel("crank"), MAKERS["spherical"](rng, "ball")
+    ),
+}
+
+#: What asks for changes of joints and their series, and for the motion itself.
+EVALUATIONS = {
+    "derivatives": lambda s, q, v, a: np.concatenate(
+        s.inverse_dynamics_derivatives(q, v, a), axis=-1
+    ),
+    "rate": lambda s, q, v, a: s.inverse_dynamics_rate(q, v, a, v),
+    "subspace rates": lambda s, q, v, a: s.motion_subspace_rates(q, v, a),
+    "Coriolis": lambda s, q, v, a: s.coriolis_matrix(q, v),
+    "accelerations": lambda s, q, v, a: s.accelerations(q, v, a),
+}
+
+
+@pytest.mark.some(6)
+@pytest.mark.parametrize("kind", [*JOINTS, *ALONE])
+def test_batches_have_the_bits_of_single_calls(kind):
+    """Also where some samples are turned by so much that series of another form begin."""
+    rng = np.random.default_rng(39)
+    system, q = moved_behind((JOINTS | ALONE)[kind](rng), rng, turned=kind == "composite")
+    size = np.where(np.arange(67) % 3 == 0, 4.5, 1.0)[:, None]
+    q = system.retract(q, size * rng.normal(size=(67, system.ndx)))
+    v, vdot = rng.normal(size=(2, 67, system.nv))
+    for name, call in EVALUATIONS.items():
+        expected = [call(system, *each) for each in zip(q, v, vdot, strict=True)]
+        np.testing.assert_array_equal(call(system, q, v, vdot), np.array(expected), name)
+
+
 @pytest.mark.some(4)
 @pytest.mark.parametrize("kind", [*JOINTS, "cardan"])
 def test_second_derivatives(kind):

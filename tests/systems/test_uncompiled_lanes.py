@@ -112,8 +112,9 @@ def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(me
 
 @pytest.mark.parametrize("method", [*MORE_DERIVATIVES, *OF_SERIES])
 def test_more_derivatives_and_series_of_a_batch_are_those_of_its_samples(method, alone):
-    """Of joints with constant motion subspaces."""
-    mech = random_mechanism(np.random.default_rng(14), 5, CONSTANT[:4], reach=2, turned_round=0.0)
+    """Of joints of which one has a motion subspace that changes."""
+    kinds = (*CONSTANT[:4], "constant velocity")
+    mech = random_mechanism(np.random.default_rng(14), 5, kinds, reach=2)
     system = mech.assemble(mb.RelativeCoordinates(representation=REPRESENTATIONS[2]))
     arguments = states(system)
     if method in OF_SERIES:

@@ -25,7 +25,7 @@ class Room(NamedTuple):
         Twist of a piece.
     more : (3, count, 6)
         For the exponential of a sum.
-    scalars : (6, count)
+    scalars : (10, count)
         For its coefficients.
     subspace : (54,)
         S and the bias of a piece at q, and the pose of a joint.
@@ -51,7 +51,7 @@ def room_size(model, plan):
     """How many numbers a room has."""
     count = plan.count
     size = 6 * count
-    more = 11 * size if plan.num_pieces > 0 else 0
+    more = 64 * count if plan.num_pieces > 0 else 0
     return (
         model.shape[0] * size
         + count * (model[0].num_velocities + size)
@@ -74,7 +74,7 @@ def room_at(memory, model, count, pieces):
     e = d + 36 * more
     f = e + 6 * count
     g = f + 18 * more
-    h = g + 6 * more
+    h = g + 10 * more
     return Room(
         memory[:a].reshape((num_rows, count, 6)),
         memory[a:b].reshape((count, 6)),
@@ -83,7 +83,7 @@ def room_at(memory, model, count, pieces):
         memory[d:e].reshape((6, more, 6)),
         memory[e:f].reshape((count, 6)),
         memory[f:g].reshape((3, more, 6)),
-        memory[g:h].reshape((6, more)),
+        memory[g:h].reshape((10, more)),
         memory[h : h + SUBSPACE],
     )
 

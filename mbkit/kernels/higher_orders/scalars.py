@@ -13,7 +13,7 @@ Sources: Mueller 2021 (Review of the exponential and Cayley map on SE(3)), for d
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.elementary import sin_cos, sqrt
+from mbkit.kernels.elementary import all_lanes, any_lane, select, sin_cos, sqrt
 from mbkit.kernels.vectors import angular, dot
 
 #: Up to where power series have all digits.
@@ -126,7 +126,7 @@ def far_coefficients(z, scratch, a2, a3, b2, b3):
 def dexp_coefficients(X, scalars):
     """Series of the factors of ad, ad^2, ad^3, ad^4 in dexp_-X, into the rows 0 to 3 of scalars.
 
-    Needs six rows.
+    Needs ten rows.
     """
     count = X.shape[0]
     z = scalars[4]
@@ -135,13 +135,17 @@ def dexp_coefficients(X, scalars):
         z[n] = 0.0
         for j in range(n + 1):
             z[n] += dot(angular(X[j]), angular(X[n - j]))
-    if z[0] < LIMIT:
+    near = z[0] < LIMIT
+    if any_lane(near):
         composed(2, False, z, scratch, scalars[0])
         composed(3, False, z, scratch, scalars[1])
         composed(2, True, z, scratch, scalars[2])
         composed(3, True, z, scratch, scalars[3])
-    else:
-        far_coefficients(z, scratch, scalars[0], scalars[1], scalars[2], scalars[3])
+    if not all_lanes(near):
+        far_coefficients(z, scratch, scalars[6], scalars[7], scalars[8], scalars[9])
+        for k in range(4):
+            for n in range(count):
+                scalars[k, n] = select(near, scalars[k, n], scalars[6 + k, n])
     for k in range(2):
         product(z, scalars[2 + k], scratch)
         sign = -1.0 if k == 0 else 1.0

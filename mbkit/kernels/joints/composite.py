@@ -134,7 +134,7 @@ def composite_motion(slot, parameters, q, v, R, p, S, bias):
     return OK
 
 
-@address_kernel("ippppppp")
+@address_kernel("ippppppp", in_lanes=True)
 def motion(slot, parameters, q, v, R, p, S, bias):
     """Pose, motion subspace and S-dot v."""
     return composite_motion(slot, parameters, q, v, R, p, S, bias)

@@ -29,9 +29,9 @@ from mbkit.systems.calls.evaluations import (
 from mbkit.systems.calls.lanes import is_written
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.lane_functions import address_in_lanes
+from mbkit.systems.memory.lane_joints import MOTION_AND_STEPS
 from mbkit.systems.memory.lanes import (
     EVALUATION,
-    MOTION_AND_STEPS,
     LanesModel,
     LanesWorkspace,
     native_lanes,

@@ -92,6 +92,7 @@ MOTION_SUBSPACE_RATES = Evaluation(
     ("q", "", "series"),
     "motion subspaces",
     module="higher_orders.subspaces",
+    in_lanes=True,
 )
 INVERSE_DYNAMICS_RATE = Evaluation(
     "inverse_dynamics_rate", ("q", "", "series"), "tau", "higher_orders.inverse_dynamics",

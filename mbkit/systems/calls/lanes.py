@@ -24,6 +24,7 @@ from mbkit.systems.calls.evaluations import (
     MASS_MATRIX,
     MASS_MATRIX_DERIVATIVES,
     MOMENTUM,
+    MOTION_SUBSPACE_RATES,
     MOTION_SUBSPACES,
     POSES,
     Evaluation,
@@ -57,10 +58,16 @@ _OF_STATES = (ENERGIES, MOMENTUM)
 #: Options of dynamics that kernels have in lanes.
 _OPTIONS = (0, LOADED)
 
-#: Series of higher order, in lanes where motion subspaces are constant on both sides of a joint.
-_OF_SERIES = (BODY_DERIVATIVES, INVERSE_DYNAMICS_RATE, JACOBIAN_RATE, JERKS)
+#: What has the address of a plan for an option.
+_OF_SERIES = (
+    BODY_DERIVATIVES,
+    INVERSE_DYNAMICS_RATE,
+    JACOBIAN_RATE,
+    JERKS,
+    MOTION_SUBSPACE_RATES,
+)
 
-#: What has any option: the number of a body, or the address of a plan.
+#: What has any option: this, or the number of a body.
 _OF_ANY_OPTION = (JACOBIAN, MOTION_SUBSPACES, *_OF_SERIES)
 
 #: Larger results of eight samples leave the cache, and lanes take as long as samples one by one; or
@@ -205,5 +212,8 @@ def batch_in_lanes(
         part.compile(evaluator)
     addresses = [address_in_lanes(each.function, EVALUATION, model.lanes) for each in made]
     functions = addresses[0], addresses[1] if apply else 0
-    option = PACKED if samples.what is MASS_MATRIX else option
+    if samples.what is MASS_MATRIX:
+        option = PACKED
+    if samples.what in _OF_SERIES:
+        option = model.plan(option)
     return BatchInLanes(evaluator, model, functions, option)

@@ -32,9 +32,11 @@ from mbkit.systems.calls.evaluations import (
     JACOBIAN_RATE,
     JERKS,
     MASS_MATRIX_DERIVATIVES,
+    MOTION_SUBSPACE_RATES,
     SOLVED_DYNAMICS,
     Evaluation,
 )
+from mbkit.systems.memory.lane_functions import is_for_lanes
 from mbkit.systems.memory.lanes_closure import LanesClosure, is_in_lanes, solves_in_lanes
 from mbkit.systems.memory.lanes_forces import (
     derivatives_have_lanes,
@@ -121,7 +123,12 @@ def _have_called_forces(arrays: SystemArrays, samples: Samples) -> bool:
 #: How motion subspaces change, which joints find for one sample after another.
 CHANGES = Part(lambda arrays, samples: True, put=_let_joints_change)
 
-SERIES = Part(lambda arrays, samples: arrays.joint_pieces.are_none)
+#: Motions of the pieces of joints whose series are computed.
+SERIES = Part(
+    lambda arrays, samples: all(
+        motion is None or is_for_lanes(motion) for motion in arrays.joint_pieces.motions
+    )
+)
 
 #: Forces, in a table with the functions of those that are called.
 FORCES = Part(
@@ -168,6 +175,7 @@ _PARTS = {
     INVERSE_DYNAMICS_RATE: (SERIES,),
     JACOBIAN_RATE: (SERIES,),
     JERKS: (SERIES,),
+    MOTION_SUBSPACE_RATES: (SERIES,),
     FORCE_DERIVATIVES: (CHANGES, FORCES, SPRINGS),
     FORCE_POTENTIALS: (FORCES, POTENTIALS),
     FORCE_POWERS: (FORCES, ALL_FORCES),

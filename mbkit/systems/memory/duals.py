@@ -6,16 +6,16 @@ import copy
 import functools
 import weakref
 from collections.abc import Callable
-from typing import Any, TypeGuard
+from typing import Any
 
-from mbkit.joints import CompositeJoint, Joint
+from mbkit.joints import Joint
 from mbkit.joints.defaults.jacobians import jacobians_of
-from mbkit.joints.overriding import moves_as
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.callbacks import register
 from mbkit.systems.memory.dual_joint import DualJointSlot
 from mbkit.systems.memory.lane_functions import address_in_lanes
-from mbkit.systems.memory.lanes import OF_JOINTS, LanesModel, LanesWorkspace
+from mbkit.systems.memory.lane_joints import OF_JOINTS, calls_members
+from mbkit.systems.memory.lanes import LanesModel, LanesWorkspace
 
 __all__ = ["DualModel", "DualWorkspace", "motions_are_dual"]
 
@@ -41,7 +41,7 @@ def motions_are_dual(arrays: SystemArrays) -> bool:
 def _is_dual(joint: Joint) -> bool:
     if not joint.num_velocities or joint.screw_form():
         return True
-    if _calls_members(joint):
+    if calls_members(joint):
         return all(map(_is_dual, joint.members))
     kernels = joint.kernels()
     if kernels is None:
@@ -63,13 +63,6 @@ def _compiles(function: Callable[..., Any], form: str) -> bool:
     except REFUSALS:
         return False
     return True
-
-
-def _calls_members(joint: Joint) -> TypeGuard[CompositeJoint]:
-    """Return whether a joint is composed of others that are called by address."""
-    if not moves_as(joint, CompositeJoint) or joint.kernels() is None:
-        return False
-    return joint.screw_product is None
 
 
 class DualWorkspace(LanesWorkspace):
@@ -136,21 +129,8 @@ class DualModel(LanesModel):
 
     def _install(self, i: int, joint: Joint, functions: dict[str, Any]) -> None:
         """Let a joint have these functions for dual numbers, with those of its members."""
-        from mbkit.kernels.compile import array_address
-
-        def address(name: str, function: Any) -> int:
-            wanted = name in functions and function is not None
-            return self.address_of(function.function, OF_JOINTS[name]) if wanted else 0
-
-        row: Any = self.bodies[i]
-        if not _is_dual(joint):
-            return
-        for name, each in functions.items():
-            row[name] = address(name, each)
-        if _calls_members(joint):
-            parameters = joint.parameters_with(address)
-            self._owners.append(parameters)
-            row["parameters"] = array_address(parameters)
+        if _is_dual(joint):
+            self._install_own(i, joint, functions)
 
     def let_joints_change(self) -> tuple[DualWorkspace, Any]:
         """Return memory for dual numbers, and the addresses that kernels get of it as doubles.
@@ -202,7 +182,7 @@ class DualModel(LanesModel):
             for name in ("dexp_inv", "rates"):
                 function = getattr(kernels, name, None)
                 row[name] = address(name, function) if moves and row[name] else 0
-            if joint is not None and moves and _calls_members(joint):
+            if joint is not None and moves and calls_members(joint):
                 parameters = joint.parameters_with(address)
                 model._owners.append(parameters)
                 row["parameters"] = array_address(parameters)

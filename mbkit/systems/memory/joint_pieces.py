@@ -51,6 +51,7 @@ class JointPieces:
     first: Any  # (rows + 1,): the first piece of each row of the model
     given: tuple[GivenJoint, ...]  # joints in Python, in the order of their pieces
     owners: list[Any]  # what the table points to
+    motions: tuple[Any, ...]  # the function of each piece, None where none is called
     _plans: dict[tuple[int, int, int], tuple[Any, ...]] = attrs.field(factory=dict, init=False)
 
     @classmethod
@@ -75,12 +76,17 @@ class JointPieces:
                 ends = q + piece.sizes[0], v + piece.sizes[1]
                 given.append(GivenJoint(piece.joint, slice(q, ends[0]), slice(v, ends[1])))
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return cls(table, first, tuple(given), owners)
+        motions = tuple(piece.motion and piece.motion.kernels().motion for piece, _, _ in pieces)
+        return cls(table, first, tuple(given), owners, motions)
 
     @property
     def are_none(self) -> bool:
         """Whether no joint has a motion subspace that changes, seen from either side."""
         return len(self.table) == 1
+
+    def record_of(self, plan: int) -> tuple[Any, Any]:
+        """Return the record of a PLAN by its address, and the table of pieces that it has."""
+        return next(made[1:] for made in self._plans.values() if made[0] == plan)
 
     def num_given(self, count: int) -> int:
         """Return how many numbers all given joints have, for series of `count` terms."""

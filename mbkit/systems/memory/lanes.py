@@ -11,7 +11,14 @@ import numpy as np
 from mbkit.joints import Joint
 from mbkit.kernels import layout
 from mbkit.systems.memory.arrays import SystemArrays
-from mbkit.systems.memory.lane_functions import EVALUATION, address_in_lanes, is_for_lanes
+from mbkit.systems.memory.lane_functions import EVALUATION, address_in_lanes
+from mbkit.systems.memory.lane_joints import (
+    OF_JOINTS,
+    called_one_by_one,
+    calls_members,
+    is_written_for_lanes,
+    room_for_one,
+)
 from mbkit.systems.memory.lanes_forces import LanesForces
 from mbkit.systems.memory.packing import packed_mass_matrix
 from mbkit.systems.memory.workspace import (
@@ -26,19 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EVALUATION",
-    "MOTION_AND_STEPS",
-    "OF_JOINTS",
     "LanesModel",
     "LanesWorkspace",
 ]
-
-#: Forms of functions of joints by address, with lanes: see `address_in_lanes`.
-OF_JOINTS = {
-    "motion": "icpppppp", "retract": "icppp", "difference": "icppp", "dexp_inv": "icppp",
-}  # fmt: skip
-
-#: What steps on the group ask of joints, with their motion.
-MOTION_AND_STEPS = tuple(OF_JOINTS)
 
 
 @functools.cache  # numba takes 2 ms to read those of SCRATCH
@@ -96,6 +93,7 @@ class LanesModel:
         self.arrays = arrays
         self._space = space
         self._in_order: dict[int, tuple[int, int]] = {}
+        self._plans: dict[int, tuple[Any, Any]] = {}
         self.bodies = arrays.bodies.copy()
         self.rooms: dict[int, int] = {}
         self._owners: list[Any] = []
@@ -109,6 +107,27 @@ class LanesModel:
     def address_of(self, function: Callable[..., Any], form: str) -> int:
         """Return the address of a function compiled for the lanes; the first look compiles it."""
         return address_in_lanes(function, form, self.lanes, self._space)
+
+    def plan(self, plan: int) -> int:
+        """Return the address of a PLAN for lanes; the first look compiles what it calls.
+
+        Of one for doubles, by its address, whose pieces have motions that are written for lanes.
+        """
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.higher_orders.pieces import joint_columns
+
+        pieces = self.arrays.joint_pieces
+        if pieces.are_none:
+            return plan
+        if plan not in self._plans:
+            record, table = (each.copy() for each in pieces.record_of(plan))
+            for row, motion in zip(table, pieces.motions, strict=False):
+                if motion is not None:
+                    row["motion"] = self.address_of(motion.function, OF_JOINTS["motion"])
+            record["pieces"] = array_address(table)
+            record["columns"] = self.address_of(joint_columns.function, "siippp")
+            self._plans[plan] = record, table
+        return array_address(self._plans[plan][0])
 
     @functools.cached_property
     def packed(self) -> tuple[int, int]:
@@ -137,9 +156,8 @@ class LanesModel:
 
         row: Any = self.bodies[i]
         functions = {name: each for name, each in functions.items() if row[name]}
-        if all(map(is_for_lanes, functions.values())):
-            for name, each in functions.items():
-                row[name] = self.address_of(each.function, OF_JOINTS[name])
+        if all(is_written_for_lanes(joint, name) for name in functions):
+            self._install_own(i, joint, functions)
             return
         parameters = called_one_by_one(row)
         self._owners.append(parameters)
@@ -147,6 +165,22 @@ class LanesModel:
         row["parameters"] = array_address(parameters)
         for name in functions:
             row[name] = self.address_of(getattr(lane_by_lane, name), OF_JOINTS[name])
+
+    def _install_own(self, i: int, joint: Joint, functions: dict[str, Any]) -> None:
+        """Let a joint have its own functions for lanes, with those of its members."""
+        from mbkit.kernels.compile import array_address
+
+        def address(name: str, function: Any) -> int:
+            wanted = name in functions and function is not None
+            return self.address_of(function.function, OF_JOINTS[name]) if wanted else 0
+
+        row: Any = self.bodies[i]
+        for name, each in functions.items():
+            row[name] = address(name, each)
+        if calls_members(joint):
+            parameters = joint.parameters_with(address)
+            self._owners.append(parameters)
+            row["parameters"] = array_address(parameters)
 
     @functools.cached_property
     def forces(self) -> LanesForces:
@@ -158,27 +192,6 @@ class LanesModel:
         """Those that time loops call; they compute the others in place."""
         forces = self.arrays.forces
         return LanesForces(self, forces.order[forces.num_fields : forces.num_called])
-
-
-#: What functions of `mbkit.kernels.joints.lane_by_lane` have for parameters.
-_FOR_ONE = (
-    "motion", "parameters", "num_positions", "num_velocities", "retract", "difference", "dexp_inv",
-    "constraint_wrenches", "wrench_parameters",
-    "configuration_from_pose", "configuration_from_pose_parameters",
-)  # fmt: skip
-
-
-def called_one_by_one(row: Any) -> Any:
-    """Return the parameters with which the functions of a joint's row are called for one lane."""
-    # as doubles, which hold addresses exactly; see `_general_forms` of `arrays`
-    return np.array([row[name] for name in _FOR_ONE], dtype=np.float64)
-
-
-def room_for_one(row: Any) -> int:
-    """Return how many numbers a call for one lane takes: its arguments and its result."""
-    from mbkit.kernels.joints import lane_by_lane
-
-    return 2 * int(row["num_positions"]) + int(row["num_velocities"]) + lane_by_lane.OUTPUT
 
 
 class LanesWorkspace:

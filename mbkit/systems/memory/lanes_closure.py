@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.constraints import PrescribedPoint, PrescribedPose
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import SCRATCH, SCREW
 from mbkit.systems.memory.closure import ClosureArrays, ClosureMemory
 from mbkit.systems.memory.lane_functions import address_in_lanes, is_for_lanes
+from mbkit.systems.memory.lane_joints import called_one_by_one, calls_members, room_for_one
 from mbkit.systems.memory.lanes import (
-    called_one_by_one,
     lines,
     record_in_lanes,
-    room_for_one,
 )
 
 if TYPE_CHECKING:
@@ -50,9 +48,7 @@ def solves_in_lanes(arrays: ClosureArrays) -> bool:
 def is_dual(arrays: ClosureArrays) -> bool:
     """Return whether all constraints are written for numbers that branch as doubles do."""
     return all(map(_is_dual_joint, arrays.joint_rows, arrays.joints)) and all(
-        getattr(kernel := each.kernel(), "in_lanes", False)
-        or (kernel is not None and isinstance(each, PrescribedPoint | PrescribedPose))
-        for each in arrays.objects
+        is_for_lanes(each.kernel()) for each in arrays.objects
     )
 
 
@@ -60,7 +56,9 @@ def _is_dual_joint(row: Any, joint: Joint | None) -> bool:
     if joint is None or row["kind"] == SCREW or not row["num_velocities"]:
         return True
     kernels = joint.kernels()
-    own = kernels is not None and all(getattr(kernels, name) for name in _OF_LOOPS)
+    if kernels is None or calls_members(joint):
+        return False
+    own = all(getattr(kernels, name) for name in _OF_LOOPS)
     return own and bool(getattr(getattr(kernels, "motion", None), "in_lanes", False))
 
 
@@ -166,7 +164,7 @@ class LanesClosureModel:
         self._owners.append(one_by_one)
         self.rooms[i] = room_for_one(row)
         motion: Any = kernels.motion
-        if not is_for_lanes(motion):
+        if calls_members(joint) or not is_for_lanes(motion):
             motion = lane_by_lane.motion
             row["parameters"] = array_address(one_by_one)
         row["motion"] = address_in_lanes(getattr(motion, "function", motion), _MOTION, self.lanes)

@@ -20,6 +20,8 @@ from mbkit.kernels.constraints.kinds.form import (
 )
 from mbkit.kernels.constraints.kinds.points import point_of, put_force, vector_of
 from mbkit.kernels.constraints.kinds.spline import curve_at, is_within
+from mbkit.kernels.each_lane import each_lane
+from mbkit.kernels.elementary import all_lanes
 from mbkit.kernels.lie.matrices import matrix_product, matrix_times, transposed_times
 from mbkit.kernels.lie.quaternion import (
     quaternion_conjugate,
@@ -53,10 +55,10 @@ _AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 @helper
 def rotation_at(curve, t):
     """The quaternion, of length one, and angular velocity and acceleration in world axes."""
-    a, a1, a2 = curve_at(curve, WIDTH, 0, t)
-    b, b1, b2 = curve_at(curve, WIDTH, 1, t)
-    c, c1, c2 = curve_at(curve, WIDTH, 2, t)
-    d, d1, d2 = curve_at(curve, WIDTH, 3, t)
+    a, a1, a2 = each_lane(curve_at, (curve, WIDTH, 0, t))
+    b, b1, b2 = each_lane(curve_at, (curve, WIDTH, 1, t))
+    c, c1, c2 = each_lane(curve_at, (curve, WIDTH, 2, t))
+    d, d1, d2 = each_lane(curve_at, (curve, WIDTH, 3, t))
     p = (a, b, c, d)
     back = quaternion_conjugate(p)
     reach = 2.0 / (a * a + b * b + c * c + d * d)
@@ -70,20 +72,20 @@ def rotation_at(curve, t):
 @helper
 def log_rate(x, e, f, w, w_dot):
     """The second derivative of x, where x' = J w, J = 1 + x~/2 + e x~^2."""
-    x_dot = so3_dexp_body_inv(x, w)
+    x_dot = each_lane(so3_dexp_body_inv, (x, w))
     inner = cross(x, w)
     turned = add(cross(x_dot, inner), cross(x, cross(x_dot, w)))
     change = add(scale(0.5, cross(x_dot, w)), scale(e, turned))
     change = add(change, scale(f * dot(x, x_dot), cross(x, inner)))
-    return add(so3_dexp_body_inv(x, w_dot), change)
+    return add(each_lane(so3_dexp_body_inv, (x, w_dot)), change)
 
 
-@address_kernel(CONSTRAINT_FORM)
+@address_kernel(CONSTRAINT_FORM, in_lanes=True)
 def evaluate(space, c, t, _q, _v):
     """g = log(R_f^T R) in the frame's axes, and x - x_f in world axes."""
     p = parameters(space, c)
     curve = p[CURVE:]
-    if not is_within(curve, t):
+    if not all_lanes(each_lane(is_within, (curve, t))):
         return CALLBACK_FAILED
     site = body(space, c, 0)
     Q, w_f, alpha_f = rotation_at(curve, t)
@@ -95,13 +97,13 @@ def evaluate(space, c, t, _q, _v):
     R = (
         first[0], second[0], third[0], first[1], second[1], third[1], first[2], second[2], third[2],
     )  # fmt: skip
-    x = so3_log(matrix_product(back, R))
-    e, f = e_f_of(x, dot(x, x))
+    x = each_lane(so3_log, (matrix_product(back, R),))
+    e, f = each_lane(e_f_of, (x, dot(x, x)))
     spin = angular(site.V)
     w = transposed_times(R, subtract(spin, w_f))
     # without the body's own acceleration
     w_dot = transposed_times(R, subtract(cross(spin, w_f), alpha_f))
-    lag = so3_dexp_body_inv(x, transposed_times(R, scale(-1.0, w_f)))
+    lag = each_lane(so3_dexp_body_inv, (x, transposed_times(R, scale(-1.0, w_f))))
     second_rate = log_rate(x, e, f, w, w_dot)
     arm, place, _, centripetal = point_of(site, vector_of(p, POINT))
     g = residual(space, c)
@@ -111,11 +113,11 @@ def evaluate(space, c, t, _q, _v):
     for r in range(3):
         axis = _AXES[r]
         # J^T is J of -x
-        store(W[r], matrix_times(R, so3_dexp_spatial_inv(x, axis)), _ZERO)
+        store(W[r], matrix_times(R, each_lane(so3_dexp_spatial_inv, (x, axis))), _ZERO)
         g[r] = x[r]
         g_t[r] = lag[r]
         rest[r] = second_rate[r]
-        x_f, v_f, a_f = curve_at(curve, WIDTH, 4 + r, t)
+        x_f, v_f, a_f = each_lane(curve_at, (curve, WIDTH, 4 + r, t))
         put_force(W[3 + r], arm, axis)
         g[3 + r] = place[r] - x_f
         g_t[3 + r] = -v_f

@@ -55,7 +55,7 @@ def body_fixed(parameters, C, r, w, u):
     return transposed_times(C, w), transposed_times(C, subtract(u, cross(r, w)))
 
 
-@address_kernel("ippppppp")
+@address_kernel("ippppppp", in_lanes=True)
 def motion(slot, parameters, q, v, R, p, S, bias):
     """T = (R, r); S; S-dot v = (0, -w x u) on SO(3) x R^3, for (w, u) = S v, and 0 on SE(3)."""
     is_unit, Q = load_orientation(parameters, q)
