@@ -272,6 +272,14 @@ def push_joint(tree, i, with_mass):
 
 
 @helper
+def zeros_in(entries, k, width):
+    """Row k, made zero just before it is written: all zeros at once leave the nearest cache."""
+    row = row_of(entries, k, width)
+    row[:] = 0.0
+    return row
+
+
+@helper
 def rows_of_joint(tree, i, first, result):
     """The rows of the velocities of joint i, whose directions begin at `first`."""
     row = tree.model[i]
@@ -282,10 +290,10 @@ def rows_of_joint(tree, i, first, result):
         S = body.S[c]
         U = rigid_times(body, angular(S), linear(S))
         b = transposed_rate_times(body, angular(S), linear(S))
-        set_row(tree.steps, span, S, U, b, row_of(result.d_q, velocity, result.steps_wide))
-        set_row(tree.velocities, span, S, U, b, row_of(result.d_v, velocity, result.wide))
+        set_row(tree.steps, span, S, U, b, zeros_in(result.d_q, velocity, result.steps_wide))
+        set_row(tree.velocities, span, S, U, b, zeros_in(result.d_v, velocity, result.wide))
         if result.mass.shape[0] > 0:
-            set_row(tree.mass, span, S, U, _ZERO, row_of(result.mass, velocity, result.wide))
+            set_row(tree.mass, span, S, U, _ZERO, zeros_in(result.mass, velocity, result.wide))
     if depends_on_q(row):
         add_change_of_subspace(row, body, tree, result)
 
@@ -355,7 +363,6 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     wide = num_columns(space, nv)
     more = nv if num_columns(space, 0) > 0 else 0  # rows of the mass matrix
     every = as_array(out, nv * (steps_wide + wide) + more * wide)
-    every[:] = 0.0
     by_v = nv * steps_wide
     end = by_v + nv * wide
     result = Result(every[:by_v], every[by_v:end], every[end:], steps_wide, wide)
