@@ -27,6 +27,7 @@ from numba.extending import (
     type_callable,
 )
 
+from mbkit.kernels.compile import compiled_address
 from mbkit.kernels.elementary import function_of, value_of
 from mbkit.kernels.lanes import ADDRESSES
 from mbkit.kernels.simd.spread import spread
@@ -42,8 +43,11 @@ class Dual(types.Type):
     bitwidth = 64 * width
     directions = DIRECTIONS
     branches = True
-    #: Forces and constraints have numbers with derivatives.
-    addresses = ADDRESSES | {"force_table", "constraints", "parameters"}
+    #: Forces, constraints and the joints that close loops have numbers with derivatives.
+    addresses = ADDRESSES | {
+        "force_table", "constraints", "joints", "parameters", "wrench_parameters",
+        "configuration_from_pose_parameters",
+    }  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__(name=f"Dual{DIRECTIONS}")
@@ -74,6 +78,21 @@ class Dual(types.Type):
 
 #: All of them are alike.
 DUAL = Dual()
+
+_made: dict[tuple[Any, str], tuple[int, Any]] = {}
+
+
+def address_with_dual_parameters(function: Any, form: str) -> int:
+    """Return the address of a function compiled for dual numbers, where parameters are so, too.
+
+    The form has one letter per argument: ``i`` int64, ``p`` pointer to dual numbers. Functions of
+    joints of the tree have doubles as parameters: `mbkit.kernels.lanes.address_in_lanes`.
+    """
+    if (function, form) not in _made:
+        kinds = [types.int64 if letter == "i" else types.CPointer(DUAL) for letter in form]
+        _made[function, form] = compiled_address(function, kinds, Dual.__module__)
+    return _made[function, form][0]
+
 
 _VECTOR = ir.VectorType(ir.DoubleType(), Dual.width)
 _FIRST = ir.IntType(32)(0)

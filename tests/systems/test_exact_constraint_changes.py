@@ -11,9 +11,11 @@ import pytest
 
 import mbkit as mb
 from mbkit.joints.defaults.differences import derivative
+from mbkit.systems.derivatives import parameter_changes
 from mbkit.systems.derivatives.evaluation_states import Point
 from mbkit.systems.derivatives.input_changes import change_by_input
 from mbkit.systems.derivatives.parameter_changes import change_by_parameter
+from tests.constraints.closed_mechanisms import assembled, cycle, hinge
 from tests.constraints.examples import EXAMPLES
 from tests.constraints.loops import LOOP_KINDS, mobile_loops
 from tests.constraints.test_built_in import _mechanism
@@ -157,6 +159,37 @@ def test_states_and_places_of_loop_joints(kind):
                 rows=change.rows[..., 3:] @ R[j][:, None],
             )
             check(point, f"{name}[{j},3]", own)
+
+
+#: By kind of loop joint: numbers of its own, besides where it is.
+OWN_NUMBERS = {
+    "helical": ["pitch"],
+    "universal": ["axis1", "axis2"],
+    "helical planar": ["pitch"],
+}
+
+
+@pytest.mark.parametrize("kind", OWN_NUMBERS)
+def test_numbers_of_loop_joints(kind, monkeypatch):
+    """Pitches, and axes of joints with two, without differences of systems."""
+    monkeypatch.delattr(parameter_changes, "differences")
+    rng = np.random.default_rng(88)
+    system, q = mobile_loops(rng, 6, [kind], tree=("revolute", "spherical", "universal"))
+    system = system._blueprint.with_length(0.7)
+    point, joint = random_point(rng, system, q), system.loop_joints[0]
+    for field in OWN_NUMBERS[kind]:
+        name = f"joints.{joint}.{field}"
+        check(point, name, change_by_parameter(point, name))
+
+
+def test_a_pitch_of_zero_is_that_of_a_hinge():
+    """Its rows are another kind's: what a pitch adds to them is found by differences."""
+    points = [(0, 0, 0), (0, 0, 0.3), (0.8, 0, 0.5), (0.9, 0, 0)]
+    joints = [hinge(n, p, (0, 1, 0)) for n, p in zip("ABC", points[:3], strict=True)]
+    last = mb.HelicalJoint("D", pitch=0.0, axis=(0, 1, 0), point=points[3])
+    system = assembled(cycle("four-bar", points, [*joints, last]), "D")
+    point = random_point(np.random.default_rng(3), system, system.reference_configuration())
+    check(point, "joints.D.pitch", change_by_parameter(point, "joints.D.pitch"))
 
 
 @pytest.mark.some(2)

@@ -78,7 +78,7 @@ class MovingRows(NamedTuple):
 
         `start` is a large number for `moves`. What the length does by which rows are scaled is left
         out. None for other parameters of joints, where constraints are not exact, where values
-        beside the parameter's are refused, and where it changes more of a joint than where it is.
+        beside the parameter's are refused, and where a hinge becomes a screw.
         """
         exact, (kind, _, rest) = system._exact_constraints, name.partition(".")
         of_tree = kind == "joints" and rest.rpartition(".")[0] not in system.loop_joints
@@ -126,9 +126,15 @@ def _moving(
 
     here, sites = frames({}), 2 * closure.num_joints
     rates = rates_without_jump(lambda value: frames({name: value}), start, moves, name, here)
-    if rates[16 * sites :].any():
-        return None
     found: dict[int, Floats] = {}
+    first = 16 * sites
+    for k, count in enumerate(exact.numbers_of_joints):
+        own = slice(first, first + count)
+        moved = exact.moving_joint(k, rates[own]) if rates[own].any() else {}
+        if moved is None:
+            return None
+        found |= moved
+        first += count
     for site in range(sites):
         own = slice(16 * site, 16 * (site + 1))
         if rates[own].any():

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbkit.kernels.constraints.layout import CONSTRAINT_SITE
+from mbkit.kernels.layout import SCREW
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.directions import Directions
 from mbkit.systems.derivatives.evaluation_states import TimedStates
+from mbkit.systems.memory.dual_loop_joints import DualJoints
 from mbkit.systems.memory.duals import DualWorkspace, motions_are_dual
 from mbkit.systems.memory.lanes import record_in_lanes
 from mbkit.systems.memory.lanes_closure import (
@@ -120,7 +122,12 @@ class ExactConstraints:
         parameters = arrays.parameters
         ends = 1 + count + np.cumsum([0, *(len(each) for each in parameters.values())])
         self._firsts = dict(zip(parameters, ends[:-1].tolist(), strict=True))
-        self._numbers = numbers = self._workspace.numbers(int(ends[-1]))
+        joints = DualJoints(model.joints, arrays.joints, self._workspace.numbers)
+        first = int(ends[-1])
+        self._joints = [[first + k for k in places] for places in joints.places]
+        self._numbers = numbers = self._workspace.numbers(first + len(joints.numbers))
+        numbers[first:] = joints.numbers
+        record["joints"] = joints.put(numbers[first:])
         write_sites(model, numbers[1 : 1 + count].reshape(-1))
         for name, firsts in self._places.items():
             for first in firsts:  # no derivatives, where lanes have the same everywhere
@@ -153,6 +160,22 @@ class ExactConstraints:
         first_R, first_p = (int(self._places[name][site]) for name in ("place_R", "place_p"))
         found = {first_R + j: x for j, x in enumerate(turned.reshape(9, -1))}
         return found | {first_p + j: x for j, x in enumerate(shifted)}
+
+    @property
+    def numbers_of_joints(self) -> list[int]:
+        """How many numbers kernels read of each joint that closes a loop."""
+        return [len(places) for places in self._joints]
+
+    def moving_joint(self, joint: int, rates: Floats) -> Mapping[int, Floats] | None:
+        """Return the same where the numbers (n,) of a joint that closes a loop have rates (n, k).
+
+        None of a hinge whose lead moves: its rows are another's.
+        """
+        places = self._joints[joint]
+        row: Any = self._arrays.closure.joint_rows[joint + 1]
+        if row["kind"] == SCREW and row["lead"] == 0.0 and rates[1].any():
+            return None
+        return {place: rate for place, rate in zip(places, rates, strict=True) if rate.any()}
 
     def moving_numbers(self, name: str, rates: Floats) -> Mapping[int, Floats]:
         """Return the same where the numbers (n,) of a constraint have rates (n, k)."""

@@ -11,6 +11,7 @@ import numpy as np
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import SCRATCH, SCREW
 from mbkit.systems.memory.closure import ClosureArrays, ClosureMemory
+from mbkit.systems.memory.dual_loop_joints import DualJoints
 from mbkit.systems.memory.lane_functions import address_in_lanes, is_for_lanes
 from mbkit.systems.memory.lane_joints import called_one_by_one, calls_members, room_for_one
 from mbkit.systems.memory.lanes import (
@@ -157,8 +158,12 @@ class LanesClosureModel:
         kernels = joint.kernels()
         assert kernels is not None  # none that calls Python: see `batch_in_lanes`
         if self.lanes.branches:
+            from mbkit.kernels import library_functions  # noqa: F401  (which users may call)
+            from mbkit.kernels.duals import address_with_dual_parameters
+
             for name, form in _OF_LOOPS.items():
-                row[name] = address_in_lanes(getattr(kernels, name).function, form, self.lanes)
+                function = getattr(kernels, name).function
+                row[name] = address_with_dual_parameters(function, form.replace("c", "p"))
             return
         one_by_one = called_one_by_one(row)
         self._owners.append(one_by_one)
@@ -219,6 +224,9 @@ class LanesClosure:
         closure["blocks"] = array_address(self._blocks)
         for name in ("constraints", "joints"):
             closure[name] = array_address(getattr(model, name))
+        if model.lanes.branches:
+            joints = DualJoints(model.joints, model.arrays.joints, self._rows_of_lines)
+            closure["joints"] = joints.put(joints.numbers)
         closure["constraint_rows"] = model.constraint_rows
         closure["sites"] = self._sites(model)
         closure["joint_scratch"] = self._joint_scratch(model)
@@ -234,6 +242,11 @@ class LanesClosure:
         found = lines(size)
         self._kept.append(found)
         return found
+
+    def _rows_of_lines(self, size: int) -> Any:
+        from mbkit.kernels.duals import DUAL
+
+        return self._lines(size * DUAL.width)[: size * DUAL.width].reshape(size, DUAL.width)
 
     def _sites(self, model: LanesClosureModel) -> int:
         """Return the address of the sites: which row, and where, the same in all lanes."""
