@@ -12,7 +12,7 @@ from mbkit.systems.calls.evaluations import FORCE_WRENCHES, HYBRID_DYNAMICS
 from mbkit.systems.memory import lanes_forces
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
-from tests.trees import random_state
+from tests.trees import random_mechanism, random_state
 
 #: Groups of eight, and one that is not full; and a sample that is spoilt.
 COUNT, SPOILT = (11, 9) if UNCOMPILED else (70, 41)
@@ -130,6 +130,25 @@ def test_derivatives_of_springs_on_many_samples_are_those_on_each(
     assert taken == {"force_derivatives"}
     a["q"][SPOILT, 0] = a["v"][SPOILT, 1] = np.nan
     check(lambda q, v: system.force_derivatives(q, v, on_error="nan")[0], a["q"], a["v"])
+
+
+def test_derivatives_of_springs_beside_all_joints_on_many_samples(taken):
+    """Of which some have motion subspaces that change."""
+    kinds = ("revolute", "universal", "constant velocity", "composite")
+    mech = random_mechanism(np.random.default_rng(23), len(kinds), kinds, reach=2)
+    ends = mech.assemble().body_names
+    for a, b in ((0, -1), (1, -2)):
+        mech.add_force(
+            mb.SpringDamper(
+                f"spring {b}", ends[a], ends[b], stiffness=30.0, rest_length=0.2, damping=0.4,
+                point_a=(0.1, 0.2, 0.3),
+            )
+        )  # fmt: skip
+    system = mech.assemble()
+    given = states(system)
+    for index in range(2):
+        check(lambda q, v, i=index: system.force_derivatives(q, v)[i], given["q"], given["v"])
+    assert taken == {"force_derivatives"}
 
 
 def test_derivatives_of_other_forces_are_computed_one_by_one(taken, monkeypatch):
