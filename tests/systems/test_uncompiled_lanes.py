@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.kernels.calls import batches, batches_in_lanes
+from mbkit.kernels.calls import batches_in_lanes, chunks
 from mbkit.kernels.compile import UNCOMPILED
 from mbkit.systems.calls import lanes
 from mbkit.systems.memory.lane_functions import caller
@@ -49,7 +49,7 @@ def alone(monkeypatch):
 
     def noted(seat, batch, samples, first, last):
         found.append(first)
-        return batches.one_by_one(seat, batch, samples, first, last)
+        return chunks.one_by_one(seat, batch, samples, first, last)
 
     compute = caller(batches_in_lanes.batch_in_lanes).function.__globals__["in_lanes"]
     assert compute.__globals__["one_by_one"]  # it is looked up, and stays there
