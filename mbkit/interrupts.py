@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # what `signal` wraps
 import signal
 import threading
 from types import FrameType
 from typing import Any, Self
+
+# Those of `signal` make enumerations of handlers, for 5 us each way; a batch takes some tens.
 
 
 class Interrupts:
@@ -30,9 +33,9 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.getsignal(signal.SIGINT)
+            self._before = _signal.getsignal(signal.SIGINT)
             if self._replaces(self._before):
-                signal.signal(signal.SIGINT, self._note)
+                _signal.signal(signal.SIGINT, self._note)
         return self
 
     def _replaces(self, handler: Any) -> bool:
@@ -40,7 +43,7 @@ class Interrupts:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self.noted:
-            signal.signal(signal.SIGINT, self._before)
+            _signal.signal(signal.SIGINT, self._before)
             raise KeyboardInterrupt
         self.noted = True
 
@@ -50,8 +53,8 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def __exit__(self, *error: object) -> None:
-        if signal.getsignal(signal.SIGINT) == self._note:
-            signal.signal(signal.SIGINT, self._before)
+        if _signal.getsignal(signal.SIGINT) == self._note:
+            _signal.signal(signal.SIGINT, self._before)
 
 
 class PatientInterrupts(Interrupts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ __all__ = ["EVALUATION", "address_in_lanes", "caller", "is_for_lanes"]
 EVALUATION = "sipppp"
 
 
+@functools.cache  # each batch asks for it
 def address_in_lanes(function: Callable[..., Any], form: str, lanes: Any, space: Any = None) -> int:
     """Return the address of a function for lanes; see `mbkit.kernels.lanes.address_in_lanes`.
 
