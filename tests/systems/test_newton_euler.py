@@ -79,7 +79,7 @@ def test_refusals_name_what_is_wrong():
     system = random_mechanism(np.random.default_rng(113), 2, ("revolute",)).assemble()
     with pytest.raises(mb.ShapeError, match="'v' must have shape"):
         system.newton_euler([0.0, 0.0], [1.0])
-    with pytest.raises(mb.UsageError, match="must be an mbkit"):
+    with pytest.raises(mb.UsageError, match="must be a representation, got 'hybrid'"):
         system.newton_euler([0.0, 0.0], [1.0, 2.0], "hybrid")
     with pytest.raises(mb.ShapeError, match=r"shape \(12,\), got shape \(2,\)"):
         system.newton_euler([0.0, 0.0], [1.0, 2.0]).project([1.0, 2.0])
