@@ -197,7 +197,8 @@ MORE_DERIVATIVES = {
 }
 
 
-@pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
+@pytest.mark.long  # a minute of compiling; by Python: test_uncompiled_lanes.py
+@pytest.mark.compiled
 @pytest.mark.parametrize("method", MORE_DERIVATIVES)
 def test_more_derivatives_of_a_batch_are_those_of_its_samples(
     derivatives_case, method, monkeypatch

@@ -219,6 +219,7 @@ def test_frames_of_a_bushing_turned_by_any_angle_in_each_sample(taken):
     np.testing.assert_allclose(found[small], expected, rtol=1e-8, atol=0.0)
 
 
+@pytest.mark.long
 def test_points_that_meet_in_some_samples(taken):
     """A spring between them has no direction there, and its length elsewhere."""
     mech = mb.Mechanism("slider")

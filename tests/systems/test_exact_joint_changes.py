@@ -147,7 +147,7 @@ EVALUATIONS = {
 }
 
 
-@pytest.mark.some(6)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [*JOINTS, *ALONE])
 def test_batches_have_the_bits_of_single_calls(kind):
     """Also where some samples are turned by so much that series of another form begin."""
