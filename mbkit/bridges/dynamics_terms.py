@@ -138,7 +138,7 @@ def _let_subspaces_move(trace: Trace) -> None:
 
     directions = position_directions(trace)
 
-    def along_motion(joint: Any, _trials: Any, change: Any) -> int:
+    def along_motion(joint: Any, change: Any) -> int:
         row, body, _, v = joint[:4]
         own = slice(int(row.first_velocity), int(row.first_velocity + row.num_velocities))
         columns = body.S[: row.num_velocities]
