@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mbkit.systems.calls.arguments import Arguments
     from mbkit.systems.calls.evaluations import Evaluation
     from mbkit.systems.calls.evaluator import Evaluator
+    from mbkit.systems.calls.shared_batches import SharedBatch
 
 __all__ = ["Samples", "check_on_error", "compute"]
 
@@ -163,21 +164,7 @@ def _computed(
 
     own = seat(0)
     if chunks > 1:
-        from mbkit.systems.calls import waiting_threads as others
-
-        interrupts = PatientInterrupts()  # the second could come before the threads have stopped
-        try:
-            with interrupts:
-                for k, thread in enumerate(others.waiting_threads(min(cores(), chunks) - 1), 1):
-                    thread.hand_over(function, seat(k), shared.number)
-                while take_part(function, own, shared.number):
-                    if interrupts.noted:
-                        shared.stop()
-                others.end(shared)
-        except BaseException:
-            others.abandon(shared)
-            raise
-        interrupts.look()
+        _take_part_with_others(shared, function, (own, seat), min(cores(), chunks) - 1)
     else:
         take_part(function, own, shared.number)
     failures = [
@@ -194,6 +181,32 @@ def _computed(
         one.give_back()
     shared.give_back()
     return found
+
+
+def _take_part_with_others(
+    shared: SharedBatch, function: int, seats: tuple[int, Callable[[int], int]], others: int
+) -> None:
+    """Compute chunks of a batch together with other threads, which have finished at the end.
+
+    `seats` are the caller's own, and what prepares that of another thread.
+    """
+    from mbkit.kernels.calls.chunks import take_part
+    from mbkit.systems.calls import waiting_threads as threads
+
+    own, seat = seats
+    interrupts = PatientInterrupts()  # the second could come before the threads have stopped
+    try:
+        with interrupts:
+            for k, thread in enumerate(threads.waiting_threads(others), 1):
+                thread.hand_over(function, seat(k), shared.number)
+            while take_part(function, own, shared.number):
+                if interrupts.noted:
+                    shared.stop()
+            threads.end(shared)
+    except BaseException:
+        threads.abandon(shared)
+        raise
+    interrupts.look()
 
 
 class _Taken:
