@@ -121,6 +121,8 @@ class ComplexEvaluation:
         seeds = {a: b for n in moving for a, b in zip(traced[n], speeds[n], strict=True)}
         rates = differentiate([*result.ravel()], seeds)
         inputs: dict[Any, Any] = {trace.t: t + 0.0j, **dict(zip(trace.q, given["q"], strict=True))}
+        for each, symbols in zip(self._free, trace.parameters, strict=True):
+            inputs |= dict(zip(symbols, each.values, strict=True))
         for name in moving:
             steps, at = np.asarray(moves[{"x": "q"}.get(name, name)]), given.get(name)
             for k, (symbol, speed) in enumerate(zip(traced[name], speeds[name], strict=True)):

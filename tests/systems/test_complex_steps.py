@@ -104,27 +104,6 @@ def test_dynamics_by_state_time_and_parameters(case, name):
 
 
 @pytest.mark.slow
-def test_matrices_and_forces(case):
-    system, given, t = case
-    q, v = given["q"], given["v"]
-    mass = ComplexEvaluation(system, "mass_matrix").by(given, "q")
-    M = np.linalg.inv(system.mass_matrix(q))
-    assert_close(system.mass_matrix_derivatives(q), mass)
-    expected = -np.einsum("ij,jkl,km->iml", M, mass, M)
-    assert_close(system.inverse_mass_matrix_derivatives(q), expected)
-    moves = {"q": np.random.default_rng(74).normal(size=(3, system.ndx))}
-    for name in ("mass_matrix", "inverse_mass_matrix"):
-        second = getattr(system, f"{name}_derivatives")(q, 2)
-        own = np.einsum("ijkl,ak,al->aij", second, moves["q"], moves["q"])
-        assert_close(own, ComplexEvaluation(system, name).second(given, moves))
-    assert_close(system.mass_matrix_rate(q, v), mass @ v)
-    if system.forces:
-        exact = ComplexEvaluation(system, "generalized_forces")
-        for own, name in zip(system.force_derivatives(q, v, t), "qv", strict=True):
-            assert_close(own, exact.by(given, name, t))
-
-
-@pytest.mark.slow
 def test_forces_on_dual_numbers():
     """Each force of mbkit, between bodies with each kind of joint that dual numbers know."""
     rng = np.random.default_rng(73)
@@ -169,20 +148,3 @@ def test_forces_beside_absolute_joints(local, side):
     exact = ComplexEvaluation(system, "generalized_forces")
     for own, name in zip(system.force_derivatives(state.q, state.v), "qv", strict=True):
         assert_close(own, exact.by({"q": state.q, "v": state.v}, name), 1e-12)
-
-
-@pytest.mark.slow
-def test_second_derivatives_of_inverse_dynamics(case):
-    """Along random moves of q and v together."""
-    system, given, _ = case
-    moves = dict(zip("qv", np.random.default_rng(72).normal(size=(2, 6, system.nv)), strict=True))
-    exact = ComplexEvaluation(system, "inverse_dynamics").second(given, moves)
-    d_qq, d_vv, d_qv, _ = system.inverse_dynamics_second_derivatives(
-        given["q"], given["v"], given["vdot"], t=0.0
-    )
-    x, w = moves["q"], moves["v"]
-    parts = [
-        np.einsum("ijk,aj,ak->ai", d, a, b)
-        for d, a, b in ((d_qq, x, x), (d_vv, w, w), (2.0 * d_qv, x, w))
-    ]
-    assert_close(sum(parts), exact)

@@ -1,7 +1,7 @@
-"""Rates of any order, derivatives of Jacobians and regressors against complex steps.
+"""Rates of bodies and of Jacobians in each representation, and geometric regressors.
 
-Of the tree of six bodies of `test_complex_steps`, with its forces; a complex step has no error but
-rounding (`tests.systems.complex_steps`).
+Against complex steps, which have no error but rounding (`tests.systems.complex_steps`), of the tree
+of six bodies of `test_complex_steps`, with its forces.
 """
 
 from __future__ import annotations
@@ -43,16 +43,6 @@ def rate(system, q, rates, name, **options):
     return evaluation(given, moves | dict(zip(orders, rates[1:], strict=False)), TIME)[1]
 
 
-@pytest.mark.parametrize("order", [1, 2])
-def test_rates_of_inverse_dynamics(case, order):
-    """For elastic joints: Q-dot, and Q-double-dot as its rate; with forces that time changes."""
-    system, q, rates = case
-    name = ("inverse_dynamics", "inverse_dynamics_rate")[order - 1]
-    method = (system.inverse_dynamics_rate, system.inverse_dynamics_second_rate)[order - 1]
-    expected = rate(system, q, rates, name)
-    assert_close(method(q, *rates[: 2 + order], t=TIME), expected)
-
-
 @pytest.mark.some(4)
 @each_representation
 def test_rates_of_bodies_and_of_jacobians(mech, case, representation):
@@ -71,56 +61,6 @@ def test_rates_of_bodies_and_of_jacobians(mech, case, representation):
     body = place.pop("body")
     second = system.jacobian_rate(body, q, *rates[:2], **place)
     assert_close(second, rate(system, q, rates, "jacobian_rate", body=body, order=1, **place))
-
-
-def test_partial_derivatives_of_jacobians(case):
-    """Those of second order along motions of constant velocity."""
-    system, q, rates = case
-    body, units = system.body_names[-1], np.eye(system.nv)
-    steps = np.array([system.position_rates(q, system.rates(q, unit)) for unit in units])
-    J = ComplexEvaluation(system, "jacobian", body=body)
-    assert_close(system.jacobian_derivatives(body, q), J({"q": q}, {"q": steps})[1])
-    v = rates[0]
-    constant = np.array([v, np.zeros(system.nv)])
-    expected = rate(system, q, constant, "jacobian_rate", body=body, order=1)
-    second = system.jacobian_derivatives(body, q, 2)
-    assert_close(np.einsum("j,k,jkab->ab", v, v, second), expected)
-
-
-def test_rates_of_motion_subspaces(case):
-    system, q, rates = case
-    S = system.motion_subspace_rates(q, rates[0])
-    assert_close(S, rate(system, q, rates, "motion_subspaces"))
-    expected = rate(system, q, rates, "motion_subspace_rates", order=1)
-    assert_close(system.motion_subspace_rates(q, *rates[:2]), expected)
-
-
-def test_inertial_regressor(case):
-    """Its columns are derivatives by mass, first moment and moments about the origin of a body.
-
-    These depend on mass m, centre c and moment I about it as (m, m c, I + m (c.c 1 - c c^T)), of
-    which central differences of any step are exact.
-    """
-    system, q, rates = case
-    body = "body3"
-    names = [f"bodies.{body}.{part}" for part in ("mass", "com", "moment_about_com")]
-    exact = ComplexEvaluation(system.without_forces(), "inverse_dynamics", names)
-    given = {"q": q, "v": rates[0], "vdot": rates[1]}
-    expected = np.concatenate([exact.by(given, name) for name in names], axis=1)
-    values = np.concatenate([np.ravel(system.parameters[name]) for name in names[:2]])
-    upper = np.triu_indices(3)
-    moments = system.parameters[names[2]][upper]
-
-    def parameters(x):
-        m, c, own = x[0], x[1:4], np.zeros((3, 3))
-        own[upper] = x[4:]
-        about = own + m * (c @ c * np.eye(3) - np.outer(c, c))
-        return np.concatenate([[m], m * c, about[upper]])
-
-    at = np.concatenate([values, moments])
-    P = np.transpose([parameters(at + e) - parameters(at - e) for e in 0.5 * np.eye(10)])
-    Y = system.inertial_regressor(q, *rates[:2]).reshape((system.nv, -1, 10))
-    assert_close(Y[:, system.body_names.index(body) - 1] @ P, expected)
 
 
 def entries(poses):
