@@ -49,7 +49,7 @@ def mass_of(system):
 
 
 class ComplexMethod:
-    """What a method asks of a closed mechanism, whose positions add, with complex numbers.
+    """What a method asks of a system with complex numbers.
 
     With the parameters `free`, of which `moves` are imaginary parts.
     """
@@ -58,67 +58,90 @@ class ComplexMethod:
 
     def __init__(self, system, q, free, tau):
         self.system, self.tau, self.moves = system, tau, {}
-        self.own = {
-            n: ComplexEvaluation(system, n, () if n.startswith("constraint") else free)
-            for n in self.NAMES
-        }
-        A = system.constraint_jacobian(q)
-        rank = np.linalg.matrix_rank(A, tol=1e-9)
-        self.rows = np.sort(qr(A.T, mode="r", pivoting=True)[1][:rank])
+        self.own = {n: ComplexEvaluation(system, n, free) for n in self.NAMES}
+        self.rows = np.zeros(0, dtype=int)
+        if system.num_velocity_constraints:
+            A = system.constraint_jacobian(q)
+            rank = np.linalg.matrix_rank(A, tol=1e-9)
+            self.rows = np.sort(qr(A.T, mode="r", pivoting=True)[1][:rank])
 
     def at(self, name, t=0.0, **given):
         """Return what an evaluation is for complex numbers."""
-        moves = {} if name.startswith("constraint") else self.moves
-        value, rate = self.own[name]({"tau": self.tau, **given}, moves, t)
+        value, rate = self.own[name]({"tau": self.tau, **given}, self.moves, t)
         return value + 1j * STEP * rate.reshape(value.shape)
 
 
 class Alpha(ComplexMethod):
-    """Generalized-alpha."""
+    """Generalized-alpha, of a closed mechanism whose positions add."""
 
-    NAMES = ("mass_matrix", "bias_force", "generalized_forces", "constraint_jacobian",
-             "constraint_residual", "forward_dynamics")  # fmt: skip
+    NAMES = ("mass_matrix", "inverse_dynamics", "constraint_jacobian", "constraint_residual",
+             "forward_dynamics")  # fmt: skip
 
-    def __init__(self, system, q, formulation, start):
-        super().__init__(system, q, (mass_of(system), STIFFNESS), np.zeros(system.nv))
+    def __init__(self, system, q, formulation, start, number):
+        super().__init__(system, q, (number, STIFFNESS), np.zeros(system.nv))
         self.stabilised, self.plain = formulation == "stabilized_index2", start == "plain"
         # of these rows, which have a residual, and the places of their residuals
         self.held = np.isin(self.rows, position_rows(system))
         self.residuals = np.searchsorted(position_rows(system), self.rows[self.held])
-        self.c = mb.AlphaCoefficients.from_rho_inf(RHO)
+        self.c, self.solved = mb.AlphaCoefficients.from_rho_inf(RHO), {}
 
     def residual(self, x, state, A_start, h):
         """Return equations of motion and constraints at the end, and the state there."""
         q, v, a, vdot, c = *state, self.c
-        n, m = len(q), len(self.rows)
+        n, m = len(v), len(self.rows)
         next_vdot, force, eta = x[:n], x[n : n + m], x[n + m :]
         next_a = (1.0 - c.alpha_f) * next_vdot + c.alpha_f * vdot - c.alpha_m * a
         next_a = next_a / (1.0 - c.alpha_m)
         moved = v + h * ((0.5 - c.beta) * a + c.beta * next_a)
         if self.stabilised:
             moved = moved - A_start[self.held].T @ eta
-        q, v = q + h * moved, v + h * ((1.0 - c.gamma) * a + c.gamma * next_a)
-        A = self.at("constraint_jacobian", q=q)[self.rows]
-        balance = self.at("mass_matrix", q=q) @ next_vdot + self.at("bias_force", q=q, v=v)
-        balance = balance - self.at("generalized_forces", q=q, v=v) - A.T @ force
-        parts = [balance, self.at("constraint_residual", q=q)[self.residuals] / h]
+        q, v = self.moved(q, h * moved), v + h * ((1.0 - c.gamma) * a + c.gamma * next_a)
+        balance = self.at("inverse_dynamics", q=q, v=v, vdot=next_vdot)
+        end = q, v, next_a, next_vdot
+        if not m:
+            return balance, end
+        A = self.jacobian(q)
+        parts = [balance - A.T @ force, self.at("constraint_residual", q=q)[self.residuals] / h]
         parts.append(A @ v if self.stabilised else A[~self.held] @ v)
-        return np.concatenate(parts), (q, v, next_a, next_vdot)
+        return np.concatenate(parts), end
+
+    def moved(self, q, x):
+        """Return the configuration at the end of a step."""
+        return q + x
+
+    def jacobian(self, q):
+        """Return the independent rows of the constraints."""
+        return self.at("constraint_jacobian", q=q)[self.rows]
 
     def step(self, state, h=H):
-        """Solve for the end of a step, by Newton's method with differences of the real part."""
-        A_start = self.at("constraint_jacobian", q=state[0])[self.rows]
-        unknowns = len(state[0]) + len(self.rows) + self.stabilised * self.held.sum()
-        x = np.zeros(unknowns, dtype=complex)
-        x[: len(state[0])] = state[3]
+        """Solve for the end of a step, by Newton's method.
+
+        With differences of real parts, which are the same whatever moves: they are taken once.
+        """
+        A_start = self.jacobian(state[0])
+        key = np.round([*state[1].real, np.real(h)], 9).tobytes()
+        if key not in self.solved:
+            self.solved[key] = self.real_end(state, A_start, h)
+        x, matrix = self.solved[key]
+        for _ in range(6):
+            x = x - np.linalg.solve(matrix, self.residual(x, state, A_start, h)[0])
+        return self.residual(x, state, A_start, h)[1]
+
+    def real_end(self, state, A_start, h):
+        """Return the real parts of the unknowns of a step, and the matrix of Newton's method."""
+        unknowns = len(state[1]) + len(self.rows) + self.stabilised * self.held.sum()
+        x = np.zeros(unknowns)
+        x[: len(state[1])] = state[3].real
+        matrix = np.eye(unknowns)
         for _ in range(5):
-            here = self.residual(x, state, A_start, h)[0]
+            here = self.residual(x, state, A_start, h)[0].real
             columns = [
-                (self.residual(x + 1e-6 * e, state, A_start, h)[0] - here).real / 1e-6
+                (self.residual(x + 1e-6 * e, state, A_start, h)[0].real - here) / 1e-6
                 for e in np.eye(len(x))
             ]
-            x = x - np.linalg.solve(np.transpose(columns), here)
-        return self.residual(x, state, A_start, h)[1]
+            matrix = np.transpose(columns)
+            x = x - np.linalg.solve(matrix, here)
+        return x, matrix
 
     def begin(self, q, v, h):
         """Return the state of the method at a start, as steps to events begin too."""
@@ -126,7 +149,7 @@ class Alpha(ComplexMethod):
         if self.plain:
             return q, v, vdot, vdot
         s = INTO * h
-        later = {"q": q + s * v + 0.5 * s * s * vdot, "v": v + s * vdot}
+        later = {"q": self.moved(q, s * v + 0.5 * s * s * vdot), "v": v + s * vdot}
         change = (self.at("forward_dynamics", **later) - vdot) / INTO
         lag = c.alpha_m - c.alpha_f
         if not self.stabilised:
@@ -243,20 +266,25 @@ def test_generalized_alpha_of_a_ball_that_rolls(formulation, start, rtol):
     compare(*rolling(), formulation, start, False, rtol, adjoint=1e-11)
 
 
-def compare(system, q, v, formulation, start, stopped, rtol, *, adjoint=1e-12):
-    """Compare derivatives of a run with complex steps, and with its adjoint."""
-    mass = mass_of(system)
+def compare(
+    system, q, v, formulation, start, stopped=False, rtol=None, *, h=H, adjoint=1e-12, number=None
+):
+    """Compare derivatives of a run with complex steps, and with its adjoint.
+
+    Of the parameters by a stiffness and by a number, a mass by default.
+    """
+    mass = number or mass_of(system)
     method = mb.GeneralizedAlpha(
         RHO, formulation=formulation, start=start, tolerance=1e-13, rtol=rtol
     )
     options = {"q": q, "v": v, "integrator": method}
-    run, level = mb.simulate(system, (0.0, STEPS * H), H, **options), None
+    run, level = mb.simulate(system, (0.0, STEPS * h), h, **options), None
     if stopped:
         level = float(run.q[1:, 0].mean())
         stop = mb.Event("stop", mb.JointPosition("A", level=level), direction="rising",
                         reset=mb.Impact(RESTITUTION), tolerance=0.0)  # fmt: skip
         run = mb.simulate(system, (0.0, STEPS * H), H, events=[stop], **options)
-    alpha, sizes = Alpha(system, q, formulation, start), sizes_of(run)
+    alpha, sizes = Alpha(system, q, formulation, start, mass), sizes_of(run)
     every = np.concatenate(sizes)
     assert rtol is None or (len(every) > 4 and np.ptp(every) > 1e-4)
 

@@ -1,7 +1,8 @@
-"""Derivatives of runs of four closed mechanisms by Munthe-Kaas methods, against complex steps.
+"""Derivatives of runs of four closed mechanisms, against complex steps.
 
-The classical method and the way back to closed loops are written here anew with complex numbers;
-the derivatives of the end of the run are imaginary parts, exact to rounding.
+The classical method and the way back to closed loops are written here anew with complex numbers,
+generalized-alpha in `test_complex_steps`; the derivatives of the end of the run are imaginary
+parts, exact to rounding.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import pytest
 import mbkit as mb
 from examples.closed_loops import bricard, double_cardan, four_bar, spatial_slider_crank
 from tests.sensitivities.differences import assert_adjoint
-from tests.sensitivities.test_complex_steps import ComplexMethod, closed_motion
+from tests.sensitivities.test_complex_steps import ComplexMethod, closed_motion, compare
 from tests.systems.complex_steps import STEP
 from tests.systems.test_complex_steps_of_closed import closed
 
@@ -21,13 +22,17 @@ pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarni
 H, STEPS = 0.002, 2
 
 #: Mechanisms whose positions add, with a parameter; of three some constraints are redundant. Masses
-#: of shafts that only turn do not matter.
+#: of shafts that only turn do not matter. Then places of joints, and how their axes move with them:
+#: a plane linkage has to stay plane.
 CLOSED = {
-    "four-bar": (four_bar, "bodies.coupler.mass"),
-    "slider-crank": (spatial_slider_crank, "bodies.rod.mass"),
-    "Bricard": (bricard, "bodies.rod3.mass"),
-    "double Cardan": (double_cardan, "forces.damper.damping"),
-}
+    "four-bar": (four_bar, "bodies.coupler.mass", {"joints.C.S_succ": (0, 0, 0.3, 0.5, 0.1, 0)}),
+    "slider-crank": (
+        spatial_slider_crank, "bodies.rod.mass",
+        {"joints.ball.S_succ": (3, 1, 2, 5, 4, 1), "joints.pivot.axis": (0.1, 0.2, 0.3)},
+    ),
+    "Bricard": (bricard, "bodies.rod3.mass", {}),
+    "double Cardan": (double_cardan, "forces.damper.damping", {}),
+}  # fmt: skip
 STIFFNESS = "forces.spring.stiffness"
 
 
@@ -67,17 +72,17 @@ class Classical(ComplexMethod):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CLOSED)
 def test_runs_of_closed_mechanisms(name):
-    """Forward and adjoint, by state, efforts, a mass or damping, and a stiffness."""
-    example, number = CLOSED[name]
+    """Forward and adjoint, by state, efforts, a mass or damping, a stiffness, and places."""
+    example, number, places = CLOSED[name]
     system, state = closed(example)
     assert system.nq == system.nv == system.ndx
     q, v, tau = (state[each] for each in ("q", "v", "tau"))
     run = mb.simulate(system, (0.0, STEPS * H), H, q=q, v=v, tau=tau)
-    method = Classical(system, q, (number, STIFFNESS), tau)
+    method = Classical(system, q, (number, STIFFNESS, *places), tau)
     end = method.end(q + 0j, v + 0j).real
     assert np.abs(end - np.concatenate([run.q[-1], run.v[-1]])).max() < 1e-11 * np.abs(end).max()
     x, w, u = closed_motion(system, q, v)
-    found = mb.sensitivities(run, by=["q", "v", "tau", number, STIFFNESS])
+    found = mb.sensitivities(run, by=["q", "v", "tau", number, STIFFNESS, *places])
     assert_adjoint(run, found, rtol=1e-11)
 
     def own(of, move):
@@ -93,6 +98,21 @@ def test_runs_of_closed_mechanisms(name):
         number: (method.end(q + 0j, v + 0j, **{number: [1.0]}), own(number, 1.0)),
         STIFFNESS: (method.end(q + 0j, v + 0j, **{STIFFNESS: [1.0]}), own(STIFFNESS, 1.0)),
     }
+    for place, along in places.items():
+        moves = along @ method.own["mass_matrix"].changes(place)
+        cases[place] = method.end(q + 0j, v + 0j, **{place: moves}), own(place, along)
     for of, (moved, derivative) in cases.items():
         exact = moved.imag / STEP
         assert np.abs(derivative - exact).max() < 1e-10 * np.abs(exact).max(), of
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")  # of light rods that turn fast
+@pytest.mark.parametrize("name", CLOSED)
+def test_runs_by_generalized_alpha(name):
+    """Forward and adjoint, by state, a mass or damping, and a stiffness."""
+    example, number, _ = CLOSED[name]
+    system, state = closed(example)
+    system = system.without_forces(["push"])  # of Python, which knows the time
+    given = system, state["q"], state["v"], "stabilized_index2", "second order"
+    compare(*given, h=H, number=number)
