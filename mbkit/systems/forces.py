@@ -25,7 +25,7 @@ from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 from mbkit.systems.calls.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
 from mbkit.systems.derivatives.evaluation_states import TimedStates
-from mbkit.systems.derivatives.force_changes import forces_by_time
+from mbkit.systems.derivatives.force_changes import forces_by_time, say_differences
 from mbkit.systems.memory.prescribed_motions import motion_at
 from mbkit.users_line import users_line
 
@@ -281,9 +281,9 @@ def force_rate(
     exact = _exact_rate(system, start, rates, np.broadcast_to(times, leading))
     if exact is not None and order == 1:
         return exact
-
     if exact is not None:
         return _exact_second_rate(system, start, rates, np.broadcast_to(times, leading))
+    say_differences(system)
 
     def speed(e: Any) -> Floats:
         terms = (e**n / math.factorial(n) * rates[..., n, :] for n in range(order + 1))

@@ -51,14 +51,26 @@ def ends(system):
     return mb.sensitivities(mb.simulate(system, (0.0, 0.1), 0.05, q=[0.2]), by=["q"])
 
 
+def gradient_of_ends(system):
+    run = mb.simulate(system, (0.0, 0.1), 0.05, q=[0.2])
+    return mb.gradient(run, lambda t, q, v: (0.5 * (v * v).sum(), None, v), by=["q"])
+
+
 DIFFERENTIATED = {
     "force_derivatives": lambda s: s.force_derivatives([0.2], [0.1]),
     "derivatives": lambda s: s.derivatives("forward_dynamics", [0.2], [0.1], by=("q", "v")),
     "by a parameter": lambda s: s.derivatives(
         "inverse_dynamics", [0.2], [0.1], vdot=[0.0], by=("forces.push.gain",)
     ),
+    "second derivatives": lambda s: s.inverse_dynamics_second_derivatives([0.2], [0.1], [0.3]),
+    "inverse_dynamics_rate": lambda s: s.inverse_dynamics_rate([0.2], [0.1], [0.3], [0.4]),
+    "inverse_dynamics_second_rate": lambda s: s.inverse_dynamics_second_rate(
+        [0.2], [0.1], [0.3], [0.4], [0.5]
+    ),
     "linearize": lambda s: s.linearize([0.0], [0.0]),
+    "equilibrium": lambda s: s.equilibrium([0.1]),
     "sensitivities": ends,
+    "gradient": gradient_of_ends,
 }
 
 

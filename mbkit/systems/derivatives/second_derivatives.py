@@ -15,6 +15,7 @@ from mbkit.systems.calls.arguments import Floats, common_axes, times_of
 from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS_SECOND_DERIVATIVES
 from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.derivatives.dynamics_derivatives import in_body_axes
+from mbkit.systems.derivatives.force_changes import say_differences
 from mbkit.systems.derivatives.mass_matrix_derivatives import mass_matrix_derivatives
 from mbkit.systems.forces import (
     derivative_along,
@@ -93,8 +94,12 @@ def _of_forces(
     start, speed, times = checked("q", q), checked("v", v), times_of(t, on_error)[..., None]
     leading = common_axes({"q": start.shape[:-1], "v": speed.shape[:-1], "t": times.shape[:-1]})
     states = start, speed, times
-    by = _of_first_derivatives if have_exact_derivatives(system) else _of_values
-    H, ndx = by(system, states, leading), system.ndx
+    if have_exact_derivatives(system):
+        H = _of_first_derivatives(system, states, leading)
+    else:
+        say_differences(system)
+        H = _of_values(system, states, leading)
+    ndx = system.ndx
     return H[..., :ndx, :ndx], H[..., ndx:, ndx:], H[..., :ndx, ndx:]
 
 
