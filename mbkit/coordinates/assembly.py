@@ -14,11 +14,18 @@ from mbkit.coordinates.force_joints import check_positions
 from mbkit.coordinates.joint_entries import (
     entry_names,
     joint_motions,
+    joint_places,
     limits,
     reference_positions,
 )
-from mbkit.coordinates.locking import is_left_out, locked, locked_positions
-from mbkit.coordinates.loops import characteristic_length, length_by, loop_closure, measured_frames
+from mbkit.coordinates.locking import locked, locked_positions
+from mbkit.coordinates.loops import (
+    characteristic_length,
+    length_by,
+    loop_closure,
+    lower_axes,
+    measured_frames,
+)
 from mbkit.coordinates.placement_joints import alone, loosened
 from mbkit.coordinates.rows import Slices, assemble_rows, has_tips, with_other_inertias
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
@@ -33,7 +40,7 @@ from mbkit.shapes import Shape
 from mbkit.solvers import ConstraintSolver
 from mbkit.spatial import SpatialInertia
 from mbkit.systems import System
-from mbkit.systems.blueprint import BodyFrame, BodyInertias, InertiaTransfer, JointPlace, SplitBody
+from mbkit.systems.blueprint import BodyFrame, BodyInertias, InertiaTransfer, SplitBody
 from mbkit.systems.calls.arguments import Arguments, Floats
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.compiling_messages import tell_of_compiling
@@ -45,6 +52,7 @@ from mbkit.topology import build_topology
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
+    from mbkit.systems.blueprint import JointPlace
     from mbkit.topology import Topology
 
 
@@ -65,6 +73,7 @@ class Assembly:
     further: frozenset[str] = frozenset()
     # strategy for the multipliers of constraints; by default chosen by size and rank
     constraint_solver: ConstraintSolver | None = None
+    lower: frozenset[str] | None = None  # loop joints whose frames are continued: `lower_axes`
 
     def __reduce__(self) -> tuple[Any, ...]:
         # views of dictionaries cannot be pickled
@@ -88,19 +97,7 @@ class Assembly:
 
     def joint_places(self) -> Mapping[str, JointPlace]:
         """Return the places of all joints of the system, those that close loops included."""
-        return MappingProxyType(
-            {
-                name: JointPlace(
-                    predecessor=edge.predecessor,
-                    successor=edge.successor,
-                    near=edge.S_pred,
-                    far=edge.S_succ,
-                    canonical_frame=edge.joint.canonical_frame,
-                    is_weld=edge.joint.num_velocities == 0,
-                )
-                for name, edge in self.division.parts.joints.items()
-            }
-        )
+        return joint_places(self.division.parts.joints)
 
     def inertias(self, values: Mapping[str, ArrayLike] | None = None) -> BodyInertias:
         """Return the inertias of the bodies of the system, with other numbers if there are any."""
@@ -199,9 +196,7 @@ class Assembly:
         self, values: Mapping[str, Any]
     ) -> tuple[Mapping[str, Floats], tuple[str, ...]]:
         """Return where joints are locked, and the names of the constraints along them alone."""
-        positions = locked_positions(self.parts, values)
-        constraints = self.parts.constraints.items()
-        return positions, tuple(n for n, each in constraints if is_left_out(each, positions))
+        return locked_positions(self.parts, values)
 
     def locked(self, positions: Mapping[str, Floats]) -> System:
         """Return the system with fixed joints in place of some, by the same strategy."""
@@ -296,7 +291,12 @@ class Assembly:
     def loop_frames_with(self, values: Mapping[str, ArrayLike]) -> tuple[Floats, Floats]:
         """Return the frames in which loop joints are measured, with other numbers, and the rest."""
         parts = self._divided(changed(self.parts, values)).division.parts
-        return measured_frames(parts, self.topology.loop_joints)
+        return measured_frames(parts, self.topology.loop_joints, self.lower)
+
+    def continued(self) -> Assembly:
+        """Return the same, which keeps frames on axes continuous as these change."""
+        lower = lower_axes(self.division.parts, self.topology.loop_joints)
+        return self if self.lower is not None else attrs.evolve(self, lower=lower)
 
     def length_by(self, path: str) -> Callable[[ArrayLike], float] | None:
         """Return the length by which moments are scaled in constraints by a number, or None."""
@@ -388,7 +388,8 @@ class Assembly:
     def _closure(self, arrays: SystemArrays, slices: Slices) -> ClosureArrays:
         """Return the arrays of the constraints of a tree."""
         parts, loops = self.division.parts, self.topology.loop_joints
-        return loop_closure(parts, loops, arrays, self._length, slices, self.constraint_solver)
+        rest = self._length, slices, self.constraint_solver, self.lower
+        return loop_closure(parts, loops, arrays, *rest)
 
 
 def _unpickled(rule: DivisionRule, parts: Mapping[str, Any], fields: Mapping[str, Any]) -> Assembly:

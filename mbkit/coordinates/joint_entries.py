@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.parts.connection import Connection
+from mbkit.systems.blueprint import JointPlace
 from mbkit.systems.calls.arguments import Floats
 
 if TYPE_CHECKING:
@@ -43,6 +44,23 @@ def reference_positions(joints: Mapping[str, Connection], given: Mapping[str, Fl
     reference = np.concatenate([np.zeros(0), *rows])
     reference.flags.writeable = False
     return reference
+
+
+def joint_places(joints: Mapping[str, Connection]) -> Mapping[str, JointPlace]:
+    """Return the places of joints by name."""
+    return MappingProxyType(
+        {
+            name: JointPlace(
+                predecessor=edge.predecessor,
+                successor=edge.successor,
+                near=edge.S_pred,
+                far=edge.S_succ,
+                canonical_frame=edge.joint.canonical_frame,
+                is_weld=edge.joint.num_velocities == 0,
+            )
+            for name, edge in joints.items()
+        }
+    )
 
 
 def joint_motions(joints: Mapping[str, Connection]) -> Mapping[str, JointMotion]:

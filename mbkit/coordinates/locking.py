@@ -32,8 +32,13 @@ if TYPE_CHECKING:
 _REMEDY = "or hold it by joint.prescribe(position) in the mechanism, which keeps its coordinates"
 
 
-def locked_positions(parts: Parts, values: Mapping[str, Any]) -> dict[str, Floats]:
-    """Return where joints are locked: as given, or for None at the reference configuration."""
+def locked_positions(
+    parts: Parts, values: Mapping[str, Any]
+) -> tuple[dict[str, Floats], tuple[str, ...]]:
+    """Return where joints are locked: as given, or for None at the reference configuration.
+
+    And the names of the constraints along them alone.
+    """
     found = {}
     for name, value in values.items():
         edge = parts.joints.get(name)
@@ -51,7 +56,8 @@ def locked_positions(parts: Parts, values: Mapping[str, Any]) -> dict[str, Float
         if not np.isfinite(q).all():
             raise NotFiniteError(f"{what} must be finite, got {q.tolist()}.")
         found[name] = q
-    return found
+    constraints = parts.constraints.items()
+    return found, tuple(n for n, each in constraints if is_left_out(each, found))
 
 
 def locked(parts: Parts, positions: Mapping[str, Floats]) -> Parts:

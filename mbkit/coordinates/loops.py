@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from mbkit.coordinates.centres_of_mass import centre_between
 from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
 from mbkit.coordinates.rows import Slices, frozen, set_joint
+from mbkit.joints.bases.axes import frame_along
 from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
 from mbkit.kernels.constraints import layout as own
@@ -36,12 +37,13 @@ def loop_closure(
     length: Callable[[], float],
     slices: Slices,
     solver: ConstraintSolver | None,
+    lower: frozenset[str] | None = None,
 ) -> ClosureArrays:
     """Return the constraint arrays: loop joints, then the constraints of the mechanism.
 
     6 - nv rows for each joint, in the order of the joints, without those of six velocities; then
     the constraints, in their order. ``length()`` scales moments against forces. [m] The
-    slices are those of the tree's joints; `solver` is the user's choice.
+    slices are those of the tree's joints; `solver` is the user's choice, `lower` see `lower_axes`.
     """
     from mbkit.kernels.compile import array_address
 
@@ -60,7 +62,14 @@ def loop_closure(
     sites = _Sites(parts, arrays, 2 * len(names) + sum(len(each.bodies) for each in others))
     joints: list[Joint | None] = [None]
     for k, name in enumerate(names):
-        joint, points_to = _set_loop_joint(constraints[k], joint_rows, k, parts, name, sites)
+        joint, points_to = _set_loop_joint(
+            constraints[k],
+            joint_rows,
+            k,
+            sites,
+            parts.joints[name],
+            _loop_frames(parts, name, lower),
+        )
         joints.append(joint if joint.num_velocities else None)
         owners += points_to
     made: list[Made] = []
@@ -100,24 +109,42 @@ def _measured(parts: Parts, loop_joints: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in loop_joints if parts.joints[name].joint.num_velocities < 6)
 
 
-def _loop_frames(parts: Parts, edge: Connection) -> tuple[Joint, Any, Any]:
+def lower_axes(parts: Parts, loop_joints: Iterable[str]) -> frozenset[str]:
+    """Return those joints that close loops along an axis in the lower half space.
+
+    At its border `frame_along` jumps about the axis, and with it the signs of rows. Systems with
+    another axis in place of one of this system continue its frames, so that derivatives exist.
+    """
+    names = _measured(parts, loop_joints)
+    return frozenset(n for n in names if _central_form(parts, parts.joints[n])[1][2, 2] < 0.0)
+
+
+def _loop_frames(parts: Parts, name: str, lower: frozenset[str] | None) -> tuple[Joint, Any, Any]:
     """Return a joint as it is computed, and the frames in which its rows are measured.
 
-    They are on its predecessor and its successor, (4, 4) in the frame of the body.
+    They are on its predecessor and its successor, (4, 4) in the frame of the body; about the axis
+    as if it were in the half space of `lower_axes`, if these are given.
     """
+    edge = parts.joints[name]
     joint, K = _central_form(parts, edge)
+    if lower is not None and (K[2, 2] < 0.0) != (name in lower):
+        e = K[:3, 2]
+        if np.allclose(K[:3, :3], frame_along(e), rtol=0.0, atol=1e-12):  # no frame of its own
+            K[:3, :3] = frame_along(e, name in lower)
     T = joint.pose(np.zeros(0)) @ K if joint.num_velocities == 0 else K
     return joint, edge.S_pred @ T, edge.S_succ @ K
 
 
-def measured_frames(parts: Parts, loop_joints: Iterable[str]) -> tuple[Any, Any]:
+def measured_frames(
+    parts: Parts, loop_joints: Iterable[str], lower: frozenset[str] | None
+) -> tuple[Any, Any]:
     """Return the frames of all loop joints, (joints, 2, 4, 4), and the numbers of the joints, (k,).
 
-    The latter are what kernels read of joints wherever they are.
+    The latter are what kernels read of joints wherever they are. `lower` see `lower_axes`.
     """
     frames, numbers = [], [np.zeros(0)]
     for name in _measured(parts, loop_joints):
-        joint, *both = _loop_frames(parts, parts.joints[name])
+        joint, *both = _loop_frames(parts, name, lower)
         frames.append(both)
         form = joint.screw_form()
         own = joint.parameters() if form is None else form
@@ -147,11 +174,15 @@ class _Sites:
 
 
 def _set_loop_joint(
-    constraint: Any, joint_rows: Any, k: int, parts: Parts, name: str, sites: _Sites
+    constraint: Any,
+    joint_rows: Any,
+    k: int,
+    sites: _Sites,
+    edge: Connection,
+    frames: tuple[Joint, Any, Any],
 ) -> tuple[Joint, list[Any]]:
     """Write loop joint k; return it as it is computed, and what its row points to."""
-    edge = parts.joints[name]
-    joint, near, far = _loop_frames(parts, edge)
+    joint, near, far = frames
     constraint["kind"], constraint["joint"] = own.LOOP_JOINT, k + 1
     constraint["num_rows"] = constraint["num_position_rows"] = 6 - joint.num_velocities
     constraint["first_site"], constraint["num_sites"] = 2 * k, 2

@@ -222,6 +222,13 @@ class Blueprint(Protocol):
         """Return a system with other numbers; `system` is the one as it is."""
         ...
 
+    def continued(self) -> Blueprint:
+        """Return the same, whose systems with other axes measure loops in frames that do not jump.
+
+        A frame on an axis is turned about it by a rule that jumps between half spaces.
+        """
+        ...
+
     @property
     def bodies(self) -> Mapping[str, Body]:
         """The bodies of the mechanism as they were given, without the world."""

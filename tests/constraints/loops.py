@@ -84,8 +84,13 @@ def consistent(system: mb.System, q: Any, v: Any) -> Any:
     return v - np.linalg.pinv(A, rcond=1e-9) @ (A @ v)
 
 
-def closed_chain(seed: int = 1) -> tuple[mb.Mechanism, Any]:
-    """Return a closed chain of four bodies that moves in space, and where it closes by "last"."""
+def closed_chain(
+    seed: int = 1, last: mb.Joint | None = None, turn: Any = None
+) -> tuple[mb.Mechanism, Any]:
+    """Return a closed chain of four bodies that moves in space, and where it closes by "last".
+
+    By default a hinge; `turn` (4, 4) is the pose of its frames in those that they have by default.
+    """
     rng = np.random.default_rng(seed)
     kinds = ("universal", "revolute", "spherical", "revolute")
     makers = [mb.UniversalJoint, mb.RevoluteJoint, mb.SphericalJoint, mb.RevoluteJoint]
@@ -101,5 +106,7 @@ def closed_chain(seed: int = 1) -> tuple[mb.Mechanism, Any]:
     q = tree.retract(tree.reference_configuration(), 0.4 * rng.normal(size=tree.nv))
     near = random_pose(rng)
     far = tree.poses(q)[-1] @ near
-    mech.add_joint(mb.RevoluteJoint("last"), before, mech.world, frames=(near, far))
+    if turn is not None:
+        near, far = near @ turn, far @ turn
+    mech.add_joint(last or mb.RevoluteJoint("last"), before, mech.world, frames=(near, far))
     return mech, q

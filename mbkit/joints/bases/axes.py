@@ -56,15 +56,16 @@ def frame_at(axis: FloatArray, point: FloatArray) -> FloatArray:
     return K
 
 
-def frame_along(e: FloatArray) -> FloatArray:
+def frame_along(e: FloatArray, lower: bool | None = None) -> FloatArray:
     """Return a rotation (3, 3) whose third column is the unit vector e; the identity for z.
 
     The shortest turn of z to e is I + u~ + u~^2 / (1 + e.z) with u = z x e. In the lower half
     space, where 1 + e.z vanishes, -e takes the place of e, and half a turn about x comes first.
+    Between both halves the frame jumps about e, unless `lower` says which of them is continued.
     """
     R: FloatArray
-    if e[2] < 0.0:
-        R = frame_along(-e) * np.array([1.0, -1.0, -1.0])
+    if e[2] < 0.0 if lower is None else lower:
+        R = frame_along(-e, lower=False) * np.array([1.0, -1.0, -1.0])
         return R
     u = np.array([[0.0, 0.0, e[0]], [0.0, 0.0, e[1]], [-e[0], -e[1], 0.0]])
     R = np.eye(3) + u + u @ u / (1.0 + e[2])

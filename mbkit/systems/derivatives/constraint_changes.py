@@ -117,8 +117,10 @@ def _moving(
     if not closure.num_joints:
         return {}
 
+    blueprint = system._blueprint.continued()
+
     def frames(values: Mapping[str, Any]) -> Floats:
-        found = system._blueprint.loop_frames_with(values)
+        found = blueprint.loop_frames_with(values)
         numbers = np.concatenate([each.reshape(-1) for each in found])
         if values and len(numbers) != len(here):
             raise UsageError(f"'{name}' makes another kind of joint.")

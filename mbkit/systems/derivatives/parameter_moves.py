@@ -38,7 +38,8 @@ def changed_by(system: System, name: str, entry: int, e: float) -> System:
     kept, key = _KEPT.get(system), (name, entry, e)
     if kept is not None and key in kept:
         return kept[key]
-    found = system.with_parameters({name: moves_of(system, name)[1][entry](e)})
+    values = {name: moves_of(system, name)[1][entry](e)}
+    found = system._blueprint.continued().changed(values, system)
     if kept is not None:
         if len(kept) >= _MOST_SYSTEMS:
             kept.clear()
