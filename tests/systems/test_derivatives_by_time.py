@@ -13,7 +13,9 @@ from examples.closed_loops import four_bar
 from tests.closed_loops.planar_four_bar import PlanarFourBar, Rod
 from tests.constraints.driven import driven
 from tests.reference.test_prescribed_motion import DRIVEN, every_kind, tree
-from tests.systems.test_evaluation_derivatives import assert_close, check
+from tests.systems.complex_steps import ComplexEvaluation
+from tests.systems.test_complex_steps_of_closed import CLOSED
+from tests.systems.test_evaluation_derivatives import assert_close
 from tests.trees import random_state
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
@@ -100,10 +102,29 @@ def push(t, q, v):
     return np.sin(3.0 * t + q) * v
 
 
+@pytest.mark.slow
+@pytest.mark.some(2)
+@every_kind
+def test_prescribed_states_against_complex_steps(kind):
+    """Velocities and accelerations are rates of positions, of quaternions too; and jerks."""
+    system, t = tree(kind), 0.45
+    state = random_state(np.random.default_rng(3), system)
+    q, v, vdot = system.prescribed_state(t, state.q, state.v)
+    exact = ComplexEvaluation(system, "prescribed_state")
+    rates = exact.by({"q": state.q, "v": state.v}, "t", t)[..., 0]
+    by_q, by_v, by_vdot = np.split(rates, [system.nq, system.nq + system.nv])
+    place, own = system.velocity_slice("driven"), system.position_slice("driven")
+    assert_close(system.position_rates(q, v)[own], by_q[own], 1e-12)
+    assert_close(vdot[place], by_v[place], 1e-12)
+    make, motion = DRIVEN[kind]
+    assert_close(make().prescribe(motion).motion.jerk(t), by_vdot[place], 1e-12)
+
+
+@pytest.mark.slow
 @pytest.mark.some(2)
 @every_kind
 @pytest.mark.parametrize("pushed", [True, False])
-def test_trees_against_differences(kind, pushed):
+def test_trees_against_complex_steps(kind, pushed):
     """With forces that know the time themselves, one of them in Python, and without any."""
     system = tree(kind)
     if pushed:
@@ -115,7 +136,30 @@ def test_trees_against_differences(kind, pushed):
             ]
         )
     state = random_state(np.random.default_rng(3), system)
-    check(system, (state.q, state.v, state.tau, 0.45), ("t",))
+    given = {"q": state.q, "v": state.v, "tau": state.tau}
+    exact = ComplexEvaluation(system, "forward_dynamics").by(given, "t", 0.45)[..., 0]
+    found = system.derivatives("forward_dynamics", **given, by=("t",), t=0.45)["t"]
+    assert_close(found, exact, 1e-10 if pushed else 1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.some(2)
+@pytest.mark.parametrize("name", CLOSED)
+def test_closed_mechanisms_against_complex_steps(name):
+    """Along a motion with one joint driven, so that rows stay dependent that are."""
+    example, _, held, _ = CLOSED[name]
+    mech = driven(example.build(), held[0], lambda t: 0.05 * np.sin(2.0 * t))
+    system = mech.assemble(mb.RelativeCoordinates(length=1.0))
+    rng, t = np.random.default_rng(4), 0.45
+    start = system.reference_configuration(), rng.normal(size=system.nv)
+    q, v = system.close_loops(*start, t=t)
+    given = {"q": q, "v": v, "tau": rng.normal(size=system.nv)}
+    found = system.derivatives("forward_dynamics", **given, by=("t", "q", "v"), t=t)
+    vdot = found.values["vdot"]
+    moves = {"q": system.position_rates(q, v), "v": vdot, "t": 1.0}
+    exact = ComplexEvaluation(system, "forward_dynamics")(given, moves, t)[1]
+    along = found["t"] + found["q"] @ system.rates(q, v) + found["v"] @ vdot
+    assert_close(along, exact, 1e-10)
 
 
 @pytest.mark.parametrize("cut", [None, ("D",)])

@@ -96,6 +96,13 @@ def second_derivatives(m):
     ]
     yield sum(parts), exact
     yield d_mass, m.by("mass_matrix", "q")[0]
+    W = np.random.default_rng(91).normal(size=6)
+    turned = m.exact("jacobian", body=m.body, representation=mb.BodyFixed()).second(
+        m.given, {"q": moves[0]}
+    )
+    loaded = system.inverse_dynamics_second_derivatives(m.q, *m.rates[:2], {m.body: W}, t=TIME)
+    own = np.einsum("ijk,aj,ak->ai", loaded[0], x, x)
+    yield own, np.einsum("ijk,aj,ak->ai", d_qq, x, x) - np.einsum("bav,a->bv", turned, W)
 
 
 @law
@@ -212,6 +219,17 @@ def rates_of_motion_subspaces(m):
     yield found, m.rate("motion_subspace_rates", order=1)
 
 
+@law
+def steps_of_configurations(m):
+    """How the end of a step moves with it, along the rates of `dexp`, and back."""
+    system, unit = m.system, np.eye(m.system.ndx)
+    x = 0.4 * m.tau
+    end = system.retract(m.q, x)
+    moved = m.along("retract", {"dx": unit}, {"dx": x})
+    yield system.position_rates(end, system.dexp(x, unit)), moved
+    yield system.dexp_inv(x, system.dexp(x, unit)), unit
+
+
 # ----------------------------------------------------------------------------------- constraints
 
 
@@ -239,8 +257,15 @@ def constraints(m):
 
 @law(of=CLOSED)
 def motion_from_independent_joints(m):
+    """And from the body, whose motion says the same."""
     system, rates, names = m.system, m.rates, list(m.independent)
     entries = [system.velocity_names.index(name) for name in names]
+    x, _ = moves_by_independent(m, entries)
+    yield system.constrained_jacobian(m.q, names), x[: len(names)].T
+    seen = {"representation": m.form}
+    D = system.body_derivatives(m.q, rates[:4], **seen)[:, system.body_index(m.body)]
+    for fit, own in zip(mb.fit_derivatives(system, m.q, {m.body: D}, **seen), rates, strict=False):
+        yield fit.rates, own
     own = rates[:, entries]
     split = {"independent": names}
     for k, name in enumerate(("velocity", "acceleration", "jerk")):
@@ -325,12 +350,18 @@ def linear_model(m):
     yield model.D, np.hstack([gains, np.zeros((8, 12))]).T
 
 
+#: Those that take the longest; the other tree, and other mechanisms, are held to the same.
+LONG = ("tree without forces", "Stewart platform")
+
 CASES = [
-    pytest.param(name, which, id=f"{name}, {which.replace('_', ' ')}")
+    pytest.param(
+        name, which, id=f"{name}, {which.replace('_', ' ')}",
+        marks=[pytest.mark.long] if name in LONG else [],
+    )
     for name in (*TREES, *CLOSED)
     for which, (_, of) in LAWS.items()
     if name in of
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "which"), CASES)
