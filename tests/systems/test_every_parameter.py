@@ -17,7 +17,7 @@ from tests.constraints.loops import LOOP_KINDS
 from tests.constraints.test_built_in import _mechanism
 from tests.reference.user_joints import CardanJoint
 from tests.systems.complex_steps import ComplexEvaluation, along_changes, changes_of
-from tests.systems.every_joint import moved_behind
+from tests.systems.every_joint import behind, moved_behind
 from tests.systems.test_complex_steps import ASKED
 from tests.systems.test_complex_steps_of_closed import allowed
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
@@ -83,6 +83,9 @@ def parameters_of(system, owner):
     return [n for n in system.parameters if n.startswith(f"{owner}.")]
 
 
+#: How the pose of a joint moves with its places.
+PLACES = {"joints.joint.S_pred": 1.0, "joints.joint.S_succ": -1.0}
+
 #: Of a joint that slides a screw is none that turns a little, and bodies that are welded are one.
 JOINTS = {
     **{k: make for k, make in MAKERS.items() if k not in ("fixed", "translation")},
@@ -99,6 +102,27 @@ def test_joints_of_trees(kind, turned):
     rng = np.random.default_rng(96)
     system, q = moved_behind(JOINTS[kind](rng, "joint"), rng, turned)
     check(system, q, rng.normal(size=system.nv), parameters_of(system, "joints.joint"))
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["as set", "turned round"])
+def test_places_of_welded_bodies(turned):
+    """As the configuration of a free joint in the place of the weld, which is held still."""
+    weld, free = (
+        behind(joint("joint"), np.random.default_rng(96), turned)
+        for joint in (mb.FixedJoint, mb.FreeJoint)
+    )
+    rng = np.random.default_rng(102)
+    q, (v, tau) = random_state(rng, weld).q, rng.normal(size=(2, weld.nv))
+    found = weld.derivatives("forward_dynamics", q, v, tau, by=[*PLACES], t=TIME)
+    own, moving = free.position_slice("joint"), free.velocity_slice("joint")
+    still = free.reference_configuration()[own]
+    given = {"q": np.insert(q, own.start, still), "vdot": np.zeros(free.nv)}
+    given |= {n: np.insert(x, moving.start, np.zeros(6)) for n, x in (("v", v), ("tau", tau))}
+    exact = ComplexEvaluation(free, "hybrid_dynamics", prescribed=["joint"]).by(given, "q")
+    expected = np.delete(exact[: free.nv], moving, axis=0)[:, free.tangent_slice("joint")]
+    for name, sign in PLACES.items():
+        left = np.abs(found[name] - sign * expected).max()
+        assert left <= ASKED * np.abs(expected).max(), name
 
 
 @pytest.mark.some(4)
