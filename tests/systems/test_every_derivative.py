@@ -277,23 +277,19 @@ def motion_from_independent_joints(m):
     yield system.dependent_jerk(m.q, *rates[:2], given[2]), rates[2]
 
 
-#: Actuators that a closed mechanism may have, and what is least where there are more than needed.
-ACTUATED = {
-    "as many as freedoms": {},
-    "least efforts": {"minimise": "effort"},
-    "least multipliers": {"minimise": "constraint"},
-}
-
-
 @law(of=CLOSED)
 def efforts_of_actuators(m):
     """By q along motions that keep rows dependent that are; by all else one after the other."""
     system, (v, vdot) = m.system, m.rates[:2]
     N = allowed(system.constraint_jacobian(m.q))
     names = ("v", "vdot", "tau", "t", *m.parameters, *m.geometry)
-    for least in ACTUATED.values():
-        joints = list(system.joint_names if least else m.independent)
-        drive = {"actuated": joints, **least}
+    every = list(system.joint_names)
+    for drive in (
+        {"actuated": list(m.independent)},
+        {"actuated": every, "minimise": "effort"},
+        {"actuated": every, "minimise": {every[0]: 3.0}},
+        {"actuated": every, "minimise": "constraint"},
+    ):
         found = system.derivatives(
             "closed_inverse_dynamics", m.q, v, m.tau, vdot=vdot, by=("q", *names), t=TIME, **drive
         )
