@@ -262,10 +262,10 @@ def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(
 @pytest.mark.compiled  # see there
 @pytest.mark.parametrize("rates", [True, False], ids=["velocities", "momenta"])
 def test_momenta_in_the_world_are_in_a_batch_what_they_are_of_samples(rates, monkeypatch):
-    """Of free, ball and planar joints on the world, which have momenta of their own there."""
+    """Of joints on the world which have momenta of their own there, and of one that has none."""
     rng = np.random.default_rng(15)
     mech = mb.Mechanism("forest")
-    for kind in ("free", "spherical", "planar", "universal"):
+    for kind in ("free", "spherical", "Schoenflies", "planar, second kind", "universal"):
         for parent, name, own in (("world", kind, kind), (kind, f"{kind} child", "revolute")):
             mech.add_body(mb.Body(name, random_inertia(rng)))
             mech.add_joint(MAKERS[own](rng, f"of {name}"), parent, name)
@@ -276,7 +276,8 @@ def test_momenta_in_the_world_are_in_a_batch_what_they_are_of_samples(rates, mon
     def call(system, a, **k):
         if rates:
             return velocities_in_world(system.evaluator, a["q"], a["v"])
-        return system.evaluator.compute(MOMENTA_IN_WORLD, a["q"], a["v"], **k)
+        roots = system.evaluator.root_motions.address
+        return system.evaluator.compute(MOMENTA_IN_WORLD, a["q"], a["v"], option=roots, **k)
 
     check_samples(call, system, arguments, monkeypatch)
 

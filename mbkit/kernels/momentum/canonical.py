@@ -37,9 +37,10 @@ from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.evaluation_form import EVALUATION, positions, vector
 from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.momentum.root_joints import (
-    BALL,
+    FIXED,
     OTHER,
-    motion_on_world,
+    about,
+    root_of,
     set_momenta,
     to_reference,
     wrench_of_efforts,
@@ -80,10 +81,8 @@ from mbkit.kernels.workspace import at_rest, bodies, changes, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 
-#: Option: p, and its rates, are those of `mbkit.kernels.momentum.root_joints`.
-IN_WORLD = 1
-
-#: Option: the results are two arrays, by their addresses.
+#: Option: the results are two arrays, by their addresses. The address of a table for an option says
+#: that p, and its rates, are those of `mbkit.kernels.momentum.root_joints`.
 APART = 2
 
 
@@ -107,12 +106,14 @@ def set_inertias(model, scratch):
 
 
 @helper
-def eliminate(row, scratch, body, p, motion, g):
+def eliminate(row, scratch, body, p, option, i, g):
     """For each column S with U = I S: D = 1 / (S.U), u = p - S.F;  I -= U D U^T,  F += U D u."""
     t = _ZERO
     f = _ZERO
-    if motion != OTHER:
-        t, f = wrench_of_momenta(row, motion, to_reference(row, body, motion, g), p)
+    in_world = about(option, row, i) != OTHER
+    if in_world:
+        root = root_of(option, i)
+        t, f = wrench_of_momenta(row, root, to_reference(body, root, g), p)
         t = rotate_back(body.R, t)
         f = rotate_back(body.R, f)
     for c in range(row.num_velocities - 1, -1, -1):
@@ -124,7 +125,7 @@ def eliminate(row, scratch, body, p, motion, g):
         if not all_lanes(inertia > limit):
             return failure(SINGULAR_INERTIA if any_lane(inertia <= limit) else NOT_FINITE, k)
         column.D = 1.0 / inertia
-        given = column_power(row, body, c, t, f) if motion != OTHER else p[k]
+        given = column_power(row, body, c, t, f) if in_world else p[k]
         column.u = given - column_power(row, body, c, angular(body.F), linear(body.F))
         subtract_outer(body, column.D, U)
         a = column.D * column.u
@@ -215,8 +216,7 @@ def momenta_inward(space, p, option):
         if is_hinge(row):
             status = eliminate_hinge(row, scratch, body, p)
         else:
-            motion = motion_on_world(row, body) if (option & IN_WORLD) != 0 else OTHER
-            status = eliminate(row, scratch, body, p, motion, g)
+            status = eliminate(row, scratch, body, p, option, i, g)
         if status != OK:
             return status
         if row.parent != 0:
@@ -226,7 +226,7 @@ def momenta_inward(space, p, option):
 
 def results(found, nv, option):
     """The arrays of v and of the rates of p; those of lanes are never apart."""
-    if (option & APART) != 0:
+    if option == APART:
         addresses = as_array(found, 2)
         return floats_at(whole(addresses[0]), nv), floats_at(whole(addresses[1]), nv)
     both = as_array(found, 2 * nv)
@@ -252,8 +252,8 @@ if not UNCOMPILED:
 def canonical_forward_dynamics(space, option, q, p, tau, found):
     """v, then the rates of p under tau, found (2 nv,).
 
-    Reads   model, q, p, tau, but for joints with momenta in the world; option: `IN_WORLD`, and
-            `APART` where `found` is the addresses of two arrays (nv,), as floating point.
+    Reads   model, q, p, tau, but for joints with momenta in the world; option: the address of their
+            table, or `APART` where `found` is the addresses of two arrays (nv,), as floating point.
     Writes  scratch, changes, trials. Cost: O(bodies).
     """
     model = bodies(space)
@@ -279,13 +279,13 @@ def canonical_forward_dynamics(space, option, q, p, tau, found):
         w, u = move(row, scratch, body, parent, v)
         store(body.A, _ZERO, rotate_back(body.R, linear(parent.A)))  # gravity
         k = row.first_velocity
-        motion = motion_on_world(row, body) if (option & IN_WORLD) != 0 else OTHER
-        if motion != OTHER:
+        if about(option, row, i) != OTHER:
+            root = root_of(option, i)
             t, f = weight_in_world(body, g)
-            s = to_reference(row, body, motion, g)
+            s = to_reference(body, root, g)
             # about the centre of mass weight has no moment, and about the origin there is none
-            t = subtract(t, cross(s, f)) if motion == BALL else _ZERO
-            set_momenta(row, motion, t, f, pdot)
+            t = subtract(t, cross(s, f)) if root.about == FIXED else _ZERO
+            set_momenta(row, root, t, f, pdot)
             continue
         if row.constant == 0 or row.reversed == 0:
             w, u = angular(body.V), linear(body.V)
@@ -304,10 +304,10 @@ def canonical_forward_dynamics(space, option, q, p, tau, found):
 
 
 @address_kernel(EVALUATION)
-def momenta_in_world(space, _option, q, p, _x, out):
+def momenta_in_world(space, option, q, p, _x, out):
     """z of p, or the rates of z that efforts p have, out (nv,). Cost: O(bodies).
 
-    Reads   model, q, p.
+    Reads   model, q, p; option: the address of the table of joints with momenta in the world.
     Writes  scratch.
     """
     model = bodies(space)
@@ -324,11 +324,13 @@ def momenta_in_world(space, _option, q, p, _x, out):
         body = scratch[i]
         if row.parent != 0:
             add_mass(body, scratch[row.parent])
-        motion = motion_on_world(row, body)
-        if motion != OTHER:
-            t, f = wrench_of_efforts(row, body, p)
-            s = to_reference(row, body, motion, g)
-            set_momenta(row, motion, subtract(t, cross(s, f)), f, out)
+        if about(option, row, i) != OTHER:
+            status, t, f = wrench_of_efforts(row, scratch, body, p)
+            if status != OK:
+                return status
+            root = root_of(option, i)
+            s = to_reference(body, root, g)
+            set_momenta(row, root, subtract(t, cross(s, f)), f, out)
             continue
         for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
             out[k] = p[k]

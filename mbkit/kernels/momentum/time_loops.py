@@ -19,7 +19,6 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.evaluation_form import EVALUATION, positions, vector
 from mbkit.kernels.layout import DISSIPATED, SPACE, SUPPLIED
-from mbkit.kernels.momentum.canonical import IN_WORLD
 from mbkit.kernels.status import OK
 from mbkit.kernels.workspace import bodies, powers_of
 
@@ -32,6 +31,7 @@ MOMENTA = np.dtype(
         ("dynamics", _i8),  # canonical forward dynamics
         ("in_world", _i8),  # z of p
         ("forces", _i8),  # generalized forces
+        ("roots", _i8),  # the table of joints with momenta in the world, which both take
         ("rates", _i8),  # of steps; 0: they are the velocities
         ("search", _i8),  # finds the force that is not finite; 0: there are no forces
         ("known", _i8),  # whether what follows is of (q, z)
@@ -71,7 +71,7 @@ def evaluate(space, q, z):
     if own.known != 0 and is_same(q_known, q_now) and is_same(z_known, z_now):
         return OK
     rest = pointer_at(records_at(space, 1, SPACE)[0].rest)
-    status = call_address(own.dynamics, (space, IN_WORLD, q, z, rest, pointer_at(own.found)))
+    status = call_address(own.dynamics, (space, own.roots, q, z, rest, pointer_at(own.found)))
     own.known = 1 if status == OK else 0
     assign(q_known, q_now)
     assign(z_known, z_now)
@@ -127,7 +127,7 @@ def dynamics(space, _option, q, z, tau, zdot):
         largest = max(largest, abs(efforts[k]))
         zdot[k] = 0.0
     if largest > 0.0:
-        status = call_address(own.in_world, (space, 0, q, at(efforts, 0), v, at(zdot, 0)))
+        status = call_address(own.in_world, (space, own.roots, q, at(efforts, 0), v, at(zdot, 0)))
     for k in range(nv):
         zdot[k] += found[nv + k]
     return status

@@ -20,6 +20,7 @@ from mbkit.systems.calls.arguments import Arguments, Floats, as_kernels_take
 from mbkit.systems.calls.direct import REFUSED, Direct, direct_call, direct_pair, new_arrays
 from mbkit.systems.calls.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluation
 from mbkit.systems.calls.failures import failure, named
+from mbkit.systems.calls.root_motions import RootMotions
 from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
 from mbkit.systems.memory.duals import DualModel
 from mbkit.systems.memory.lanes import LanesModel, LanesWorkspace, native_lanes
@@ -129,6 +130,11 @@ class Evaluator:
     def dual_model(self) -> DualModel:
         """The model for dual numbers, by which functions are differentiated."""
         return DualModel(self.arrays)
+
+    @functools.cached_property
+    def root_motions(self) -> RootMotions:
+        """Along which twists at rest joints on the world have momenta in runs."""
+        return RootMotions(self)
 
     @functools.cached_property
     def lanes_closure(self) -> LanesClosureModel:

@@ -10,6 +10,7 @@ import numpy as np
 from mbkit.kernels.layout import LOADED
 from mbkit.systems.calls.evaluations import (
     BODY_DERIVATIVES,
+    CANONICAL_FORWARD_DYNAMICS,
     CONSTRAINT_FORCE_DERIVATIVE,
     CONSTRAINT_JACOBIAN,
     CONSTRAINT_VELOCITY_DERIVATIVE,
@@ -23,6 +24,7 @@ from mbkit.systems.calls.evaluations import (
     JERKS,
     MASS_MATRIX,
     MASS_MATRIX_DERIVATIVES,
+    MOMENTA_IN_WORLD,
     MOMENTUM,
     MOTION_SUBSPACE_RATES,
     MOTION_SUBSPACES,
@@ -67,8 +69,11 @@ _OF_SERIES = (
     MOTION_SUBSPACE_RATES,
 )
 
-#: What has any option: this, or the number of a body.
-_OF_ANY_OPTION = (JACOBIAN, MOTION_SUBSPACES, *_OF_SERIES)
+#: What has the address of the table of joints with momenta in the world.
+_OF_ROOTS = (CANONICAL_FORWARD_DYNAMICS, MOMENTA_IN_WORLD)
+
+#: What has any option: these, or the number of a body.
+_OF_ANY_OPTION = (JACOBIAN, MOTION_SUBSPACES, *_OF_SERIES, *_OF_ROOTS)
 
 #: Larger results of eight samples leave the cache, and lanes take as long as samples one by one; or
 #: they take megabytes.

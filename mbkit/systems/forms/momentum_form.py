@@ -60,12 +60,12 @@ class MomentumForm:
     the velocities of the joints, whatever the representation.
 
     Given to `simulate` in place of its system, it is integrated by any explicit method, and starts
-    and ends with velocities: the result holds q and v. On the way a free joint on the world has the
-    momentum of all that hangs on it in the axes of the world, about its origin, or under gravity
-    about the centre of mass; a ball joint on the world has the moment of that about its centre,
-    a planar one the momentum in its plane and the moment about the normal. Nothing but what acts
-    from outside changes these, and steps of any size keep them to rounding where they are
-    conserved.
+    and ends with velocities: the result holds q and v. On the way a joint on the world whose
+    motions are a subgroup of SE(3) has, whatever its coordinates, the momenta of all that hangs on
+    it along twists that are at rest in the world: a free joint the total momentum about the origin,
+    or under gravity about the centre of mass; a ball joint the moment of that about its centre; a
+    planar one the momentum in its plane and the moment about the normal. Nothing but what acts from
+    outside changes these, and steps of any size keep them to rounding where they are conserved.
 
     Attributes
     ----------
@@ -226,16 +226,15 @@ class MomentumForm:
 
 def momenta_in_world(evaluator: Evaluator, q: Any, p: Any) -> Floats:
     """Return the momenta that time loops have for p, (..., nv)."""
-    return evaluator.compute(MOMENTA_IN_WORLD, q, p)
+    return evaluator.compute(MOMENTA_IN_WORLD, q, p, option=evaluator.root_motions.address)
 
 
 def velocities_in_world(evaluator: Evaluator, q: Any, z: Any, on_error: str = "nan") -> Floats:
     """Return the velocities, (..., nv), of momenta that time loops have."""
-    from mbkit.kernels.momentum.canonical import IN_WORLD
-
     none = np.zeros(evaluator.arguments.num_velocities)
     what = CANONICAL_FORWARD_DYNAMICS
-    found = evaluator.compute(what, q, z, none, option=IN_WORLD, on_error=on_error)
+    roots = evaluator.root_motions.address
+    found = evaluator.compute(what, q, z, none, option=roots, on_error=on_error)
     return found[..., 0, :].copy()
 
 
@@ -259,6 +258,7 @@ class MomentaInLoops:
         own["dynamics"] = evaluator.function(CANONICAL_FORWARD_DYNAMICS)
         own["in_world"] = evaluator.function(MOMENTA_IN_WORLD)
         own["forces"] = evaluator.function(GENERALIZED_FORCES)
+        own["roots"] = evaluator.root_motions.address
         own["rates"] = space["rates"]
         for name, memory in zip(
             ("q", "z", "found", "efforts"),
