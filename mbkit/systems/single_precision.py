@@ -32,8 +32,9 @@ class SinglePrecision:
     such as systems with functions in Python, is computed in double precision and rounded. So are,
     in forward and hybrid dynamics and derivatives of forward dynamics, states in which the inertia
     about the axis of a joint, of the bodies that it carries, is 5e-5 or less of the trace of their
-    inertia; and everything, if nothing is compiled (``NUMBA_DISABLE_JIT=1``). One state, without
-    batch axes, is computed and returned in double precision. Errors: docs/calling-a-system.md.
+    inertia; derivatives of systems with a joint whose motion subspace depends on q; and everything,
+    if nothing is compiled (``NUMBA_DISABLE_JIT=1``). One state, without batch axes, is computed and
+    returned in double precision. Errors: docs/calling-a-system.md.
 
     Attributes
     ----------

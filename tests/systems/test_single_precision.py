@@ -13,7 +13,7 @@ from mbkit.systems.calls import batches
 from tests.constraints.closed_mechanisms import four_bar
 from tests.every_representation import REPRESENTATIONS, representations_in_turn
 from tests.forces import cases as forces
-from tests.systems.test_batches import CONSTANT, DERIVATIVES, METHODS, WITHOUT_OUT
+from tests.systems.test_batches import CHANGING, CONSTANT, DERIVATIVES, METHODS, WITHOUT_OUT
 from tests.trees import MAKERS, random_mechanism, random_state
 
 COUNT = 70
@@ -97,6 +97,17 @@ def test_errors_of_derivatives_are_some_roundings(name):
     found = DERIVATIVES[name](system.in_single_precision(), arguments)
     for single, double in zip(found, DERIVATIVES[name](system, arguments), strict=True):
         assert errors(single, double).max() < 5e-5
+
+
+@pytest.mark.parametrize("kind", CHANGING)
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_derivatives_are_rounded_doubles_where_motion_subspaces_change(name, kind):
+    """In single precision one of them had an error of its own size."""
+    system, arguments = tree(REPRESENTATIONS[0], (*CONSTANT, kind), 12)
+    found = DERIVATIVES[name](system.in_single_precision(), arguments)
+    for single, double in zip(found, DERIVATIVES[name](system, arguments), strict=True):
+        assert single.dtype == np.float32
+        np.testing.assert_array_equal(single, double.astype(np.float32))
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-5, 1e-3, 1e-2, np.pi - 1e-3, np.pi, np.pi + 1e-5])

@@ -205,7 +205,7 @@ def batch_in_lanes(
     if size > MOST_ENTRIES.get(samples.what, size):
         return None
     parts = parts_of(samples.what)
-    if not all(each.is_written(evaluator.arrays, samples) for each in parts):
+    if not all(each.is_written(evaluator, samples) for each in parts):
         return None
     made = [evaluator.made(address) for address in (function, apply) if address]
     if not is_written(made[0].function):

@@ -47,7 +47,6 @@ from mbkit.systems.memory.lanes_forces import (
 if TYPE_CHECKING:
     from mbkit.systems.calls.batches import Samples
     from mbkit.systems.calls.evaluator import Evaluator
-    from mbkit.systems.memory.arrays import SystemArrays
     from mbkit.systems.memory.lanes import LanesWorkspace
     from mbkit.systems.memory.workspace import Workspace
 
@@ -60,7 +59,7 @@ class Part:
 
     Attributes
     ----------
-    is_written : (arrays, samples) -> bool
+    is_written : (evaluator, samples) -> bool
         Whether it is written for lanes, for a system and a batch.
     compile : (evaluator) -> object
         Compiles its functions before threads begin, which find them made.
@@ -69,7 +68,7 @@ class Part:
         thread has meanwhile.
     """
 
-    is_written: Callable[[SystemArrays, Samples], bool]
+    is_written: Callable[[Evaluator, Samples], bool]
     compile: Callable[[Evaluator], Any] = lambda evaluator: None
     put: Callable[[Evaluator, LanesWorkspace, Workspace], None] = (
         lambda evaluator, workspace, alone: None
@@ -105,34 +104,44 @@ def _let_prescribe(evaluator: Evaluator, workspace: LanesWorkspace, alone: Works
     workspace.closure.let_solve(evaluator.lanes_closure.functions_of_prescribed)
 
 
-def _same_are_prescribed(arrays: SystemArrays, samples: Samples) -> bool:
+def _changes_keep_digits(evaluator: Evaluator, samples: Samples) -> bool:
+    """Return whether motion subspaces are constant, or change in double precision.
+
+    In single precision derivatives of their changes would lose all digits in some states.
+    """
+    return evaluator.doubles is None or evaluator.arrays.has_constant_subspaces
+
+
+def _same_are_prescribed(evaluator: Evaluator, samples: Samples) -> bool:
     """Return whether the same joints are prescribed in all samples."""
-    nv = int(arrays.bodies[0]["num_velocities"])
+    nv = int(evaluator.arrays.bodies[0]["num_velocities"])
     prescribed = samples.vectors[2][:, 2 * nv : 3 * nv] != 0.0
     return bool((prescribed == prescribed[0]).all())
 
 
-def _have_all_forces(arrays: SystemArrays, samples: Samples) -> bool:
-    return forces_have_lanes(arrays.forces, range(len(arrays.forces.forces)))
+def _have_all_forces(evaluator: Evaluator, samples: Samples) -> bool:
+    forces = evaluator.arrays.forces
+    return forces_have_lanes(forces, range(len(forces.forces)))
 
 
-def _have_called_forces(arrays: SystemArrays, samples: Samples) -> bool:
-    return forces_have_lanes(arrays.forces, arrays.forces.order[:-1])
+def _have_called_forces(evaluator: Evaluator, samples: Samples) -> bool:
+    forces = evaluator.arrays.forces
+    return forces_have_lanes(forces, forces.order[:-1])
 
 
 #: How motion subspaces change, which joints find for one sample after another.
-CHANGES = Part(lambda arrays, samples: True, put=_let_joints_change)
+CHANGES = Part(_changes_keep_digits, put=_let_joints_change)
 
 #: Motions of the pieces of joints whose series are computed.
 SERIES = Part(
-    lambda arrays, samples: all(
-        motion is None or is_for_lanes(motion) for motion in arrays.joint_pieces.motions
+    lambda each, samples: all(
+        motion is None or is_for_lanes(motion) for motion in each.arrays.joint_pieces.motions
     )
 )
 
 #: Forces, in a table with the functions of those that are called.
 FORCES = Part(
-    lambda arrays, samples: bool(arrays.forces.forces),
+    lambda each, samples: bool(each.arrays.forces.forces),
     lambda each: each.lanes_model.forces,
     _let_act,
 )
@@ -140,25 +149,25 @@ FORCES = Part(
 CALLED_FORCES = Part(_have_called_forces)
 ALL_FORCES = Part(_have_all_forces, lambda each: each.lanes_model.forces.powers)
 POTENTIALS = Part(
-    lambda arrays, samples: potentials_have_lanes(arrays.forces),
+    lambda each, samples: potentials_have_lanes(each.arrays.forces),
     lambda each: each.lanes_model.forces.potentials,
 )
-SPRINGS = Part(lambda arrays, samples: derivatives_have_lanes(arrays))
+SPRINGS = Part(lambda each, samples: derivatives_have_lanes(each.arrays))
 
 CONSTRAINTS = Part(
-    lambda arrays, samples: is_in_lanes(arrays.closure), lambda each: each.lanes_closure, _close
+    lambda each, samples: is_in_lanes(each.arrays.closure), lambda each: each.lanes_closure, _close
 )
 
 #: What finds multipliers.
 MULTIPLIERS = Part(
-    lambda arrays, samples: solves_in_lanes(arrays.closure),
+    lambda each, samples: solves_in_lanes(each.arrays.closure),
     lambda each: each.lanes_closure.functions,
     _let_solve,
 )
 
 PRESCRIBED = Part(_same_are_prescribed)
 PRESCRIBED_IN_LOOPS = Part(
-    lambda arrays, samples: True,
+    lambda each, samples: True,
     lambda each: each.lanes_closure.functions_of_prescribed,
     _let_prescribe,
 )

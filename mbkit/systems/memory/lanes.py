@@ -333,9 +333,7 @@ class LanesWorkspace:
 
         self._alone = alone
         parts = [(alone.address >> BITS * k) % (1 << BITS) for k in range(PARTS)]
-        single = self._model.lanes.bits == 32
-        numbers = self.trial.view(np.float32) if single else self.trial
-        numbers[-PARTS:] = np.array(parts)[:, None]
+        self.trial[-PARTS:] = np.array(parts)[:, None]
 
     def room(self, which: int, size: int) -> int:
         """Return the address of room for the lanes of a vector of that size at least."""
