@@ -192,6 +192,22 @@ def test_inertias_that_would_be_rounding_are_those_of_doubles():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize(("name", "factor"), [("v", 1e22), ("x", 1e42), ("q", 1e42)])
+@pytest.mark.parametrize("what", ["inverse_dynamics", "forward_dynamics"])
+def test_what_leaves_the_range_of_a_float32_is_rounded_doubles(what, name, factor):
+    """Where the square of a velocity does, or an argument, in some samples; others keep theirs."""
+    system, rng = wire(radius=0.2), np.random.default_rng(17)
+    arguments = dict(zip("qvx", rng.normal(size=(3, 40, 2)), strict=True))
+    single = getattr(system.in_single_precision(), what)
+    before = single(*arguments.values())
+    large = [3, 17, 18, 39]
+    arguments[name][large, 0] *= factor
+    found, expected = single(*arguments.values()), getattr(system, what)(*arguments.values())
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(found[large], expected[large].astype(np.float32))
+    np.testing.assert_array_equal(np.delete(found, large, 0), np.delete(before, large, 0))
+
+
 def test_failures_are_named_by_sample():
     """What is not finite, and what has no inertia; the others keep their bits."""
     system, arguments = tree(REPRESENTATIONS[0])

@@ -36,20 +36,32 @@ def one_in_double(seat, batch, samples, s):
 
 
 @helper
+def are_finite(numbers):
+    """Return whether all numbers are finite: then their differences from themselves are zero."""
+    wrong = False
+    for k in range(numbers.shape[0]):
+        wrong |= numbers[k] - numbers[k] != 0.0
+    return not wrong
+
+
+@helper
 def in_single_lanes(seat, batch, samples, first, last):
     """Call a function in lanes of single precision; where a group fails, sample by sample.
 
     What fails so is computed in double precision, which says why: a pivot may be rounding that is
-    none there.
+    none there. So is what is not finite: intermediate results may be out of range that are in it
+    there.
     """
     s = first
     while s < last:
         if s > batch.limit:
             return s
         end = min(s + batch.width, last)
-        if call_in_lanes(singles_at, seat, batch, samples, s, end - s) != OK:
+        together = call_in_lanes(singles_at, seat, batch, samples, s, end - s) == OK
+        if not (together and are_finite(singles_at(seat.found, batch.num_results * batch.width))):
             for k in range(s, end):
-                if call_in_lanes(singles_at, seat, batch, samples, k, 1) == OK:
+                found = together or call_in_lanes(singles_at, seat, batch, samples, k, 1) == OK
+                if found and are_finite(samples.out[k]):
                     continue
                 status = one_in_double(seat, batch, samples, k)
                 if status != OK:

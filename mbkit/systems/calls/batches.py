@@ -109,10 +109,12 @@ def compute(
     apply = apply if wrenches is not None else 0
     lanes = batch_in_lanes(evaluator, samples, function, apply, option)
     if evaluator.doubles is not None and (lanes is None or not samples.leading):
-        result[...] = compute(
+        doubles = compute(
             evaluator.doubles, what, given, function=function, apply=apply, option=option,
             wrenches=wrenches, on_error=on_error,
         )  # fmt: skip
+        with np.errstate(over="ignore"):  # what has no room in single precision is inf, as in lanes
+            result[...] = doubles
         return result
     count, first = samples.count, 0
     flat = result.reshape((count, result.size // count if count else 0))
