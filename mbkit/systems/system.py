@@ -72,6 +72,7 @@ from mbkit.systems.derivatives import (
     evaluation_derivatives,
     mass_matrix_derivatives,
     second_derivatives,
+    tree_dynamics,
 )
 from mbkit.systems.derivatives.evaluation_derivatives import Derivatives
 from mbkit.systems.derivatives.exact_constraints import ExactConstraints
@@ -3734,10 +3735,11 @@ class System:
         Prescribed joints move as functions of time: columns of their positions, velocities and
         efforts are zero in forward dynamics, and the derivative by t has what their motion does.
 
-        Cost: O(nv^2 (nv + m)) a state, and one O(nv) evaluation for each column; with constraints
-        one pass of dual numbers for seven entries of q, or 8 evaluations for each where they are
-        not compiled. All placements together take one assembly, a parameter that is differentiated
-        by differences 8 or more for each of its numbers.
+        Cost: of forward and hybrid dynamics of trees by q, v, tau and vdot alone O(nv depth); else
+        O(nv^2 (nv + m)) a state, and one O(nv) evaluation for each column; with constraints one
+        pass of dual numbers for seven entries of q, or 8 evaluations for each where they are not
+        compiled. All placements together take one assembly, a parameter that is differentiated by
+        differences 8 or more for each of its numbers.
 
         Examples
         --------
@@ -3967,7 +3969,7 @@ class System:
         if wrenches is None and self._bare_tree and time.__class__ is float:
             given = self.evaluator.zero if tau is None else tau
             return self._forward_dynamics_derivatives(q, v, given, on_error)
-        return dynamics_derivatives.forward_dynamics_derivatives(
+        return tree_dynamics.forward_dynamics_derivatives(
             self, q, v, tau, wrenches, t=t, on_error=on_error
         )
 
@@ -4313,7 +4315,7 @@ class System:
 
     @functools.cached_property
     def _forward_dynamics_derivatives(self) -> Callable[..., tuple[Floats, Floats, Floats]]:
-        return dynamics_derivatives.bind_forward(self)
+        return tree_dynamics.bind_forward(self)
 
     @functools.cached_property
     def _bare(self) -> bool:

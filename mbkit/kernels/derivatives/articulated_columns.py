@@ -9,6 +9,7 @@ from mbkit.kernels.derivatives.articulated_memory import (
     BLOCK,
     LEVEL_SIZE,
     column_of,
+    is_driven,
     operator_of,
 )
 from mbkit.kernels.derivatives.branches import push, set_row_between
@@ -67,6 +68,14 @@ def take_out(body, column, c, k):
 
 
 @helper
+def hold(body, column, c):
+    """U = I S of column c of a joint, whose acceleration is prescribed: no wrench moves it."""
+    column.D = 0.0
+    t, f = wrench_of(body, angular(body.S[c]), linear(body.S[c]))
+    store(column.U, t, f)
+
+
+@helper
 def operator_times(G, n):
     """G n."""
     return (
@@ -80,7 +89,7 @@ def operator_times(G, n):
 
 
 @helper
-def answers_of_joint(tree, i, out):
+def answers_of_joint(tree, i, out, known, some):
     """u = -(U.a + b.n) of joint i along all directions of its own and between it and the world."""
     model, _, memory, _, own = tree
     row = model[i]
@@ -91,6 +100,12 @@ def answers_of_joint(tree, i, out):
     for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
         push(own.stack, top, memory[n].rate, angular(memory[n].S), model[0].ndx + n)
         top += 1
+    if some:
+        for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
+            if is_driven(known, n):
+                end = model[0].ndx + model[0].num_velocities
+                push(own.stack, top, column_of(own, n), _ZERO, end + n)
+                top += 1
     for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
         column = column_of(own, k)
         U = scale(-1.0, load(column[6:9])), scale(-1.0, load(column[9:12]))
@@ -158,6 +173,15 @@ def wrench_of_force(tree, i, n, column, out):
 
 
 @helper
+def wrench_of_given(tree, i, n, column, known, some, out):
+    """dP of a force along velocity n of joint i, or of its acceleration if prescribed."""
+    if some and is_driven(known, n):
+        own = column_of(tree.memory, n)
+        return wrench_of(tree.scratch[i], angular(own), linear(own))
+    return wrench_of_force(tree, i, n, column, out)
+
+
+@helper
 def climb(tree, i, wrenches, columns, out):
     """u = -S.P, P += U D u of all joints between joint i and the world, for three columns.
 
@@ -185,7 +209,7 @@ def climb(tree, i, wrenches, columns, out):
 
 
 @helper
-def columns_of_joint(tree, i, out):
+def columns_of_joint(tree, i, out, known, some):
     """u along the directions of joint i, of the joints between it and the world."""
     row = tree.model[i]
     ndx = tree.model[0].ndx
@@ -196,13 +220,24 @@ def columns_of_joint(tree, i, out):
         if k < row.num_velocities:
             m = row.first_velocity + k
             Q = wrench_of_velocity(tree, i, m)
-            R = wrench_of_force(tree, i, m, ndx + nv + m, out)
+            R = wrench_of_given(tree, i, m, ndx + nv + m, known, some, out)
             climb(tree, i, (P, Q, R), (n, ndx + m, ndx + nv + m), out)
         else:  # a step beyond the velocities, of a joint that is nonholonomic
             climb(tree, i, (P, P, P), (n, n, n), out)
 
 
 # ------------------------------------------------------- from the world to the tips: all columns
+
+
+@helper
+def let_efforts_follow(model, memory, known):
+    """Columns for `carry` where vdot is prescribed: dtau = U.A - u takes the place of u."""
+    for k in range(model[0].num_velocities):
+        if is_driven(known, k):
+            column = column_of(memory, k)
+            column[12] = -1.0
+            for j in range(6):
+                column[j] = 0.0
 
 
 @helper

@@ -6,6 +6,7 @@ import numpy as np
 
 from mbkit.kernels.compile import floats_at, helper, records_at
 from mbkit.kernels.derivatives.branches import stack_memory_size, stack_size
+from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.layout import SPACE
 
@@ -28,6 +29,22 @@ class Tree(NamedTuple):
     memory: Any
 
 
+class Known(NamedTuple):
+    """What is given.
+
+    Attributes
+    ----------
+    tau : (nv,)
+        Forces, read where they are not found.
+    vdot, prescribed : (nv,)
+        Accelerations, read where `prescribed` is not zero; both are read where `some` are alone.
+    """
+
+    tau: Any
+    vdot: Any
+    prescribed: Any
+
+
 class Memory(NamedTuple):
     """What is kept between the passes.
 
@@ -42,8 +59,9 @@ class Memory(NamedTuple):
         row: `operator_of`.
     heights : (bodies + 1,)
         How many directions of joints between a body and the world lie below its own in `stack`.
-    stack : (stack_size(ndx + nv),)
-        The directions of a joint and of those between it and the world.
+    stack : (stack_size(ndx + 2 nv),)
+        The directions of a joint and of those between it and the world: steps, velocities, and
+        accelerations that are prescribed.
     level : (bodies + 1,)
         Where in `A` the accelerations of a body are.
     A : (levels * LEVEL_SIZE,)
@@ -63,7 +81,7 @@ def memory_size(parents: Any, nv: int, ndx: int) -> int:
     """Return how many numbers it takes; `parents` (bodies + 1,) are those in the tree."""
     children = np.bincount(parents[1:], minlength=1)
     levels = 1 + int(np.count_nonzero(children[1:] > 1))
-    of_velocities = (COLUMN_SIZE + 1) * nv + stack_memory_size(ndx + nv)
+    of_velocities = (COLUMN_SIZE + 1) * nv + stack_memory_size(ndx + 2 * nv)
     return of_velocities + (OPERATOR_SIZE + 2) * len(parents) + LEVEL_SIZE * levels
 
 
@@ -83,12 +101,21 @@ def operator_of(memory, i):
 
 
 @helper
-def set_heights(model, heights):
+def is_driven(known, k):
+    """Whether the acceleration of a velocity is prescribed."""
+    return any_lane(known.prescribed[k] != 0.0)
+
+
+@helper
+def set_heights(model, heights, known, some):
     """Where on the stack the directions of each joint begin."""
     heights[0] = 0.0
     for i in range(1, model.shape[0]):
         row = model[model[i].parent]
         own = row.ndx + row.num_velocities if model[i].parent != 0 else 0
+        if some and own != 0:
+            for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
+                own += 1 if is_driven(known, k) else 0
         heights[i] = heights[model[i].parent] + own
 
 
@@ -112,7 +139,7 @@ def set_levels(model, level):
 
 
 @helper
-def articulated_memory(space, model):
+def articulated_memory(space, model, known, some):
     """The memory, divided, with the heights and the levels."""
     nv = model[0].num_velocities
     num_rows = model.shape[0]
@@ -120,10 +147,10 @@ def articulated_memory(space, model):
     b = a + nv
     c = b + OPERATOR_SIZE * num_rows
     d = c + num_rows
-    e = d + stack_size(model[0].ndx + nv)
+    e = d + stack_size(model[0].ndx + 2 * nv)
     f = e + num_rows
     address = records_at(space, 1, SPACE)[0].columns
     level = floats_at(address, f)[e:]
     memory = floats_at(address, f + LEVEL_SIZE * set_levels(model, level))
-    set_heights(model, memory[c:d])
+    set_heights(model, memory[c:d], known, some)
     return Memory(memory[:a], memory[a:b], memory[b:c], memory[c:d], memory[d:e], level, memory[f:])

@@ -1,4 +1,4 @@
-"""Derivatives of forward dynamics (ABA) with respect to configuration, velocity and forces.
+"""Derivatives of forward and hybrid dynamics (ABA) with respect to configuration, velocity, forces.
 
 The changes n of twist and a of acceleration along a direction of joint j are those of
 `mbkit.kernels.derivatives.inverse_dynamics`: at accelerations that stay what they are, the wrench
@@ -22,32 +22,49 @@ So neither the derivatives of inverse dynamics nor M^-1 are needed before: of O(
 each is one product, and the last pass carries all columns outwards side by side, 12 multiplications
 an entry where products with M^-1 would take nv.
 
+Where vdot is prescribed, the column of a joint stays in the articulated body and gives no way:
+D = 0 on the way inwards. Its force follows from the same u,
+
+    dtau_i = U_i . dA_p - u_i,
+
+and the derivative along its acceleration is that along a direction with a = S and n = 0.
+
 All is in the axes of the world, at the origin of the body that the tree hangs on the world by; but
 articulated inertias are at the origins of their bodies, where they lose no digits by distance.
 
 Sources: n, a and B as in `inverse_dynamics`; the articulated body: Featherstone 2008, section 7.3.
-The closed form of u beyond a joint, and G, are derived here; Carpentier, Mansard 2018 (Analytical
-derivatives of rigid body dynamics algorithms) multiply by M^-1.
+The closed form of u beyond a joint, G, and what is prescribed are derived here; Carpentier, Mansard
+2018 (Analytical derivatives of rigid body dynamics algorithms) multiply by M^-1.
 """
 
-from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.compile import address_kernel, as_array, helper
 from mbkit.kernels.derivatives.articulated_columns import (
     answers_of_joint,
     carry_outwards,
     columns_of_joint,
+    hold,
+    let_efforts_follow,
     take_out,
     wrench_of,
 )
 from mbkit.kernels.derivatives.articulated_memory import (
+    Known,
     Tree,
     articulated_memory,
     column_of,
+    is_driven,
     operator_of,
 )
 from mbkit.kernels.derivatives.directions import place, set_subspace
 from mbkit.kernels.derivatives.inverse_dynamics import Moving, push_of_step, push_of_velocity
 from mbkit.kernels.derivatives.rate_of_inertia import set_inertia_and_rate
-from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities
+from mbkit.kernels.evaluation_form import (
+    EVALUATION,
+    as_matrix,
+    positions,
+    vector,
+    velocities,
+)
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import (
     add_articulated_shifted,
@@ -144,17 +161,23 @@ def give_way(G, column, x, y):
 
 
 @helper
-def eliminate(tree, i, tau):
-    """For each column S with U = I S: D = 1 / S.U, u = tau - S.F;  I -= U D U^T,  F += U D u."""
+def eliminate(tree, i, known, some):
+    """For each column S with U = I S: D = 1 / S.U, u = tau - S.F;  I -= U D U^T,  F += U D u.
+
+    Where vdot is prescribed D = 0, u = -S.F,  F += U vdot.
+    """
     model, scratch, _, _, memory = tree
     row = model[i]
     body = scratch[i]
     for c in range(row.num_velocities - 1, -1, -1):
         k = row.first_velocity + c
         column = column_of(memory, k)
-        status = take_out(body, scratch[k], c, k)
-        if status != OK:
-            return status
+        if some and is_driven(known, k):
+            hold(body, scratch[k], c)
+        else:
+            status = take_out(body, scratch[k], c, k)
+            if status != OK:
+                return status
         x = angular(body.S[c])
         y = linear(body.S[c])
         U = scratch[k].U
@@ -164,19 +187,24 @@ def eliminate(tree, i, tau):
             column[6 + j] = U[j]
         column[12] = D
         give_way(operator_of(memory, i), column, x, y)
-        u = tau[k] - pairing(body.F, x, y)
-        scratch[k].u = u
-        accumulate(body.F, scale(D * u, angular(U)), scale(D * u, linear(U)))
+        if some and is_driven(known, k):
+            scratch[k].u = -pairing(body.F, x, y)
+            a = known.vdot[k]
+        else:
+            u = known.tau[k] - pairing(body.F, x, y)
+            scratch[k].u = u
+            a = D * u
+        accumulate(body.F, scale(a, angular(U)), scale(a, linear(U)))
     return OK
 
 
 @helper
-def inward(tree, tau):
+def inward(tree, known, some):
     """F += I (ad_V S v + S-dot v);  F_p += F, I_p += I, G_p += G."""
     model, scratch, _, _, memory = tree
     for i in range(model.shape[0] - 1, 0, -1):
         body = scratch[i]
-        status = eliminate(tree, i, tau)
+        status = eliminate(tree, i, known, some)
         if status != OK:
             return status
         t, f = wrench_of(body, angular(body.A), linear(body.A))
@@ -196,8 +224,11 @@ def inward(tree, tau):
 
 
 @helper
-def accelerate(tree, i, v):
-    """F += I A_p;  vdot = D (u - U.A), A += S vdot;  n and a of the directions of a joint."""
+def accelerate(tree, i, v, known, some):
+    """F += I A_p;  vdot = D (u - U.A), A += S vdot;  n and a of the directions of a joint.
+
+    Where vdot is prescribed, tau = U.A - u takes the place of u after A += S vdot.
+    """
     model, scratch, memory, cold, own = tree
     row = model[i]
     body = scratch[i]
@@ -210,10 +241,15 @@ def accelerate(tree, i, v):
     u = add(u, linear(body.A))
     for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
         column = column_of(own, k)
-        a = column[12] * (scratch[k].u - pairing(scratch[k].U, w, u))
+        if some and is_driven(known, k):
+            a = known.vdot[k]
+        else:
+            a = column[12] * (scratch[k].u - pairing(scratch[k].U, w, u))
         own.vdot[k] = a
         w = add(w, scale(a, angular(column)))
         u = add(u, scale(a, linear(column)))
+        if some and is_driven(known, k):
+            scratch[k].u = pairing(scratch[k].U, w, u) - scratch[k].u
     store(body.A, w, u)
     x = joint_sum(row, body, v)
     moving = Moving(row, body, parent, v, own.vdot)
@@ -225,17 +261,12 @@ def accelerate(tree, i, v):
         push_of_velocity(row, body, body.S[c], memory[j], cold[j], x)
 
 
-@address_kernel(EVALUATION)
-def forward_dynamics_derivatives(space, loaded, q, v, tau, out):
-    """d vdot by d q, d v and d tau, and vdot: out (nv, ndx + 2 nv + 1), row by velocity.
-
-    Reads   model, q, v, tau; where `loaded`, the wrenches in scratch, in the axes of the bodies,
-            to which they stay fixed.
-    Writes  scratch, directions, changes, columns, out. Cost: O(nv^2), the derivatives' number.
-    """
+@helper
+def all_columns(space, loaded, q, v, known, some, out):
+    """The derivatives and what is found: see the kernels. `some` is a literal."""
     model = bodies(space)
     scratch = scratch_of(space)
-    memory = articulated_memory(space, model)
+    memory = articulated_memory(space, model, known, some)
     tree = Tree(model, scratch, directions(space), changes(space), memory)
     nv = model[0].num_velocities
     width = model[0].ndx + 2 * nv
@@ -245,18 +276,46 @@ def forward_dynamics_derivatives(space, loaded, q, v, tau, out):
     if status == OK:
         status = outward(space, tree, loaded, q, v)
     if status == OK:
-        status = inward(tree, velocities(model, tau))
+        status = inward(tree, known, some)
     if status != OK:
         return status
     out = as_matrix(out, nv, width + 1)
     out[:, :] = 0.0
     for i in range(1, model.shape[0]):
-        accelerate(tree, i, v)
-        answers_of_joint(tree, i, out)
-        columns_of_joint(tree, i, out)
+        accelerate(tree, i, v, known, some)
+        answers_of_joint(tree, i, out, known, some)
+        columns_of_joint(tree, i, out, known, some)
     if not all_finite(memory.vdot):
         return failure(NOT_FINITE, 0)
+    if some:
+        let_efforts_follow(model, memory, known)
     carry_outwards(model, memory, out, width)
     for k in range(nv):
         out[k, width] = memory.vdot[k]
+        if some and is_driven(known, k):
+            out[k, width] = scratch[k].u
     return OK
+
+
+@address_kernel(EVALUATION)
+def forward_dynamics_derivatives(space, loaded, q, v, tau, out):
+    """d vdot by d q, d v and d tau, and vdot: out (nv, ndx + 2 nv + 1), row by velocity.
+
+    Reads   model, q, v, tau; where `loaded`, the wrenches in scratch, in the axes of the bodies,
+            to which they stay fixed.
+    Writes  scratch, directions, changes, columns, out. Cost: O(nv^2), the derivatives' number.
+    """
+    tau = vector(space, tau)
+    return all_columns(space, loaded, q, v, Known(tau, tau, tau), False, out)
+
+
+@address_kernel(EVALUATION)
+def hybrid_dynamics_derivatives(space, loaded, q, v, given, out):
+    """The same where `given` holds tau, vdot and 1.0 where vdot is prescribed (3 nv).
+
+    Rows of prescribed velocities are those of tau; columns by tau are by vdot for them.
+    """
+    nv = bodies(space)[0].num_velocities
+    given = as_array(given, 3 * nv)
+    known = Known(given[:nv], given[nv : 2 * nv], given[2 * nv :])
+    return all_columns(space, loaded, q, v, known, True, out)

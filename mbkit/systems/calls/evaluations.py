@@ -48,6 +48,10 @@ FORWARD_DYNAMICS_DERIVATIVES = Evaluation(
     "forward_dynamics_derivatives", ("q", "v", "tau"), "derivatives of accelerations",
     "derivatives.forward_dynamics", in_lanes=True,
 )  # fmt: skip
+HYBRID_DYNAMICS_DERIVATIVES = Evaluation(
+    "hybrid_dynamics_derivatives", ("q", "v", "known"), "derivatives of accelerations",
+    "derivatives.forward_dynamics", in_lanes=True,
+)  # fmt: skip
 INVERSE_DYNAMICS_SECOND_DERIVATIVES = Evaluation(
     "inverse_dynamics_second_derivatives", ("q", "v", "vdot"), "second derivatives",
     "derivatives.second_order.inverse_dynamics", in_lanes=True,

@@ -72,7 +72,7 @@ class Evaluator:
         representation: Representation,
         arguments: Arguments,
     ) -> None:
-        self.arrays = arrays
+        self.arrays: SystemArrays = arrays
         self.arguments = arguments
         self.representation = representation
         self.doubles: Evaluator | None = None

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError
 from mbkit.joints.defaults.differences import central_differences
 from mbkit.kernels.constraints.layout import LOOP_JOINT
-from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
-from mbkit.systems.calls.entries import broadcast, prescribed_steps, prescribed_velocities
+from mbkit.systems.calls.entries import broadcast
 from mbkit.systems.calls.evaluations import (
     CONSTRAINT_FORCE_DERIVATIVE,
     CONSTRAINT_VELOCITY_DERIVATIVE,
     FORCE_DERIVATIVES,
-    FORWARD_DYNAMICS_DERIVATIVES,
     INVERSE_DYNAMICS_DERIVATIVES,
 )
 from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.exact_constraints import RowDerivatives
 from mbkit.systems.derivatives.force_changes import say_differences
-from mbkit.systems.forces import applied, take_part
+from mbkit.systems.forces import take_part
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -60,112 +56,6 @@ def inverse_dynamics_derivatives(
     f_q, f_v = system.force_derivatives(q, v, t, on_error=on_error)
     common_axes({"t": f_q.shape[:-2], "q, v, vdot and wrenches": by_state[0].shape[:-2]})
     return by_state[0] - f_q, by_state[1] - f_v
-
-
-def forward_dynamics_derivatives(
-    system: System,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike | None = None,
-    wrenches: Wrenches | None = None,
-    *,
-    t: ArrayLike = 0.0,
-    on_error: str = "raise",
-) -> tuple[Floats, Floats, Floats]:
-    """See `System.forward_dynamics_derivatives`."""
-    if t.__class__ is not float:
-        times_of(t, on_error)
-    if system.arrays.closure:
-        raise UsageError(
-            f"System '{system.name}' has loops: forward_dynamics_derivatives is of trees. Those of "
-            f"the closed motion are system.derivatives('forward_dynamics', q, v, tau)."
-        )
-    if system.motions:
-        return _with_prescribed_joints(system, q, v, (tau, wrenches), t, on_error)
-    if wrenches is None and not take_part(system, t):
-        given = system.evaluator.zero if tau is None else tau
-        return system._forward_dynamics_derivatives(q, v, given, on_error)
-    return accelerations_of_tree(system, q, v, tau, wrenches, t=t, on_error=on_error)[:3]
-
-
-def accelerations_of_tree(
-    system: System,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike | None,
-    wrenches: Wrenches | None = None,
-    *,
-    t: ArrayLike,
-    on_error: str = "raise",
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return d_q, d_v, d_tau as of `System.forward_dynamics_derivatives`, and the accelerations.
-
-    No joint is prescribed.
-    """
-    given = applied(system, q, v, tau, t, on_error)
-    if wrenches is None:
-        found = system.evaluator.compute(
-            FORWARD_DYNAMICS_DERIVATIVES, q, v, given, on_error=on_error
-        )
-    else:
-        found = system.evaluator.compute_loaded(
-            FORWARD_DYNAMICS_DERIVATIVES, q, v, given,
-            wrenches=in_body_axes(system, q, wrenches, on_error),
-            out=None, on_error=on_error, representation=BodyFixed(),
-        )  # fmt: skip
-    d_q, d_v, d_tau, vdot = _by_input(system, found)
-    if take_part(system, t):
-        f_q, f_v = system.force_derivatives(q, v, t, on_error=on_error)
-        d_q, d_v = d_q + d_tau @ f_q, d_v + d_tau @ f_v
-    return d_q, d_v, d_tau, vdot
-
-
-def _by_input(system: System, table: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return what a kernel wrote by q, v and tau, and the accelerations, as views."""
-    ndx = system.ndx
-    end = ndx + system.nv
-    return table[..., :ndx], table[..., ndx:end], table[..., end:-1], table[..., -1]
-
-
-def _with_prescribed_joints(
-    system: System,
-    q: ArrayLike,
-    v: ArrayLike,
-    applied: tuple[ArrayLike | None, Wrenches | None],
-    t: ArrayLike,
-    on_error: str,
-) -> tuple[Floats, Floats, Floats]:
-    """Return the derivatives of the velocities that are free; those of the others are zero.
-
-    `applied` are tau and the wrenches.
-    """
-    tau, wrenches = applied
-    moving, steps = ~prescribed_velocities(system), ~prescribed_steps(system)
-    q, v, _ = system.prescribed_rows(t, q, v, on_error)
-    vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
-    leading = vdot.shape[:-1]
-    check_memory(
-        math.prod(leading) * system.nv * (2.0 * system.ndx + 3.0 * system.nv) + 4.0 * system.nv**2,
-        f"Derivatives of {system.nv} accelerations, of {math.prod(leading)} states,",
-        "ask for fewer samples at once, or take differences along single directions",
-    )
-    given = system.inverse_dynamics_derivatives(q, v, vdot, wrenches, t=t, on_error=on_error)
-    configurations = np.broadcast_to(
-        system.evaluator.arguments.with_leading_axes("q", q), (*leading, system.nq)
-    )
-    found = tuple(np.zeros((*leading, system.nv, n)) for n in (system.ndx, system.nv, system.nv))
-    for sample in np.ndindex(leading):
-        if not np.isfinite(vdot[sample]).all():
-            for each in found:
-                each[sample] = np.nan
-            continue
-        M = system.mass_matrix(configurations[sample])[np.ix_(moving, moving)]
-        parts = -given[0][sample], -given[1][sample], np.eye(system.nv)
-        for each, part, columns in zip(found, parts, (steps, moving, moving), strict=True):
-            each[sample][np.ix_(moving, columns)] = np.linalg.solve(
-                M, part[np.ix_(moving, columns)]
-            )
-    return found  # type: ignore[return-value]
 
 
 def force_parts(system: System) -> tuple[System, System] | None:
@@ -229,22 +119,6 @@ def bind_inverse(system: System) -> Callable[..., tuple[Floats, Floats]]:
         if square and both.ndim == 2:
             return both[by_q], both[by_v]
         return _by_state(system, both)
-
-    return call
-
-
-def bind_forward(system: System) -> Callable[..., tuple[Floats, Floats, Floats]]:
-    """Return ``call(q, v, tau, on_error)``, which returns the derivatives by q, v and tau."""
-    compute = system.evaluator.bind(FORWARD_DYNAMICS_DERIVATIVES)
-    ndx, every = system.ndx, slice(None)
-    end = ndx + system.nv
-    by_q, by_v, by_tau = (every, slice(ndx)), (every, slice(ndx, end)), (every, slice(end, -1))
-
-    def call(q: Any, v: Any, tau: Any, on_error: str) -> tuple[Floats, Floats, Floats]:
-        table = compute(q, v, tau, None, on_error)
-        if table.ndim != 2:
-            return _by_input(system, table)[:3]
-        return table[by_q], table[by_v], table[by_tau]
 
     return call
 

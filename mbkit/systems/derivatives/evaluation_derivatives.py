@@ -17,11 +17,14 @@ from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import Floats, check_on_error
 from mbkit.systems.calls.entries import broadcast
 from mbkit.systems.constraint_checks import check_certain, check_dependent
-from mbkit.systems.derivatives.dynamics_derivatives import accelerations_of_tree
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.input_changes import INPUTS, change_by_input, changes_by_state
 from mbkit.systems.derivatives.parameter_changes import change_by_parameter, changes_by_places
 from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
+from mbkit.systems.derivatives.tree_dynamics import (
+    accelerations_of_tree,
+    hybrid_derivatives,
+)
 from mbkit.systems.dynamics import check_unique
 
 if TYPE_CHECKING:
@@ -40,8 +43,11 @@ EVALUATIONS = {
 #: Arguments that are no inputs.
 _CHOICES = ("prescribed", "actuated", "minimise")
 
-#: Inputs by which one kernel gives the derivatives of accelerations of trees.
-BY_STATE = frozenset(("q", "v", "tau"))
+#: Inputs by which one kernel gives the derivatives of trees, by evaluation.
+BY_STATE = {
+    "forward_dynamics": frozenset(("q", "v", "tau")),
+    "hybrid_dynamics": frozenset(("q", "v", "tau", "vdot")),
+}
 
 
 @final
@@ -134,8 +140,13 @@ def derivatives(
         system, of, by, tau=tau, vdot=vdot, prescribed=prescribed, actuated=actuated,
         minimise=None if isinstance(minimise, str) and minimise == "effort" else minimise,
     )  # fmt: skip
-    if of == "forward_dynamics" and BY_STATE.issuperset(names) and _is_tree_at(system, t):
-        return _of_tree(accelerations_of_tree(system, q, v, tau, t=t, on_error=on_error), names)
+    if of in BY_STATE and BY_STATE[of].issuperset(names) and _is_tree_at(system, t):
+        if of == "forward_dynamics":
+            return _of_tree(accelerations_of_tree(system, q, v, tau, t=t, on_error=on_error), names)
+        driven = tau, vdot, prescribed
+        return _of_driven_tree(
+            *hybrid_derivatives(system, q, v, driven, names, t=t, on_error=on_error)
+        )
     zero = system.evaluator.zero
     given = broadcast(
         system, t, q=q, v=v, tau=zero if tau is None else tau, vdot=zero if vdot is None else vdot
@@ -207,6 +218,18 @@ def _of_tree(found: tuple[Floats, ...], names: Sequence[str]) -> Derivatives:
         MappingProxyType(by_input),
         MappingProxyType({}),
         MappingProxyType(none),
+    )
+
+
+def _of_driven_tree(
+    values: Mapping[str, Floats], found: Mapping[str, Mapping[str, Floats]]
+) -> Derivatives:
+    """Return what one kernel found of hybrid dynamics."""
+    none = {name: part[..., :0, :] for name, part in found["vdot"].items()}
+    return Derivatives(
+        "hybrid_dynamics",
+        MappingProxyType({**values, "multipliers": values["vdot"][..., :0]}),
+        *(MappingProxyType(part) for part in (found["vdot"], found["tau"], none)),
     )
 
 
