@@ -281,7 +281,7 @@ class Evaluator:
         function = self.function(what, representation)
         apply = self.function(APPLY_WRENCHES, representation)
         result: Floats = self.arguments.empty(what.result) if out is None else out
-        workspace = self.take()
+        workspace = self.take(what)
         try:
             status = self.direct(what, function, LOADED, apply)(
                 workspace.record, result, *given, wrenches
