@@ -83,14 +83,50 @@ def one(arguments, k):
     return {name: rows[k] for name, rows in arguments.items()}
 
 
+@address_kernel(EVALUATION)
+def nothing_alone(_space, _option, _q, _v, _x, _out):
+    """Stands for the function of one sample, where none is to be computed alone."""
+    return failure(NOT_SOLVED, 0)
+
+
+def in_lanes_alone(monkeypatch, call):
+    """Return what a call returns where the function of one sample fails in batches in lanes.
+
+    There is one batch at least that is in lanes.
+    """
+    alone, begin, widths = nothing_alone.address, SharedBatch.begin, []
+
+    def begin_with(self, numbers, vectors, out):
+        function = 5  # after limit, stops, count, chunks and width
+        widths.append(numbers[function - 1])
+        if widths[-1] > 1:
+            numbers = *numbers[:function], alone, *numbers[function + 1 :]
+        begin(self, numbers, vectors, out)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SharedBatch, "begin", begin_with)
+        found = call()
+    assert max(widths) > 1
+    return found
+
+
+#: What is computed one by one.
+ONE_BY_ONE = ("poses", "retract", "difference")
+
+
 @pytest.mark.some(4)
 @pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT, *IN_DOUBLES])
-def test_a_batch_is_its_samples(case, method):
-    """Bit by bit, for one axis and for two, and for a batch of one."""
+def test_a_batch_is_its_samples(case, method, monkeypatch):
+    """Bit by bit, for one axis and for two, and for a batch of one; in lanes, also energies."""
+    monkeypatch.setattr(lanes, "LEAST_STATES", COUNT)
     system, arguments = case
     call = (METHODS | WITHOUT_OUT | IN_DOUBLES)[method]
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
-    np.testing.assert_array_equal(call(system, arguments), expected)
+    if method in ONE_BY_ONE:
+        found = call(system, arguments)
+    else:
+        found = in_lanes_alone(monkeypatch, lambda: call(system, arguments))
+    np.testing.assert_array_equal(found, expected)
     alone = {name: rows[:1] for name, rows in arguments.items()}
     np.testing.assert_array_equal(call(system, alone), expected[:1])
     folded = {name: rows.reshape((7, 10, *rows.shape[1:])) for name, rows in arguments.items()}
@@ -134,33 +170,6 @@ def derivatives_case(request):
     return system, {name: np.array([getattr(s, name) for s in states]) for name in names}
 
 
-@address_kernel(EVALUATION)
-def nothing_alone(_space, _option, _q, _v, _x, _out):
-    """Stands for the function of one sample, where none is to be computed alone."""
-    return failure(NOT_SOLVED, 0)
-
-
-def in_lanes_alone(monkeypatch, call):
-    """Return what a call returns where the function of one sample fails in batches in lanes.
-
-    There is one batch at least that is in lanes.
-    """
-    alone, begin, widths = nothing_alone.address, SharedBatch.begin, []
-
-    def begin_with(self, numbers, vectors, out):
-        function = 5  # after limit, stops, count, chunks and width
-        widths.append(numbers[function - 1])
-        if widths[-1] > 1:
-            numbers = *numbers[:function], alone, *numbers[function + 1 :]
-        begin(self, numbers, vectors, out)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SharedBatch, "begin", begin_with)
-        found = call()
-    assert max(widths) > 1
-    return found
-
-
 def check_parts(call, system, arguments, monkeypatch):
     """Each part of the result of a batch is that of its samples; return the parts."""
     found = call(system, arguments)
@@ -187,6 +196,21 @@ def test_derivatives_of_a_batch_are_those_of_its_samples(derivatives_case, metho
         np.testing.assert_array_equal(np.delete(now, 41, axis=0), np.delete(before, 41, axis=0))
         np.testing.assert_array_equal(now[41], spoilt)
         assert np.isnan(spoilt).any()
+
+
+@pytest.mark.compiled  # dual numbers need it
+@pytest.mark.parametrize("method", [name for name in DERIVATIVES if name.startswith("loaded")])
+def test_derivatives_with_wrenches_are_exact_in_the_first_call_of_a_system(method):
+    """Joints move on dual numbers there too, as in batches, and not by differences."""
+    rng = np.random.default_rng(11)
+    system = random_mechanism(rng, len(MAKERS), reach=4).assemble()
+    states = [random_state(rng, system) for _ in range(8)]
+    names = ("q", "v", "vdot", "tau", "wrenches")
+    arguments = {name: np.array([getattr(each, name) for each in states]) for name in names}
+    first = [DERIVATIVES[method](system, one(arguments, k)) for k in range(len(states))]
+    found = DERIVATIVES[method](system, arguments)
+    for of_all, each in zip(found, zip(*first, strict=True), strict=True):
+        np.testing.assert_array_equal(of_all, np.array(each))
 
 
 MORE_DERIVATIVES = {
@@ -376,12 +400,14 @@ def closed_case(request):
 
 @pytest.mark.some(3)
 @pytest.mark.parametrize("method", OF_CONSTRAINTS)
-def test_constraints_of_a_batch_are_those_of_its_samples(closed_case, method):
-    """Bit by bit, where all are nearly closed, where none is, and where some are."""
+def test_constraints_of_a_batch_are_those_of_its_samples(closed_case, method, monkeypatch):
+    """Bit by bit, where all are nearly closed, where none is, and where some are; in lanes."""
+    monkeypatch.setattr(lanes, "MOST_ENTRIES", {})
     system, arguments = closed_case
     call = OF_CONSTRAINTS[method]
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
-    np.testing.assert_array_equal(call(system, arguments), expected)
+    found = in_lanes_alone(monkeypatch, lambda: call(system, arguments))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_the_sample_at_which_a_constraint_fails_is_named(closed_case):
