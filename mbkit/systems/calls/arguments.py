@@ -290,12 +290,19 @@ def _described(out: Any) -> str:
     return f"{out.dtype}, shape {out.shape}, {order}, {access}"
 
 
+def _none_for(name: str) -> str:
+    """Return what to say where None was given, and what to give instead."""
+    usual = {"q": "system.reference_configuration()", "v": "numpy.zeros(system.nv)"}
+    usual |= dict.fromkeys(("vdot", "tau"), usual["v"])
+    return f"None was given{f'; give for example {usual[name]}' if name in usual else ''}"
+
+
 def _numbers(name: str, argument: Any) -> Any:
     reason = ""
     try:
         array = np.asarray(argument)
         if array.dtype.kind not in "fiub":
-            reason = f"its type is {array.dtype}"
+            reason = f"its type is {array.dtype}" if argument is not None else _none_for(name)
     except Exception as error:  # rows of several lengths; whatever its own __array__ raises
         reason = str(error) or type(error).__name__
     if isinstance(argument, np.ma.MaskedArray):
