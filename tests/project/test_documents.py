@@ -6,6 +6,7 @@ import pathlib
 import re
 import shlex
 import sys
+import tomllib
 
 import attrs
 import pytest
@@ -114,3 +115,28 @@ def test_the_first_table_of_architecture_names_files_that_exist():
     named = re.findall(r"`([a-z_]+/[\w/]*(?:\.py)?)`", rows.partition("\n\n")[0])
     assert len(named) >= 20
     assert not [name for name in named if not (ROOT / "mbkit" / name).exists()]
+
+
+def test_the_page_on_architecture_names_modules_of_systems_that_exist():
+    """Who reads a method of `System` finds the function behind it by this table."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    _, _, rows = page.partition("| Module of `systems` | Functions |\n|---|---|\n")
+    cells = [row.split(" | ")[0] for row in rows.partition("\n\n")[0].splitlines()]
+    named = [name for cell in cells for name in re.findall(r"`([\w/]+)`", cell)]
+    assert len(named) >= 20
+    assert not [name for name in named if not (ROOT / f"mbkit/systems/{name}.py").is_file()]
+
+
+def test_the_page_on_architecture_has_the_packages_in_the_order_of_their_layers():
+    """Which package may import which is read off this order; the linter holds the layers."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    [contract] = [
+        each
+        for each in settings["tool"]["importlinter"]["contracts"]
+        if each.get("containers") == ["mbkit"]
+    ]
+    expected = [name.strip(" ()") for layer in contract["layers"] for name in layer.split("|")]
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    _, _, rows = page.partition("| Package | Contents |\n|---|---|\n")
+    listed = re.findall(r"^\| `(\w+)` \|", rows.partition("\n\n")[0], re.MULTILINE)
+    assert listed == expected
