@@ -140,3 +140,30 @@ def test_the_page_on_architecture_has_the_packages_in_the_order_of_their_layers(
     _, _, rows = page.partition("| Package | Contents |\n|---|---|\n")
     listed = re.findall(r"^\| `(\w+)` \|", rows.partition("\n\n")[0], re.MULTILINE)
     assert listed == expected
+
+
+def test_the_changelog_moves_modules_to_where_they_are():
+    """What a module was moved to has not moved on since."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    _, _, rows = text.partition("| old module | new module |\n|---|---|\n")
+    moved = [row.strip("| ").split(" | ") for row in rows.partition("\n\n")[0].splitlines()]
+    assert len(moved) >= 50
+    assert not [new for old, new in moved for name in _listed(old, new) if not _exists(name)]
+
+
+def _listed(old, new):
+    """Return the full names of the second cell; `package.`, same names as in the first."""
+    package, *names = re.findall(r"`([\w.]+)`", new)
+    if not package.endswith("."):
+        return [package, *names]
+    return [package + name for name in names or re.findall(r"`([\w.]+)`", old)[1:]]
+
+
+def _exists(name):
+    """Return whether it is a module, a package, or something that a module defines."""
+    path = ROOT / name.replace(".", "/")
+    if path.is_dir() or path.with_suffix(".py").is_file():
+        return True
+    module = path.parent.with_suffix(".py")
+    defined = rf"^(?:def|class) {path.name}\b"
+    return module.is_file() and bool(re.search(defined, module.read_text("utf-8"), re.MULTILINE))
