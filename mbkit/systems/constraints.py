@@ -79,6 +79,40 @@ def constraint_parts(
     return g.copy(), rate.copy(), bias.copy()
 
 
+def constraint_residual(
+    system: System, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+) -> Floats:
+    """See `System.constraint_residual`."""
+    return constraint_parts(system, q, None, None, t, on_error=on_error)[0]
+
+
+def constraint_velocity(
+    system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+) -> Floats:
+    """See `System.constraint_velocity`."""
+    return constraint_parts(system, q, v, None, t, on_error=on_error)[1]
+
+
+def constraint_acceleration(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    vdot: ArrayLike,
+    t: ArrayLike = 0.0,
+    *,
+    on_error: str = "raise",
+) -> Floats:
+    """See `System.constraint_acceleration`."""
+    return constraint_parts(system, q, v, vdot, t, on_error=on_error)[2]
+
+
+def constraint_bias(
+    system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+) -> Floats:
+    """See `System.constraint_bias`."""
+    return constraint_parts(system, q, v, None, t, on_error=on_error)[2]
+
+
 def solve_dynamics(
     system: System,
     q: ArrayLike,

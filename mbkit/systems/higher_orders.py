@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "body_derivatives",
     "inverse_dynamics_rate",
+    "inverse_dynamics_second_rate",
     "jacobian_derivatives",
     "jacobian_rate",
     "jacobian_series",
@@ -141,11 +142,36 @@ def motion_subspace_rates(
 def inverse_dynamics_rate(
     system: System,
     q: ArrayLike,
-    *rates: ArrayLike,
+    v: ArrayLike,
+    vdot: ArrayLike,
+    vddot: ArrayLike,
+    *,
     t: ArrayLike = 0.0,
     on_error: str = "raise",
 ) -> Floats:
-    """See `System.inverse_dynamics_rate`; for v, vdot, ..., of as many orders as lead there."""
+    """See `System.inverse_dynamics_rate`."""
+    return _efforts_rate(system, q, (v, vdot, vddot), t, on_error)
+
+
+def inverse_dynamics_second_rate(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    vdot: ArrayLike,
+    vddot: ArrayLike,
+    vdddot: ArrayLike,
+    *,
+    t: ArrayLike = 0.0,
+    on_error: str = "raise",
+) -> Floats:
+    """See `System.inverse_dynamics_second_rate`."""
+    return _efforts_rate(system, q, (v, vdot, vddot, vdddot), t, on_error)
+
+
+def _efforts_rate(
+    system: System, q: ArrayLike, rates: tuple[ArrayLike, ...], t: ArrayLike, on_error: str
+) -> Floats:
+    """Return the rate of efforts for which v, vdot, ... are given, first or second."""
     if system.arrays.closure:
         raise UsageError(
             f"System '{system.name}' has loops: rates of inverse dynamics are of trees, and the "

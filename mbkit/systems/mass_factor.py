@@ -16,7 +16,7 @@ from mbkit.systems.calls.failures import failure
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["MassFactor", "factorise"]
+__all__ = ["MassFactor", "mass_factor"]
 
 Integers = NDArray[np.int64]
 
@@ -251,9 +251,9 @@ class MassFactor:
         return np.array(array, dtype=np.float64, order="C")
 
 
-def factorise(system: System, q: ArrayLike) -> MassFactor:
+def mass_factor(system: System, q: ArrayLike) -> MassFactor:
     """See `System.mass_factor`."""
-    from mbkit.kernels.recursions import mass_factor
+    from mbkit.kernels.recursions.mass_factor import factorise
 
     nv = system.nv
     q = system.checked("q", q)
@@ -267,7 +267,7 @@ def factorise(system: System, q: ArrayLike) -> MassFactor:
     evaluator = system.evaluator
     workspace = evaluator.take()
     try:
-        status = mass_factor.factorise(workspace.address, q, M, factor, order, parent)
+        status = factorise(workspace.address, q, M, factor, order, parent)
         if status != 0:
             raise failure(evaluator, status, workspace, {"q": q})
     finally:

@@ -2,7 +2,11 @@
 
 `System` is one class with all its methods in this file, by subject, with their full docstrings;
 therefore the file is longer than others. What a method does is in a function of the same name in
-the module of its subject; the imports below list these.
+the module of its subject; the imports below list these. A method that calls one kernel has no such
+function, and a few others have none: `reference_configuration`, `in_single_precision`,
+`with_parameters` (of the blueprint), `configuration` and `velocity` (`calls.by_name.vector`),
+`position_slice`, `velocity_slice` and `tangent_slice` (`configurations.joint_slice`), and
+`prescribed_state`, which calls `prescribed_rows`.
 """
 
 from __future__ import annotations
@@ -80,7 +84,7 @@ from mbkit.systems.derivatives.exact_forces import ExactForces
 from mbkit.systems.forces import ActuatorEfforts
 from mbkit.systems.forms.newton_euler import NewtonEulerEquations, newton_euler
 from mbkit.systems.jacobians.system_jacobian import SystemJacobian, system_jacobian
-from mbkit.systems.mass_factor import MassFactor, factorise
+from mbkit.systems.mass_factor import MassFactor, mass_factor
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.notebook_table import system_facts
@@ -1658,7 +1662,7 @@ class System:
         >>> mech.assemble().inverse_dynamics_second_rate([0.0], [0.0], [0.0], [0.0], [5.0])
         array([15.])
         """
-        return higher_orders.inverse_dynamics_rate(
+        return higher_orders.inverse_dynamics_second_rate(
             self, q, v, vdot, vddot, vdddot, t=t, on_error=on_error
         )
 
@@ -1957,7 +1961,7 @@ class System:
             If a joint can move without moving any inertia; it is named. An inertia below 1e-13 of
             that of all bodies beyond the joint counts as none.
         """
-        return factorise(self, q)
+        return mass_factor(self, q)
 
     def bias_force(
         self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
@@ -2784,7 +2788,7 @@ class System:
         --------
         See `mbkit.RelativeCoordinates`.
         """
-        return constraints.constraint_parts(self, q, None, None, t, on_error=on_error)[0]
+        return constraints.constraint_residual(self, q, t, on_error=on_error)
 
     def constraint_velocity(
         self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
@@ -2800,7 +2804,7 @@ class System:
         ndarray, shape (..., num_velocity_constraints)
             By row, as in `constraint_names`. [m/s]
         """
-        return constraints.constraint_parts(self, q, v, None, t, on_error=on_error)[1]
+        return constraints.constraint_velocity(self, q, v, t, on_error=on_error)
 
     def constraint_acceleration(
         self,
@@ -2822,7 +2826,7 @@ class System:
         ndarray, shape (..., num_velocity_constraints)
             By row, as in `constraint_names`. [m/s^2]
         """
-        return constraints.constraint_parts(self, q, v, vdot, t, on_error=on_error)[2]
+        return constraints.constraint_acceleration(self, q, v, vdot, t, on_error=on_error)
 
     def constraint_bias(
         self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
@@ -2838,7 +2842,7 @@ class System:
         ndarray, shape (..., num_velocity_constraints)
             By row, as in `constraint_names`. [m/s^2]
         """
-        return constraints.constraint_parts(self, q, v, None, t, on_error=on_error)[2]
+        return constraints.constraint_bias(self, q, v, t, on_error=on_error)
 
     def constraint_jacobian(
         self, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
@@ -3679,8 +3683,8 @@ class System:
             dynamics; the others are passive.
         minimise : {"effort", "constraint"} or mapping of str to float
             Which efforts are taken if there are more actuators than freedoms: those of least sum of
-            squares, of least multipliers, or of least sum with these weights by joint; in closed
-            inverse dynamics.
+            squares, those with minimum-norm multipliers, or those of least sum with these weights
+            by joint; in closed inverse dynamics.
         by : iterable of str
             Inputs: "q" (along steps of `retract`), "v", "t", those of "tau" and "vdot" that the
             evaluation takes, and names in `parameters`.

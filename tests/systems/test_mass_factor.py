@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.systems.mass_factor import factorise
+from mbkit.systems.mass_factor import mass_factor
 from tests.reference.user_joints import CardanJoint, CylindricalJoint
 from tests.trees import random_inertia, random_mechanism, random_pose, random_state
 
@@ -23,7 +23,7 @@ def case(request):
         mech.add_joint(joint, near, body, frames=(random_pose(rng), random_pose(rng)))
     system = mech.assemble()
     state = random_state(rng, system)
-    return mech, system, state, factorise(system, state.q)
+    return mech, system, state, mass_factor(system, state.q)
 
 
 def assert_close(found, expected, tolerance=1e-12):
@@ -134,7 +134,7 @@ def test_inverse_inertia_of_a_constraint(case):
 def test_any_frames_inside(case, body_frames):
     """The factor is that of M, which knows of no frames."""
     mech, _, state, factor = case
-    other = factorise(mech.assemble(mb.RelativeCoordinates(body_frames=body_frames)), state.q)
+    other = mass_factor(mech.assemble(mb.RelativeCoordinates(body_frames=body_frames)), state.q)
     assert_close(other.L, factor.L, 1e-11)
     assert_close(other.D, factor.D, 1e-11)
 
@@ -172,7 +172,7 @@ def test_order_of_adding_does_not_matter():
         for joint in first.joint_names:
             q[system.position_slice(joint)] = state.q[first.position_slice(joint)]
             b[system.velocity_slice(joint)] = state.tau[first.velocity_slice(joint)]
-        factor = factorise(system, q)
+        factor = mass_factor(system, q)
         x = factor.solve(b)
         again = np.empty_like(x)
         for joint in first.joint_names:
@@ -192,7 +192,7 @@ def test_three_hundred_bodies():
     mech = random_mechanism(rng, 300, ("revolute", "prismatic", "spherical"), reach=30)
     system = mech.assemble()
     q = random_state(rng, system).q
-    factor = factorise(system, q)
+    factor = mass_factor(system, q)
     M, b = system.mass_matrix(q), rng.normal(size=system.nv)
     x = factor.solve(b)
     # a backward stable solution: the residual is rounding of |M| |x|
@@ -223,7 +223,7 @@ def test_massless_links_are_no_fault_as_long_as_something_moves():
     system, q = wrist(0.9)
     b = np.array([1.0, -2.0, 0.5, 3.0])
     expected = np.linalg.solve(system.mass_matrix(q), b)
-    assert_close(factorise(system, q).solve(b), expected, conditioned(system, q))
+    assert_close(mass_factor(system, q).solve(b), expected, conditioned(system, q))
 
 
 def test_a_joint_that_moves_no_inertia_is_named():
@@ -231,7 +231,7 @@ def test_a_joint_that_moves_no_inertia_is_named():
     system, q = wrist(0.0)
     message = r"'yaw' can move without moving any inertia at this configuration.*At q = \[0.4 0. "
     with pytest.raises(mb.SingularMassMatrixError, match=message):
-        factorise(system, q)
+        mass_factor(system, q)
     with pytest.raises(mb.SingularMassMatrixError, match=r"'yaw' can move"):
         system.forward_dynamics(q, np.zeros(4))
 
@@ -250,7 +250,7 @@ def test_a_motion_without_inertia_is_found_in_any_frames():
         for frames in ("joint", "user", "com", "world"):
             system = mech.assemble(mb.RelativeCoordinates(body_frames=frames))
             with pytest.raises(mb.SingularMassMatrixError, match=r"'turn' can move without"):
-                factorise(system, rng.normal(size=2))
+                mass_factor(system, rng.normal(size=2))
             with pytest.raises(mb.SingularMassMatrixError, match=r"'turn' can move without"):
                 system.forward_dynamics(rng.normal(size=2), np.zeros(2))
 
@@ -274,7 +274,7 @@ def test_units_of_mass_do_not_matter(scale):
     """What counts as none is a part of the other inertias, not a number of kilograms."""
     q = [0.1, 0.2, 0.3, 0.4]
     expected = np.linalg.slogdet(chain(1.0).mass_matrix(q))[1] + 4.0 * np.log(scale)
-    assert factorise(chain(scale), q).logdet == pytest.approx(expected, abs=1e-10)
+    assert mass_factor(chain(scale), q).logdet == pytest.approx(expected, abs=1e-10)
 
 
 def test_wrong_arguments_are_refused(case):
@@ -285,12 +285,12 @@ def test_wrong_arguments_are_refused(case):
         with pytest.raises(mb.ShapeError, match=rf"shape \({nv},\), or \({nv}, k\) for k columns"):
             factor.solve(b)
     with pytest.raises(mb.ShapeError, match="'q' must have shape"):
-        factorise(system, state.q[:-1])
+        mass_factor(system, state.q[:-1])
     q = state.q.copy()
     q[system.position_slice("cardan")] = np.nan
     with pytest.raises(mb.NotFiniteError, match=r"of joint 'cardan' is nan; it must be finite"):
-        factorise(system, q)
-    np.testing.assert_array_equal(factorise(system, state.q.tolist()).L, factor.L)
+        mass_factor(system, q)
+    np.testing.assert_array_equal(mass_factor(system, state.q.tolist()).L, factor.L)
 
 
 def test_a_mechanism_that_cannot_move_has_a_factor():
@@ -298,7 +298,7 @@ def test_a_mechanism_that_cannot_move_has_a_factor():
     mech = mb.Mechanism("still")
     block = mech.add_body(mb.Body("block", mb.SpatialInertia.sphere(1.0, radius=0.1)))
     mech.add_joint(mb.FixedJoint("weld"), mech.world, block)
-    factor = factorise(mech.assemble(), [])
+    factor = mass_factor(mech.assemble(), [])
     assert factor.L.shape == (0, 0)
     assert factor.solve(np.zeros(0)).shape == (0,)
     assert factor.logdet == 0.0
