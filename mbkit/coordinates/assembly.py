@@ -387,9 +387,8 @@ class Assembly:
 
     def _closure(self, arrays: SystemArrays, slices: Slices) -> ClosureArrays:
         """Return the arrays of the constraints of a tree."""
-        parts, loops = self.division.parts, self.topology.loop_joints
-        rest = self._length, slices, self.constraint_solver, self.lower
-        return loop_closure(parts, loops, arrays, *rest)
+        given = self.division.parts, self.topology.loop_joints, arrays, self._length, slices
+        return loop_closure(*given, solver=self.constraint_solver, lower=self.lower)
 
 
 def _unpickled(rule: DivisionRule, parts: Mapping[str, Any], fields: Mapping[str, Any]) -> Assembly:

@@ -36,6 +36,7 @@ def loop_closure(
     arrays: SystemArrays,
     length: Callable[[], float],
     slices: Slices,
+    *,
     solver: ConstraintSolver | None,
     lower: frozenset[str] | None = None,
 ) -> ClosureArrays:

@@ -17,7 +17,7 @@ no motion feels, k with A^T k = 0: this part is taken from a given h. To y_p may
 that actuators do not feel.
 
 Velocities are divided by their sizes, and so compared as displacements of bodies. The ranks of A
-and of A_p are those of the rule of `mbkit.solvers.RANK`, that of E is their difference.
+and of A_p are those of the rule of `mbkit.solvers.solver.RANK`, that of E is their difference.
 Source: Kim 2012, section 3, for the efforts; Boyd and Vandenberghe, Convex Optimization, section
 10.1, for the equations.
 Cost: dense, O(nv m rank) for the factors and O((nv + m) rank) a column; zeros are passed over.

@@ -1,4 +1,4 @@
-"""The rank of constraints by the one rule (`mbkit.solvers.RANK`), and solutions by it."""
+"""The rank of constraints by the one rule (`mbkit.solvers.solver.RANK`), and solutions by it."""
 
 from __future__ import annotations
 

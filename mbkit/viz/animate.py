@@ -153,14 +153,14 @@ def film_of(
     shown += given_wrenches(system, wrenches or {}, run.q[rows], rows, run.t.size)
     return Film(
         scene, run.t[rows], run.q[rows], float(speed), system.name,
-        traces=_ways(system, run, finite, rows, traces), layers=_checked_layers(layers),
+        traces=_paths(system, run, finite, rows, traces), layers=_checked_layers(layers),
         arrows=arrows_of(shown, scene.size),
         size=_checked_size(size),
     )  # fmt: skip
 
 
-def _ways(system: System, run: Result, finite: Any, rows: Any, given: Any) -> tuple[Trace, ...]:
-    """Return the ways of points through saved instants, and how far they are at each frame.
+def _paths(system: System, run: Result, finite: Any, rows: Any, given: Any) -> tuple[Trace, ...]:
+    """Return the paths of points through saved instants, and how far they are at each frame.
 
     `finite` are the instants that can be seen, `rows` those of the frames; of long runs some.
     """
@@ -171,7 +171,7 @@ def _ways(system: System, run: Result, finite: Any, rows: Any, given: Any) -> tu
 
 
 def traces_of(system: System, q: FloatArray, given: Any, who: str) -> tuple[Trace, ...]:
-    """Return the ways of the origins of bodies and frames, in colours that are told apart.
+    """Return the paths of the origins of bodies and frames, in colours that are told apart.
 
     Of configurations (k, nq); messages of UsageError and NameUnknownError begin with `who`.
     """

@@ -127,8 +127,8 @@ def show(
     options: dict[str, Any] = {"host": host, "port": port}
     if joints.prescribed_joints:
         options["t_end"] = last
-    if ways := traces_of(joints, start[None], traces, "show"):
-        options["traces"] = ways
+    if paths := traces_of(joints, start[None], traces, "show"):
+        options["traces"] = paths
     if wrenches is not None:
         if not isinstance(wrenches, Mapping):
             raise UsageError(

@@ -20,7 +20,7 @@ SHAPES = {
     "no rows": (0, 3, 0, [0, 1, 2]),
     "no actuators": (5, 4, 4, []),
 }
-WEIGHTS = {"least efforts": 1.0, "least weighted efforts": 10.0, "least multipliers": None}
+WEIGHTS = {"least efforts": 1.0, "least weighted efforts": 10.0, "minimum-norm multipliers": None}
 
 
 def equations(rng: Any, shape: str, weights: float | None) -> tuple[Any, Any, Any]:

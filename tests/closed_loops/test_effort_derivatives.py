@@ -19,8 +19,8 @@ CASES = {
     "as many as freedoms": {"actuated": ["A", "E"]},
     "least efforts": {"actuated": ALL},
     "least weighted efforts": {"actuated": ["A", "B", "E"], "minimise": {"A": 1e6, "E": 0.3}},
-    "least multipliers": {"actuated": ["A", "D", "E"], "minimise": "constraint"},
-    "least multipliers, all": {"actuated": ALL, "minimise": "constraint"},
+    "minimum-norm multipliers": {"actuated": ["A", "D", "E"], "minimise": "constraint"},
+    "minimum-norm multipliers, all": {"actuated": ALL, "minimise": "constraint"},
 }
 
 

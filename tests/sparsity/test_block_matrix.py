@@ -256,14 +256,14 @@ def test_a_force_that_knows_all_keeps_the_matrix_dense():
 @pytest.mark.skipif(UNCOMPILED, reason="many rows")
 def test_least_multipliers_of_many_redundant_rows():
     """By sweeps over the factor, and by singular values."""
-    from mbkit.systems.calls.evaluations import LEAST_MULTIPLIERS
+    from mbkit.systems.calls.evaluations import MINIMUM_NORM_MULTIPLIERS
 
     system = ladder(20).assemble(mb.AbsoluteCoordinates())
     q = system.reference_configuration()
     A = system.constraint_jacobian(q)
     given = np.random.default_rng(0).normal(size=len(A))
     zero = system.evaluator.zero
-    found = system.evaluator.compute(LEAST_MULTIPLIERS, q, zero, np.append(given, 0.0))
+    found = system.evaluator.compute(MINIMUM_NORM_MULTIPLIERS, q, zero, np.append(given, 0.0))
     least = np.linalg.lstsq(A.T, A.T @ given, rcond=1e-9)[0]
     np.testing.assert_allclose(found, least, atol=1e-9)
 

@@ -6,7 +6,8 @@ from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.status import OK
 
 #: What they have for parameters: the joint's functions and its parameters, by address, and its
-#: sizes; those after DEXP_INV of joints that close loops.
+#: sizes. Those after DEXP_INV are of joints that close loops; behind each of these functions stand
+#: its own parameters.
 FUNCTION = 0
 PARAMETERS = 1
 NUM_POSITIONS = 2
@@ -15,9 +16,7 @@ RETRACT = 4
 DIFFERENCE = 5
 DEXP_INV = 6
 WRENCHES = 7
-WRENCH_PARAMETERS = 8
 CONFIGURATION = 9
-CONFIGURATION_PARAMETERS = 10
 
 #: Numbers that the joint's function writes: R, p, S, S-dot v.
 OUTPUT = STAGE_SIZE + 42

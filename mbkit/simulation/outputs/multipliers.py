@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.integrators.integrator import Rows
 from mbkit.systems.calls.evaluations import (
-    LEAST_MULTIPLIERS,
+    MINIMUM_NORM_MULTIPLIERS,
     STORED_CONSTRAINT_STATE,
     STORED_DYNAMICS,
 )
@@ -76,7 +76,7 @@ def _put_own(run: Prepared, rows: Rows, multipliers: Any, kept: Any) -> None:
         if reduces:
             given = np.append(multipliers[row], t)
             zero = system.evaluator.zero
-            multipliers[row] = system.evaluator.compute(LEAST_MULTIPLIERS, q, zero, given)
+            multipliers[row] = system.evaluator.compute(MINIMUM_NORM_MULTIPLIERS, q, zero, given)
             continue
         A = system.constraint_jacobian(q, t)
         multipliers[row] = np.linalg.lstsq(A.T, A.T @ multipliers[row], rcond=1e-9)[0]

@@ -120,7 +120,9 @@ def compute(
     flat = result.reshape((count, result.size // count if count else 0))
     called = function, apply, option
     while first < count:
-        failed = _computed(evaluator, samples, first, flat, called, lanes, on_error == "raise")
+        failed = _computed(
+            evaluator, samples, first, flat, called, lanes=lanes, stops=on_error == "raise"
+        )
         if failed is None:
             break
         sample, error = failed
@@ -136,6 +138,7 @@ def _computed(
     first: int,
     out: Any,
     called: tuple[int, int, int],
+    *,
     lanes: BatchInLanes | None,
     stops: bool,
 ) -> tuple[int, BaseException] | None:

@@ -177,7 +177,7 @@ CLOSED_HYBRID_DYNAMICS = Evaluation(
     "constraints.solve.dynamics",
     in_lanes=True,
 )
-LEAST_MULTIPLIERS = Evaluation(
+MINIMUM_NORM_MULTIPLIERS = Evaluation(
     "minimum_norm_multipliers", ("q", "", "multipliers and t"), "multipliers",
     module="constraints.solve.minimum_norm_multipliers",
 )  # fmt: skip

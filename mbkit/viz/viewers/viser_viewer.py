@@ -53,7 +53,7 @@ def page(film: Film) -> str:
 
 
 def _add_traces(server: ViserServer, film: Film) -> None:
-    """Add the ways of points, whole from the first frame on."""
+    """Add the paths of points, whole from the first frame on."""
     for trace in film.traces:
         if len(trace.points) > 1:
             rgb = np.round(255.0 * np.array(trace.color[:3])).astype(np.uint8)
