@@ -5,7 +5,7 @@ import numpy as np
 import mbkit as mb
 from mbkit.forces import ForceKernels
 from mbkit.kernels.compile import address_kernel
-from mbkit.kernels.forces.bodies import point_of, push
+from mbkit.kernels.forces.bodies import add_body_fixed, point_of, push
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, force_rows, parameters, site
 from mbkit.kernels.vectors import dot, scale
 
@@ -26,6 +26,14 @@ def pull_all(space, k, _t, _q, _v, _tau, _powers):
         body = site(space, k, j)
         x, _ = point_of(space, body, (0.0, 0.0, 0.0))
         push(space, body, (0.0, 0.0, 0.0), scale(-parameters(space, k)[0], x))
+    return 0
+
+
+@address_kernel(FORCE_FORM)
+def thrust(space, k, _t, _q, _v, _tau, _powers):
+    """A constant wrench in the axes of the body, at its origin."""
+    p = parameters(space, k)
+    add_body_fixed(space, site(space, k, 0), (p[0], p[1], p[2]), (p[3], p[4], p[5]))
     return 0
 
 
@@ -74,6 +82,23 @@ class PullAll(mb.Force):
 
     def parameters(self):
         return np.array([self.strength])
+
+
+class Thrust(mb.Force):
+    """Compiled, a wrench that turns with its body."""
+
+    acts_on = "bodies"
+
+    def __init__(self, name, body, wrench):
+        super().__init__(name)
+        self.bodies = (body,)
+        self.wrench = wrench
+
+    def kernels(self):
+        return ForceKernels(thrust)
+
+    def parameters(self):
+        return np.array(self.wrench)
 
 
 class Refuse(mb.Force):

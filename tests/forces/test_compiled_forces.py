@@ -7,7 +7,7 @@ import pytest
 
 import mbkit as mb
 from tests.forces.cases import tree
-from tests.forces.compiled_forces import Pull, PullAll, Refuse
+from tests.forces.compiled_forces import Pull, PullAll, Refuse, Thrust
 from tests.trees import random_state
 
 
@@ -35,6 +35,18 @@ def test_naming_no_body_it_acts_on_all():
     each = system.with_forces([Pull(name, name, 3.0) for name in mech.bodies])
     expected = each.generalized_forces(s.q, s.v)
     np.testing.assert_allclose(everywhere.generalized_forces(s.q, s.v), expected, atol=1e-12)
+
+
+def test_a_wrench_in_the_axes_of_the_body():
+    """The same as mbkit's own wrench that turns with its body."""
+    rng = np.random.default_rng(13)
+    system = tree(rng)[0].assemble()
+    s, wrench = random_state(rng, system), rng.normal(size=6)
+    own = system.with_forces([mb.BodyWrench("w", "body7", wrench, axes="body")])
+    user = system.with_forces([Thrust("w", "body7", wrench)])
+    expected = own.generalized_forces(s.q, s.v)
+    assert np.abs(expected).max() > 0.1
+    np.testing.assert_allclose(user.generalized_forces(s.q, s.v), expected, atol=1e-12)
 
 
 def test_its_failure_names_it():
