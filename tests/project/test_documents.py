@@ -142,6 +142,17 @@ def test_the_page_on_architecture_has_the_packages_in_the_order_of_their_layers(
     assert listed == expected
 
 
+def test_terms_of_the_glossary_are_in_alphabetical_order():
+    """A term is looked up by its place; what stands in brackets behind it does not count."""
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    tables = re.findall(r"^\| Term \|.*\n\|[-|]+\n((?:\|.*\n)+)", page, re.MULTILINE)
+    assert len(tables) == 2
+    for table in tables:
+        terms = [row.strip("| ").partition(" |")[0] for row in table.splitlines()]
+        keys = [re.sub(r"[`(].*", "", term).replace("-", " ").strip().lower() for term in terms]
+        assert keys == sorted(keys)
+
+
 def test_the_changelog_moves_modules_to_where_they_are():
     """What a module was moved to has not moved on since."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
