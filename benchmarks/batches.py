@@ -6,7 +6,6 @@ import functools
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import attrs
@@ -14,7 +13,8 @@ import numpy as np
 import pinocchio as pin
 
 import mbkit as mb
-from benchmarks.mechanisms import REVOLUTE, benchmark_tree
+from benchmarks.mechanisms import MIXED, REVOLUTE, benchmark_tree
+from benchmarks.pinocchio_loops import pinocchio_loops
 from benchmarks.report import Row, Table
 from benchmarks.timing import interleaved, sized
 from tests.peers.pinocchio_twin import PinocchioTwin
@@ -27,13 +27,20 @@ SAMPLES = sized(4096, 64)
 #: Robots of example-robot-data.
 ROBOTS = sized(("panda/panda", "talos_data/talos_full_v2"), ("panda/panda",))
 
-#: Most of Pinocchio's time that a call may take, of few bodies and of many.
+#: Most of Pinocchio's time that a call may take, of few bodies, of many, and of mixed joints.
 FEW = 10
 BARS = {
-    "inverse dynamics": (0.12, 0.10),
-    "forward dynamics": (0.12, 0.10),
-    "mass matrix": (0.12, 0.20),
+    "inverse dynamics": (0.12, 0.10, 0.12),
+    "forward dynamics": (0.12, 0.10, 0.12),
+    "mass matrix": (0.12, 0.20, None),
+    "derivatives of forward dynamics": (0.20, 0.20, 0.20),
 }
+
+#: Of these Pinocchio has no function for many samples, and its loop is one in C++.
+IN_LOOPS = ("mass matrix", "derivatives of forward dynamics")
+
+#: Most of the time in body-fixed twists that another representation may take.
+OTHERS = 1.5
 
 #: Of a loop, and between loops. [s]
 SECONDS = 2e-2
@@ -53,6 +60,7 @@ class Case:
     model: pin.Model
     own: dict[str, Any]
     peer: dict[str, Any]
+    mixed: bool = False
 
 
 def batches() -> list[Table]:
@@ -62,6 +70,7 @@ def batches() -> list[Table]:
     return [
         Table(f"{title}, against Pinocchio on {CORES} cores", rows, peer="Pinocchio"),
         Table(f"Pinocchio on {CORES} threads: its time by that on one", _threads()),
+        Table(f"{title}, in other representations", _in_representations(), peer="body-fixed"),
         Table(f"{title}, in single precision", _in_single_precision(), peer="double precision"),
     ]
 
@@ -71,6 +80,11 @@ def _cases() -> Iterator[Case]:
         mechanism = benchmark_tree(count, REVOLUTE)
         system = mechanism.assemble()
         yield _case(f"{count} bodies", system, PinocchioTwin(mechanism, system))
+    count = sized(30, 7)
+    mechanism = benchmark_tree(count, MIXED)
+    system = mechanism.assemble()
+    title = f"{count} bodies with mixed joints"
+    yield _case(title, system, PinocchioTwin(mechanism, system), mixed=True)
     for name in ROBOTS:
         path = robot_files()[name]
         with warnings.catch_warnings():  # that <mimic> couples joints; Pinocchio ignores it too
@@ -79,7 +93,7 @@ def _cases() -> Iterator[Case]:
         yield _case(name.rpartition("/")[2], system, PinocchioRobot(path, system, floating=False))
 
 
-def _case(title: str, system: mb.System, twin: Any) -> Case:
+def _case(title: str, system: mb.System, twin: Any, *, mixed: bool = False) -> Case:
     """Return samples for both. The joints are such that velocities differ by their order alone."""
     rng = np.random.default_rng(0)
     states = [random_state(rng, system) for _ in range(SAMPLES)]
@@ -97,7 +111,7 @@ def _case(title: str, system: mb.System, twin: Any) -> Case:
         "x": own["x"][:, order].T,
     }
     peer = {name: np.asfortranarray(array) for name, array in columns.items()}
-    case = Case(f"{title} ({system.nv} velocities)", system, twin.model, own, peer)
+    case = Case(f"{title} ({system.nv} velocities)", system, twin.model, own, peer, mixed)
     _check(case, order)
     return case
 
@@ -110,11 +124,21 @@ def _check(case: Case, order: Any) -> None:
         difference = np.abs(found - expected).max() / np.abs(expected).max()
         if not difference < 1e-9:
             raise RuntimeError(f"{case.title}, {what}: differs from Pinocchio by {difference:.1e}")
-    data = case.model.createData()
-    M = np.triu(pin.crba(case.model, data, case.peer["q"][:, -1].copy()))
-    found = np.triu(own["mass matrix"]()[-1][np.ix_(order, order)])
-    if not np.abs(found - M).max() < 1e-9 * np.abs(M).max():
-        raise RuntimeError(f"{case.title}: mass matrix differs from Pinocchio's")
+    loops = pinocchio_loops(case.model, CORES, case.peer)
+    if loops is None:
+        return
+    pair = np.ix_(order, order)
+    for what, (call, out) in loops.items():
+        call()
+        found = own[what]()
+        if what == "mass matrix":
+            found, expected = np.triu(found[-1][pair]), np.triu(out[-1].T)
+        else:
+            found = np.array([each[-1][pair] for each in found[:3]])
+            expected = np.array([each.T for each in out[-1]])
+            expected[2] = np.triu(expected[2]) + np.triu(expected[2], 1).T
+        if not np.abs(found - expected).max() < 1e-7 * np.abs(expected).max():
+            raise RuntimeError(f"{case.title}, {what}: differs from Pinocchio's")
 
 
 def _own(case: Case) -> dict[str, Call]:
@@ -124,6 +148,7 @@ def _own(case: Case) -> dict[str, Call]:
         "inverse dynamics": lambda: system.inverse_dynamics(q, v, x, out=out),
         "forward dynamics": lambda: system.forward_dynamics(q, v, x, out=out),
         "mass matrix": lambda: system.mass_matrix(q, out=M),
+        "derivatives of forward dynamics": lambda: system.forward_dynamics_derivatives(q, v, x),
         "inverse dynamics, new": lambda: system.inverse_dynamics(q, v, x),
         "forward dynamics, new": lambda: system.forward_dynamics(q, v, x),
     }
@@ -135,44 +160,56 @@ def _peer(case: Case, threads: int) -> dict[str, Call]:
     return {
         "inverse dynamics": lambda: pin.rneaInParallel(threads, pool, q, v, x),
         "forward dynamics": lambda: pin.abaInParallel(threads, pool, q, v, x),
-        "mass matrix": _mass_matrices(case, threads),
     }
-
-
-def _mass_matrices(case: Case, threads: int) -> Call:
-    """Return calls of crba on as many threads: Pinocchio has no such function for many samples.
-
-    crba of its Python package keeps the interpreter's lock, so that threads do not speed it up.
-    """
-    samples = np.ascontiguousarray(case.peer["q"].T)
-    chunks = np.array_split(np.arange(SAMPLES), threads)
-    data = [case.model.createData() for _ in chunks]
-    M = np.empty((SAMPLES, case.model.nv, case.model.nv))
-    executor = ThreadPoolExecutor(threads)
-
-    def run(chunk: Any, own_data: Any) -> None:
-        for k in chunk:
-            M[k] = pin.crba(case.model, own_data, samples[k])
-
-    return lambda: list(executor.map(run, chunks, data))
 
 
 def _rows(case: Case) -> list[Row]:
     rows = []
     own, peer = _own(case), _peer(case, CORES)
-    for what in ("inverse dynamics", "forward dynamics", "mass matrix"):
+    loops = pinocchio_loops(case.model, CORES, case.peer)
+    size = 2 if case.mixed else int(case.model.njoints > FEW)
+    for what, bars in BARS.items():
+        label = f"{case.title}, {what}"
+        if what in IN_LOOPS:
+            label += ", loop in C++"
+            if loops is None:
+                rows.append(Row(f"{label}: not compiled", bar=bars[size]))
+                continue
+            peer[what] = loops[what][0]
         functions = {"own": own[what], "peer": peer[what]}
         if f"{what}, new" in own:
             functions["new"] = own[f"{what}, new"]
         found = interleaved(functions, seconds=SECONDS, pause=PAUSE)
-        label = f"{case.title}, {what}"
-        bar = BARS[what][case.model.njoints > FEW]
-        against = ", calls of crba on threads" if what == "mass matrix" else ""
-        for name, note in (("own", ", out="), ("new", "")):
+        for name, note in (("own", ", out=" if "new" in functions else ""), ("new", "")):
             if name in functions:
                 times = found.best(name) / SAMPLES, found.best("peer") / SAMPLES
-                ratio = found.ratio(name, "peer")
-                rows.append(Row(f"{label}{note}{against}", *times, ratio, bar))
+                rows.append(Row(label + note, *times, found.ratio(name, "peer"), bars[size]))
+    return rows
+
+
+def _in_representations() -> list[Row]:
+    """Return times of the same calls in the representations of twists, by body-fixed ones."""
+    rows = []
+    for count in sized((7, 30), (7,)):
+        mechanism = benchmark_tree(count, REVOLUTE)
+        rng = np.random.default_rng(0)
+        systems = {
+            each.name: mechanism.assemble(mb.RelativeCoordinates(representation=each))
+            for each in (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
+        }
+        q, v, x = rng.normal(size=(3, SAMPLES, count))
+        for what in ("inverse_dynamics", "forward_dynamics", "mass_matrix"):
+            given = (q,) if what == "mass_matrix" else (q, v, x)
+            functions = {}
+            for name, system in systems.items():
+                call = getattr(system, what)
+                functions[name] = functools.partial(call, *given, out=call(*given))
+            found = interleaved(functions, seconds=SECONDS)
+            first, *others = functions
+            for name in others:
+                times = found.best(name) / SAMPLES, found.best(first) / SAMPLES
+                label = f"{count} bodies, {what.replace('_', ' ')}, {name}"
+                rows.append(Row(label, *times, found.ratio(name, first), OTHERS))
     return rows
 
 
