@@ -27,6 +27,10 @@ CLOSED = ("four-bar", "3-four-bar", "Bricard", "Stewart platform")
 #: Fields of joints that are their places on their bodies.
 PLACES = (".S_pred", ".S_succ")
 
+#: Joints of trees whose motions have numbers besides the joints' places, and these numbers.
+WITH_NUMBERS = ("helical", "universal", "spherical")
+NUMBERS = (".pitch", ".axis1", ".axis2")
+
 #: Forces between two bodies, by their name and those of the bodies.
 FORCES: dict[str, Callable[[str, str, str], mb.Force]] = {
     "springs": lambda name, a, b: mb.SpringDamper(
@@ -49,8 +53,9 @@ WIDER = 20
 def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     """Return times of gradients by all inertial parameters and the start, at most `BAR` runs.
 
-    And by the parameters of as many forces of one kind, of runs with these; and of runs of closed
-    mechanisms, by places of all their joints, or by the numbers of all their rods, besides.
+    And by the parameters of as many forces of one kind, of runs with these; by pitches and axes of
+    the joints of trees; and of runs of closed mechanisms, by places of all their joints, or by the
+    numbers of all their rods, besides.
     """
     rows = [
         _row(count, kinds, name)
@@ -64,6 +69,7 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
         for kinds in (REVOLUTE, MIXED)
         for count in sizes
     ]
+    rows += [_row_of_joints(count, name) for name in METHODS for count in sizes]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
         rows += [
@@ -97,6 +103,14 @@ def _row(count: int, kinds: tuple[str, ...], method: str, force: str = "") -> Ro
     what = f"{count} bodies, {kind}, {method}{more}"
     of = ("bodies.", "forces.")
     return _measured(what, system, (state.q, state.v), METHODS[method], of)
+
+
+def _row_of_joints(count: int, method: str) -> Row:
+    """Return the row of a tree by the pitches and axes of its joints besides."""
+    system = benchmark_tree(count, WITH_NUMBERS).assemble()
+    state = random_state(np.random.default_rng(count), system, 0.1)
+    what = f"{count} bodies, {method}, pitches and axes"
+    return _measured(what, system, (state.q, state.v), METHODS[method], ("bodies.", *NUMBERS))
 
 
 def _closed_row(

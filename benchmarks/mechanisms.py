@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ _JOINTS: dict[str, Any] = {
     "revolute": mb.RevoluteJoint,
     "prismatic": mb.PrismaticJoint,
     "spherical": mb.SphericalJoint,
+    "helical": partial(mb.HelicalJoint, pitch=0.05),
+    "universal": mb.UniversalJoint,
 }
 
 #: A parent is one of this many bodies before: a tree that branches now and then.

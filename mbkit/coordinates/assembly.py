@@ -26,7 +26,7 @@ from mbkit.coordinates.loops import (
     lower_axes,
     measured_frames,
 )
-from mbkit.coordinates.placement_joints import alone, loosened
+from mbkit.coordinates.placement_joints import alone, computed_joint, loosened
 from mbkit.coordinates.rows import Slices, assemble_rows, has_tips, with_other_inertias
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
@@ -52,7 +52,7 @@ from mbkit.topology import build_topology
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
-    from mbkit.systems.blueprint import JointPlace
+    from mbkit.systems.blueprint import ComputedJoint, JointPlace
     from mbkit.topology import Topology
 
 
@@ -120,12 +120,7 @@ class Assembly:
 
     def shapes(self) -> tuple[tuple[int, Shape], ...]:
         """Return the shapes of the bodies, in colours that are theirs or those of the bodies."""
-        parts = self.division.parts
-        return tuple(
-            (index, attrs.evolve(shape, color=body.color) if shape.color is None else shape)
-            for index, body in enumerate((parts.world, *parts.bodies.values()))
-            for shape in body.shapes
-        )
+        return self.division.parts.shapes
 
     @property
     def split_bodies(self) -> Mapping[str, SplitBody]:
@@ -275,6 +270,10 @@ class Assembly:
     def joint(self, name: str) -> Joint:
         """Return a joint as it was made."""
         return self.division.parts.joints[name].joint
+
+    def computed_joint(self, name: str) -> ComputedJoint:
+        """Return what gives a joint as it is computed, and its frame."""
+        return computed_joint(self.division.parts, self.topology, name)
 
     def joint_alone(self, joint: str) -> System:
         """Return a joint alone, with its parameters, between the world and one body."""

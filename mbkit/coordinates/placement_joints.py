@@ -1,20 +1,26 @@
-"""Free joints at places of joints, along which derivatives by these places are taken; one alone."""
+"""Free joints at places of joints, along which derivatives by these are taken; joints alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mbkit.joints import FreeJoint
+from mbkit.coordinates.centres_of_mass import centres_of_bodies, seen_from
+from mbkit.joints import FreeJoint, Joint
+from mbkit.joints.placed import placed_beside
+from mbkit.model.parameters import changed
 from mbkit.parts.body import Body
 from mbkit.parts.connection import Connection
 from mbkit.spatial import SpatialInertia
 
 if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
+    from mbkit.systems.blueprint import ComputedJoint
+    from mbkit.topology import Topology
 
 
 def loosened(parts: Parts, places: Sequence[tuple[str, str]]) -> tuple[Parts, tuple[str, ...]]:
@@ -53,3 +59,20 @@ def alone(parts: Parts, joint: str) -> Parts:
     return attrs.evolve(
         parts, bodies={body.name: body}, joints={joint: between}, forces={}, constraints={}
     )
+
+
+def computed_joint(parts: Parts, topology: Topology, name: str) -> ComputedJoint:
+    """Return what gives a joint of the tree as it is computed, and its frame K, (4, 4).
+
+    With other numbers of the joint, by name; K stays beside the body's centre of mass as it is.
+    """
+    child, is_reversed = next((c, r) for c, _, joint, r in topology.tree_edges if joint == name)
+    edge = parts.joints[name]
+    far = edge.S_pred if is_reversed else edge.S_succ
+    point = seen_from(far, centres_of_bodies(parts, topology)[child])
+
+    def made(values: Mapping[str, ArrayLike]) -> tuple[Joint, Any]:
+        joint = changed(parts, values).joints[name].joint if values else edge.joint
+        return placed_beside(joint, point)
+
+    return made

@@ -13,6 +13,7 @@ from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.composite import CompositeJoint
 from mbkit.joints.joint import Joint
+from mbkit.joints.motions.screw_coordinates import ScrewCoordinates
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.joints.overriding import moves_as
 from mbkit.lie import SE3
@@ -27,7 +28,7 @@ _FAR = 100.0
 @final
 @attrs.frozen(eq=False)
 class PlacedScrews(MotionJoint):
-    """A joint that is a product of exponentials, in a frame that is not its own.
+    """A joint that is given by constant screws, in a frame that is not its own.
 
     The joint itself knows of its singular configurations.
     """
@@ -35,7 +36,7 @@ class PlacedScrews(MotionJoint):
     name: str
     joint: Joint
     canonical_frame: FloatArray
-    motion: ScrewProduct
+    motion: ScrewCoordinates
 
     def singularity(self, q: FloatArray) -> float:
         """Return what the joint itself says."""

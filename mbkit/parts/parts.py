@@ -12,6 +12,7 @@ from mbkit.constraints import Constraint
 from mbkit.forces import Force
 from mbkit.parts.body import Body
 from mbkit.parts.connection import Connection
+from mbkit.shapes import Shape
 from mbkit.spatial.arrays import FloatArray
 
 
@@ -75,6 +76,15 @@ class Parts:
     def mass(self) -> float:
         """Mass of all bodies, in kg."""
         return float(sum(body.inertia.mass for body in self.bodies.values()))
+
+    @property
+    def shapes(self) -> tuple[tuple[int, Shape], ...]:
+        """Shapes, each with the row of its body, in their own colours or those of the bodies."""
+        return tuple(
+            (index, attrs.evolve(shape, color=body.color) if shape.color is None else shape)
+            for index, body in enumerate((self.world, *self.bodies.values()))
+            for shape in body.shapes
+        )
 
     @classmethod
     def of(cls, mechanism: _Whole) -> Parts:

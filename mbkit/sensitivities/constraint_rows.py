@@ -15,7 +15,9 @@ from mbkit.systems.derivatives.dynamics_derivatives import constraints_by_steps,
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.input_changes import rate_along_steps
+from mbkit.systems.derivatives.joint_changes import Motion
 from mbkit.systems.derivatives.loosened import Loosened
+from mbkit.systems.derivatives.moving_joints import moving_joint
 from mbkit.systems.derivatives.numeric_changes import best_rate
 from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
 
@@ -138,6 +140,8 @@ def row_changes(
         if name in found:
             continue
         exact = _by_numbers(system, name, t, q, v, eta)
+        if exact is None:
+            exact = _by_joint(system, name, t, q, v, eta)
         found[name] = _by_differences(system, name, t, q, v, eta) if exact is None else exact
     return found
 
@@ -169,6 +173,37 @@ def _by_places(
     for name, steps in loosened.steps.items():
         own = steps[moving]
         yield name, RowChange(g @ own, rate @ own, 0.0 if forces is None else forces @ own)
+
+
+def _by_joint(
+    system: System, name: str, t: Floats, q: Floats, v: Floats, eta: _Eta | None
+) -> RowChange | None:
+    """Return the change by a number of a joint of the tree, whose motion a free joint there has."""
+    moving = moving_joint(system, name)
+    motion = None if moving is None else Motion.of_numbers(system, moving, q, v, np.zeros(v.shape))
+    if moving is None or motion is None:
+        return None
+    loosened, nv = Loosened.of_joint(system, moving.joint), system.nv
+    loose, free = loosened.system, ~prescribed_velocities(system)[:, None]
+    closed, w = loosened.states(q, v)
+    A = loose.constraint_jacobian(closed, t)[..., nv:]
+    twists, rates = motion.twists[..., 0], motion.rates[..., 0]
+    g = by_row(system, np.ones(system.num_position_constraints))[:, None] * (A @ twists)
+    rate = rate_by_steps(loose, closed, w, t)[..., loosened.moving] @ twists + A @ rates
+    if eta is None:
+        return RowChange(g, rate, 0.0)
+    still = np.zeros(v.shape)
+    start = Motion.of_numbers(system, moving, eta[1], still, still)
+    if start is None:
+        return None
+    (opened,) = loosened.states(eta[1])
+    by_start = loose.constraint_force_derivative(opened, eta[2], eta[0])
+    forces = by_start[:, :nv, loosened.moving] @ start.twists[..., 0]
+    # a force on the free joint is one on the joint, along what its number adds
+    wrench = np.einsum("nmi,nm->ni", loose.constraint_jacobian(opened, eta[0])[..., nv:], eta[2])
+    own = system.velocity_slice(moving.joint)
+    forces[:, own] += np.einsum("nikj,ni->njk", start.J, wrench)
+    return RowChange(g, rate, forces * free)
 
 
 def moving_rows(system: System, name: str) -> MovingRows | None:

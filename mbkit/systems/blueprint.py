@@ -10,7 +10,7 @@ methods know the coordinates, and kernels call those that are written in Python
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
 
 import attrs
 import numpy as np
@@ -131,6 +131,10 @@ class InertiaTransfer:
         return found
 
 
+#: What takes numbers of a joint by name to the joint as it is computed, and its frame (4, 4).
+ComputedJoint: TypeAlias = "Callable[[Mapping[str, ArrayLike]], tuple[Joint, FloatArray]]"
+
+
 class Blueprint(Protocol):
     """The contract of a blueprint: it writes the model, and makes systems with other numbers."""
 
@@ -249,6 +253,14 @@ class Blueprint(Protocol):
 
     def joint(self, name: str) -> Joint:
         """Return a joint as it was made."""
+        ...
+
+    def computed_joint(self, name: str) -> ComputedJoint:
+        """Return what gives a joint of the tree as it is computed, and its frame (4, 4).
+
+        With other numbers of the joint, by name; the frame, in the joint frame, stays beside the
+        same point of the body.
+        """
         ...
 
     def joint_alone(self, joint: str) -> System:

@@ -3724,8 +3724,8 @@ class System:
         or so where these are smooth. The effect of time through prescribed joints follows from
         their jerks, which are exact where mbkit differentiates their motions, else differences of a
         given ``acceleration=``. Other parameters of joints of the tree, such as pitches and axes,
-        cause a motion at their joint, which is imposed by such a free joint: only that motion is by
-        differences, to 1e-12 or so.
+        cause a motion at their joint, which is imposed by such a free joint: exact to rounding, but
+        of joints in Python, of which that motion is by differences, to 1e-12 or so.
 
         In closed inverse dynamics a change of q alone opens the loops, and one of vdot alone
         contradicts the constraints: the sum for changes of q, v and vdot along a possible motion is

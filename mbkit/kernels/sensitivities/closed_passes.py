@@ -68,6 +68,7 @@ PASSES = np.dtype(
         ("sites", _i8),
         ("by_places", _i8),
         ("by_sites", _i8),
+        ("numbers", _i8),  # of joints: NUMBERS, or 0
         ("called", _i8),  # forces, or 0
         ("factors", _i8),  # (5, m): L, Y, Z, G as in `loops.Factors`, and memory
         ("solve_adjoint", _i8),  # functions by address
@@ -102,7 +103,7 @@ def sums_at(record):
         matrix_at(record.table_of_bushings, record.bushings, BUSHING_SIZE),
         matrix_at(record.table_of_drags, record.drags, DRAG_SIZE),
         matrix_at(record.by_places, record.places, 12),
-        matrix_at(record.by_sites, record.sites, 6), record.called,
+        matrix_at(record.by_sites, record.sites, 6), record.numbers, record.called,
     )  # fmt: skip
 
 

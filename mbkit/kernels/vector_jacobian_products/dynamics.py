@@ -22,8 +22,8 @@ closed forms, `springs`, `bushings` and `drags` beside this, all others that are
 numbers, `forces`; fields on all bodies are part of gravity. The first line is then D . (... + G).
 
 By inertial parameters it is the regressor contracted with W, by places of joints it is in
-`mbkit.kernels.vector_jacobian_products.places`. All is in the axes of the world, at
-the origin of the body that the tree hangs on the world by.
+`mbkit.kernels.vector_jacobian_products.places`, by numbers of joints in `joint_numbers` there. All
+is in the axes of the world, at the origin of the body that the tree hangs on the world by.
 Source: derived here, from the sums of `inverse_dynamics` in another order.
 """
 
@@ -55,6 +55,7 @@ from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vector_jacobian_products.bushings import add_bushings
 from mbkit.kernels.vector_jacobian_products.drags import add_drags
 from mbkit.kernels.vector_jacobian_products.forces import add_called_forces
+from mbkit.kernels.vector_jacobian_products.joint_numbers import add_numbers_of_joint
 from mbkit.kernels.vector_jacobian_products.places import add_places_of_joint, bracket, plus
 from mbkit.kernels.vector_jacobian_products.regressor import add_weighted_regressor
 from mbkit.kernels.vector_jacobian_products.springs import add_springs
@@ -90,6 +91,7 @@ class Sums(NamedTuple):
     drags: matrix  # (drags, 21), the same
     places: matrix  # (bodies + 1, 12), y . tau by the places of joints; none: it is not wanted
     sites: matrix  # (sites, 6), the same by those of frames of loop joints
+    numbers: int64  # NUMBERS of `mbkit.kernels.vector_jacobian_products.joint_numbers`, or 0
     called: int64  # CALLED of `mbkit.kernels.vector_jacobian_products.forces`, or 0
 
 
@@ -100,7 +102,7 @@ def sums_of(sums):
         matrix_of(sums.twists), matrix_of(sums.momenta), matrix_of(sums.turns),
         matrix_of(sums.pushes), matrix_of(sums.origins), matrix_of(sums.regressor),
         matrix_of(sums.springs), matrix_of(sums.bushings), matrix_of(sums.drags),
-        matrix_of(sums.places), matrix_of(sums.sites), sums.called,
+        matrix_of(sums.places), matrix_of(sums.sites), sums.numbers, sums.called,
     )  # fmt: skip
 
 
@@ -270,6 +272,8 @@ def add_joint(space, i, state, weights, sums, out):
     joint = Joint(row, body, parent, table, state, sums.twists[row.parent], P, F, r, G)
     add_steps(joint, weights, by_q)
     add_velocities(joint, turn, by_v)
+    if sums.numbers != 0:
+        add_numbers_of_joint(sums.numbers, joint, i, weights)
     if sums.places.shape[0] != 0:
         add_places_of_joint(scratch_of(space), row, i, (P, F, turn, G), sums)
     if row.parent != 0:

@@ -40,6 +40,7 @@ from mbkit.sensitivities.passes.forces import (
     other_forces,
     owner_of,
 )
+from mbkit.sensitivities.passes.joint_numbers import joints_moved
 from mbkit.sensitivities.passes.loops import still_workspace, takes_one_pass
 from mbkit.sensitivities.passes.places import places_moved
 from mbkit.simulation.preparation import Prepared
@@ -88,14 +89,17 @@ class Steps(Linearisation):
         return int(stages * n * (8 + 4 * n if dense or matrices else 8))
 
     def are_by_pass(self, names: Iterable[str]) -> bool:
-        """See `Linearisation`; one pass has forces, constraints and places of joints, too."""
+        """See `Linearisation`; one pass has forces, constraints and joints, too.
+
+        By gravity there are three columns of efforts at each stage.
+        """
         system, known = self.system, known_forces(self.system)
         names = list(names)
-        moved = {*places_moved(system, names)}
+        moved = {*places_moved(system, names), *joints_moved(system, names)}
         if takes_one_pass(system):
             moved.update(*numbers_moved(system, names).values())
         return all(
-            name in STATE_INPUTS
+            name in (*STATE_INPUTS, "gravity")
             or name in moved
             or owner_of(name) in known
             or field_of_inertia(system, name, with_fields=True) is not None

@@ -18,6 +18,7 @@ from mbkit.sensitivities.passes.forces import (
     table_of_bushings,
     table_of_drags,
 )
+from mbkit.sensitivities.passes.joint_numbers import MovedJoints, joints_moved
 from mbkit.sensitivities.passes.places import by_places, places_moved
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
@@ -57,10 +58,14 @@ class PassSums:
         self._forces = CalledForces(system, called, [x for x in names if x not in self._closed])
         self._constraints = CalledConstraints(system, names)
         # forces that the pass does not know of depend on where bodies are
-        moved = places_moved(system, names) if other_forces(system, called) is None else {}
+        is_known = other_forces(system, called) is None
+        numbers = joints_moved(system, names) if is_known else {}
+        moved = places_moved(system, names, numbers) if is_known else {}
         self._places = moved
+        self._joints = MovedJoints(system, numbers)
         self.sums = sums = _sums(
-            system, self._forces.address, inertial=bool(self._fields), places=bool(moved),
+            system, (self._joints.address, self._forces.address),
+            inertial=bool(self._fields), places=bool(moved),
             springs=any(each.kind == "springs" for each in self._closed.values()),
         )  # fmt: skip
         m = system.num_velocity_constraints
@@ -71,7 +76,7 @@ class PassSums:
             sites=len(sums.sites), twists=sums.twists, momenta=sums.momenta, turns=sums.turns,
             pushes=sums.pushes, origins=sums.origins, regressor=sums.regressor,
             by_springs=sums.springs, table_of_bushings=sums.bushings, table_of_drags=sums.drags,
-            by_places=sums.places, by_sites=sums.sites, called=sums.called,
+            by_places=sums.places, by_sites=sums.sites, numbers=sums.numbers, called=sums.called,
             constraints=self._constraints.address,
             solve_adjoint=passes.solve_adjoint.address,
             multipliers_of=passes.multipliers_of.address,
@@ -82,7 +87,8 @@ class PassSums:
     def known(self) -> set[str]:
         """The parameters by which it finds derivatives."""
         found = {*self._closed, *self._fields, *self._places}
-        return found | {*self._forces.by_parameters, *self._constraints.by_parameters}
+        found |= {*self._forces.by_parameters, *self._constraints.by_parameters}
+        return found | {*self._joints.by_parameters}
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
@@ -94,12 +100,16 @@ class PassSums:
         """Return derivatives (k,) by name."""
         found = by_closed_forms(self._system, self.sums, self._closed) | self._forces.by_parameters
         found |= self._constraints.by_parameters | by_places(self.sums, self._places)
+        for name, by_numbers in self._joints.by_parameters.items():
+            found[name] = by_numbers + found.get(name, 0.0)  # and what its places do
         if self._fields:
             found |= inertial_changes(self._system, self.sums.regressor[1:], self._fields)
         return found
 
 
-def _sums(system: System, called: int, *, inertial: bool, springs: bool, places: bool) -> Any:
+def _sums(
+    system: System, records: tuple[int, int], *, inertial: bool, springs: bool, places: bool
+) -> Any:
     """Return the sums of a pass, of what is wanted."""
     from mbkit.kernels.vector_jacobian_products.dynamics import Sums
 
@@ -117,7 +127,8 @@ def _sums(system: System, called: int, *, inertial: bool, springs: bool, places:
         drags=table_of_drags(system),
         places=np.zeros((rows if places else 0, 12)),
         sites=np.zeros((sites, 6)),
-        called=called,
+        numbers=records[0],
+        called=records[1],
     )
 
 
@@ -127,4 +138,6 @@ def no_sums() -> Any:
 
     widths = {"twists": 6, "momenta": 6, "turns": 6, "pushes": 6, "origins": 3, "regressor": 10}
     widths |= {"springs": 9, "bushings": 0, "drags": 0, "places": 12, "sites": 6}
-    return Sums(**{name: np.zeros((0, width)) for name, width in widths.items()}, called=0)
+    return Sums(
+        **{name: np.zeros((0, width)) for name, width in widths.items()}, numbers=0, called=0
+    )

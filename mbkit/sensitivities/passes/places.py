@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.loosened import twists_of_places
+from mbkit.systems.derivatives.moving_joints import MovingJoint
 
 __all__ = ["MovedPlace", "by_places", "places_moved"]
 
@@ -35,21 +37,42 @@ class MovedPlace(NamedTuple):
     twists: Floats
 
 
-def places_moved(system: System, names: Iterable[str]) -> dict[str, list[MovedPlace]]:
+def places_moved(
+    system: System, names: Iterable[str], numbers: Mapping[str, MovingJoint] | None = None
+) -> dict[str, list[MovedPlace]]:
     """Return the places that move, by those of some parameters that do nothing else.
 
-    None in absolute coordinates, and where bodies are split: other numbers depend on places there.
+    And by those that move the numbers of joints as well, by name in `numbers`. None in absolute
+    coordinates, and where bodies are split: other numbers depend on places there.
     """
     if is_spread(system) or system.free_joints:
         return {}
-    found = {}
+    known, found = _KNOWN.setdefault(system.evaluator, {}), {}
     for name in names:
-        twists = twists_of_places(system, name)
-        if twists is not None:
-            joint = next(iter(twists))[0]
-            if joint in system.loop_joints or not system.joint_places[joint].is_weld:
-                found[name] = [_place(system, *place, each) for place, each in twists.items()]
+        if name not in known:
+            known[name] = _moved_by(system, name)
+        if known[name]:
+            found[name] = known[name]
+    for name, each in (numbers or {}).items():
+        if each.twists.any():
+            ends = "S_pred", "S_succ"
+            found[name] = [_place(system, each.joint, end, each.twists) for end in ends]
     return found
+
+
+def _moved_by(system: System, name: str) -> list[MovedPlace]:
+    """Return the places that move by a parameter that does nothing else."""
+    twists = twists_of_places(system, name)
+    if twists is None:
+        return []
+    joint = next(iter(twists))[0]
+    if joint not in system.loop_joints and system.joint_places[joint].is_weld:
+        return []
+    return [_place(system, *place, each) for place, each in twists.items()]
+
+
+#: What parameters that have been asked for move, by the evaluators of systems.
+_KNOWN: weakref.WeakKeyDictionary[Any, dict[str, list[MovedPlace]]] = weakref.WeakKeyDictionary()
 
 
 def _place(system: System, joint: str, end: str, twists: Floats) -> MovedPlace:

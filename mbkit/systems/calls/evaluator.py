@@ -66,6 +66,8 @@ class Evaluator:
         Whether ensembles take their steps in lanes, so that energies are worth it as well.
     """
 
+    arrays: SystemArrays
+
     def __init__(
         self,
         arrays: SystemArrays,

@@ -11,8 +11,17 @@ effort more on the joint's. With the twist V of the motion, and d the change by 
 
     xi^ = dC C^-1,    xi' = dV - [xi, V],    xi'' = dV' - [xi', V] - [xi, V'],
 
-in axes of the predecessor. dC, dV and dV' are those of the joint alone: differences of sixteenth
-order of polynomials, sines and cosines, and of axes of length one, which leave a few roundings.
+in axes of the predecessor. dC, dV and dV' are those of the joint alone, by its own function on dual
+numbers (`mbkit.kernels.derivatives.changes_by_numbers`): with d = C^-1 dC, in the frame of the
+successor,
+
+    xi = Ad_C d,    xi' = Ad_C dV,    xi'' = Ad_C (dV' + [V, dV]),
+
+and where the tree goes the other way, with the same of the predecessor in its successor,
+
+    xi = -d,    xi' = -d',    xi'' = -(dV' - [V', d] - [V, d']),    d' = dV - [V, d].
+
+Of joints in Python they are differences of sixteenth order.
 """
 
 from __future__ import annotations
@@ -24,18 +33,26 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.lie import SE3
+from mbkit.lie.arrays import pose
 from mbkit.representations import Spatial
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.input_changes import along_steps, along_velocities
 from mbkit.systems.derivatives.loosened import Loosened, padded
+from mbkit.systems.derivatives.moving_joints import (
+    MovingJoint,
+    joint_changes,
+    joint_of,
+    moving_joint,
+    twist_of,
+)
 from mbkit.systems.derivatives.numeric_changes import rates_without_jump
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["change_by_joint"]
+__all__ = ["Motion", "change_by_joint"]
 
 
 def change_by_joint(
@@ -47,24 +64,20 @@ def change_by_joint(
     large number for them. None in absolute coordinates, where bodies are split, for joints that
     close loops, and where values beside the parameter's are refused.
     """
-    system, joint = point.system, _joint_of(point.system, name)
+    system, joint = point.system, joint_of(point.system, name)
     if joint is None or is_spread(system) or system.free_joints:
         return None
+    moving, states = moving_joint(system, name), (point.q, point.v, point.vdot)
     try:
-        motion = _Motion.of(point, joint, name, start, moves)
+        motion = None if moving is None else Motion.of_numbers(system, moving, *states)
+        if motion is None:
+            motion = Motion.by_differences(point, joint, name, start, moves)
     except UsageError:
         return None
     return _along(point, joint, motion)
 
 
-def _joint_of(system: System, name: str) -> str | None:
-    """Return the joint of the tree whose parameter it is, or a member's of it."""
-    rest = name.partition(".")[2]
-    owners = [joint for joint in system.joint_names if rest.startswith(f"{joint}.")]
-    return max(owners, key=len, default=None)
-
-
-class _Motion(NamedTuple):
+class Motion(NamedTuple):
     """What k entries of a parameter do to the motion of a joint, beside it, at N states.
 
     Attributes
@@ -81,8 +94,44 @@ class _Motion(NamedTuple):
     J: Floats
 
     @classmethod
-    def of(cls, point: Point, joint: str, name: str, start: float, moves: Sequence[Any]) -> _Motion:
-        """Return it; UsageError where values beside the parameter's are refused."""
+    def of_numbers(
+        cls, system: System, moving: MovingJoint, q: Floats, v: Floats, vdot: Floats
+    ) -> Motion | None:
+        """Return it, exact; None where it is not finite."""
+        joint = moving.joint
+        row, place = system.arrays.bodies[moving.row], system.velocity_slice(joint)
+        here, changed = joint_changes(system, moving, q, v)
+        v, vdot = v[:, None, place, None], vdot[:, None, place, None]
+        C, S, bias = (x[:, None] for x in here)
+        d, dS, dbias = changed
+        near, far = _ends(system, joint)
+        outer, inner = (far, near) if row["reversed"] else (near, far)
+        # the places of the joint on both bodies move with its frame, of which d knows nothing yet
+        d = d + SE3.Ad(np.linalg.inv(C)) @ (SE3.Ad(outer) @ moving.twists).T[..., None]
+        still = -(SE3.Ad(inner) @ moving.twists).T[..., None]
+        d, dS, dbias = (
+            d + still,
+            dS - SE3.ad(still[..., 0]) @ S,
+            dbias - SE3.ad(still[..., 0]) @ bias,
+        )
+        V, Vdot = (S @ v)[..., 0], (S @ vdot + bias)[..., 0]
+        dV, dVdot = dS @ v, dS @ vdot + dbias
+        to_joint = SE3.Ad(np.linalg.inv(near))
+        if row["reversed"]:
+            to_joint, rows = -to_joint, dS + SE3.ad(d[..., 0]) @ S
+            rate = rows @ v
+            parts = [d, rate, dVdot - SE3.ad(Vdot) @ d - SE3.ad(V) @ rate, rows]
+        else:
+            to_joint, rows = to_joint @ SE3.Ad(C), dS
+            parts = [d, dV, dVdot + SE3.ad(V) @ dV, rows]
+        found = [np.moveaxis(to_joint @ part, 1, 2) for part in parts]
+        return cls(*found) if all(np.isfinite(part).all() for part in found) else None
+
+    @classmethod
+    def by_differences(
+        cls, point: Point, joint: str, name: str, start: float, moves: Sequence[Any]
+    ) -> Motion:
+        """Return it by differences; UsageError where values beside the parameter's are refused."""
         system, alone = point.system, point.system._blueprint.joint_alone(joint)
         body, q = alone.body_names[-1], point.q[:, system.position_slice(joint)]
         place = system.velocity_slice(joint)
@@ -109,7 +158,7 @@ class _Motion(NamedTuple):
         for rates in moved.T:
             parts = np.split(rates, np.cumsum([C.size, J.size]))
             dC, dJ, dB = (x.reshape(y.shape) for x, y in zip(parts, (C, J, bias), strict=True))
-            xi = _twist(dC @ np.linalg.inv(C))
+            xi = twist_of(dC @ np.linalg.inv(C))
             rows = dJ - SE3.ad(xi) @ J
             rate = rows @ v[..., None]
             more = dJ @ vdot[..., None] + (speed**2 * dB)[..., None]
@@ -118,7 +167,7 @@ class _Motion(NamedTuple):
         return cls(*(np.stack(each, axis=2) for each in zip(*found, strict=True)))
 
 
-def _along(point: Point, joint: str, motion: _Motion) -> Change:
+def _along(point: Point, joint: str, motion: Motion) -> Change:
     """Return the change where a free joint at the place of a joint moves so."""
     system, loosened = point.system, Loosened.of_joint(point.system, joint)
     nv, loose, there = system.nv, loosened.system, loosened.at(point)
@@ -150,8 +199,11 @@ def _along(point: Point, joint: str, motion: _Motion) -> Change:
     return Change(efforts, total(by_x.rows, by_v.rows, A), turned)
 
 
-def _twist(rates: Floats) -> Floats:
-    """Return the twists (N, 6) of matrices dC C^-1, (N, 4, 4)."""
-    turned = 0.5 * (rates[:, :3, :3] - np.swapaxes(rates[:, :3, :3], 1, 2))  # skew but for rounding
-    spun = np.stack([turned[:, 2, 1], turned[:, 0, 2], turned[:, 1, 0]], axis=-1)
-    return np.concatenate([spun, rates[:, :3, 3]], axis=-1)
+def _ends(system: System, joint: str) -> tuple[Floats, Floats]:
+    """Return the joint frame on predecessor and successor, (4, 4) in the rows that carry these."""
+    place = system.joint_places[joint]
+    found = []
+    for body, S in ((place.predecessor, place.near), (place.successor, place.far)):
+        frame = system.arrays.frames[system.body_index(body)]
+        found.append(pose(frame["R"], frame["p"]) @ S)
+    return found[0], found[1]

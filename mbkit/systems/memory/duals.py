@@ -107,6 +107,9 @@ class DualModel(LanesModel):
     ----------
     called_back : list of int
         The rows of joints in Python that have some.
+    sets : dict
+        Joints of the tree whose numbers move, by the parameters that move them, as far as these
+        have been asked for; see `mbkit.systems.memory.dual_tree_joints`.
     """
 
     def __init__(self, arrays: SystemArrays) -> None:
@@ -115,6 +118,7 @@ class DualModel(LanesModel):
 
         super().__init__(arrays, DUAL, functions=_MOVES)
         self.called_back = []
+        self.sets: dict[tuple[str, ...], Any] = {}
         for i, joint in enumerate(arrays.joints):
             row: Any = self.bodies[i]
             if joint is None or joint.screw_form():
