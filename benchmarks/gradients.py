@@ -6,10 +6,12 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import numpy as np
 
 import mbkit as mb
 from benchmarks.mechanisms import MIXED, REVOLUTE, benchmark_tree
+from benchmarks.python_forces import with_pull, with_pushes
 from benchmarks.report import Row, Table
 from benchmarks.timing import interleaved, sized
 from tests.closed_loops.mechanisms import CASES, Case
@@ -54,8 +56,9 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     """Return times of gradients by all inertial parameters and the start, at most `BAR` runs.
 
     And by the parameters of as many forces of one kind, of runs with these; by pitches and axes of
-    the joints of trees; and of runs of closed mechanisms, by places of all their joints, or by the
-    numbers of all their rods, besides.
+    the joints of trees; of runs with forces in Python; and of runs of closed mechanisms, by places
+    of all their joints, or by the numbers of all their rods, besides. Differences of functions in
+    Python have no bar: they are so many calls.
     """
     rows = [
         _row(count, kinds, name)
@@ -70,6 +73,15 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
         for count in sizes
     ]
     rows += [_row_of_joints(count, name) for name in METHODS for count in sizes]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mb.ForceDerivativeWarning)
+        rows += [
+            _row_of_python(15, kind, method, known=known)
+            for known in (True, False)
+            for kind in ("hinges", "pair")
+            for method in METHODS
+        ]
+        rows.append(_row_of_efforts(10))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
         rows += [
@@ -111,6 +123,27 @@ def _row_of_joints(count: int, method: str) -> Row:
     state = random_state(np.random.default_rng(count), system, 0.1)
     what = f"{count} bodies, {method}, pitches and axes"
     return _measured(what, system, (state.q, state.v), METHODS[method], ("bodies.", *NUMBERS))
+
+
+def _row_of_python(count: int, kind: str, method: str, *, known: bool) -> Row:
+    """Return the row of hinges with forces in Python on all of them, or on a pair of bodies."""
+    forces = with_pushes if kind == "hinges" else with_pull
+    system = forces(benchmark_tree(count, REVOLUTE), known=known)
+    state = random_state(np.random.default_rng(count), system, 0.1)
+    of = "each hinge" if kind == "hinges" else "two bodies"
+    what = f"{count} bodies, {method}, Python on {of}, {'derivatives' if known else 'differences'}"
+    row = _measured(what, system, (state.q, state.v), METHODS[method], ("bodies.",))
+    return row if known else attrs.evolve(row, bar=None)
+
+
+def _row_of_efforts(count: int) -> Row:
+    """Return the row of a tree whose efforts a function in Python gives."""
+    system = benchmark_tree(count, MIXED).assemble()
+    state = random_state(np.random.default_rng(count), system, 0.1)
+    what = f"{count} bodies, {system.nv} velocities, RKMK4, tau(t, q, v)"
+    given = {"tau": lambda t, q, v: -0.1 * v}
+    row = _measured(what, system, (state.q, state.v), METHODS["RKMK4"], ("bodies.",), **given)
+    return attrs.evolve(row, bar=None)
 
 
 def _closed_row(
@@ -156,6 +189,7 @@ def _measured(
     method: mb.Integrator,
     of: tuple[str, ...],
     h: float = STEP,
+    **given: Any,
 ) -> Row:
     """Return the row of a system from a start (q, v), by parameters whose names begin or end so."""
     q, v = start
@@ -164,7 +198,7 @@ def _measured(
 
     def taken() -> Any:
         return mb.simulate(
-            system, (0.0, STEPS * STEP), h, integrator=method, q=q, v=v, progress=False,
+            system, (0.0, STEPS * STEP), h, integrator=method, q=q, v=v, progress=False, **given,
         )  # fmt: skip
 
     def loss(t: Any, q: Any, v: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
@@ -17,10 +17,16 @@ from mbkit.spatial.arrays import FloatArray
 if TYPE_CHECKING:
     from mbkit.forces.force import Force
 
-__all__ = ["ForceDerivatives", "checked_derivatives"]
+__all__ = ["ForceDerivatives", "checked_derivatives", "expected_shapes"]
+
+
+#: By no field.
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def _by_field(value: Any) -> Mapping[str, Any]:
+    if not value and type(value) is dict:
+        return _NOTHING
     if not isinstance(value, Mapping):
         raise ForceError(
             f"ForceDerivatives: parameters must be a mapping of fields of the force to arrays, got "
@@ -80,42 +86,62 @@ class ForceDerivatives:
     parameters: Mapping[str, ArrayLike] = attrs.field(factory=dict, converter=_by_field)
 
 
+#: Of arrays that need no conversion.
+_FLOATS = np.dtype(np.float64)
+
+
 def checked_derivatives(
     force: Force,
     arguments: tuple[float, FloatArray, FloatArray, FloatArray, FloatArray],
-    out: tuple[int, ...],
+    expected: Mapping[str, tuple[int, ...]],
     fields: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
 ) -> dict[str, FloatArray]:
     """Return the derivatives that a force gives by its arguments, and by some of its fields.
 
-    `arguments` are those of `Force.derivatives`, `out` is the shape of what it writes, and `fields`
-    has the axes of fields by name. ForceError or ShapeError, which name the force, where it returns
-    something else than its contract says.
+    `arguments` are those of `Force.derivatives`, `expected` the shapes of derivatives by these
+    (`expected_shapes`), and `fields` those by fields. ForceError or ShapeError, which name the
+    force, where it returns something else than its contract says.
     """
     found: Any = force.derivatives(*arguments)
-    what = f"Force {force.name!r}: derivatives(t, q, v, poses, twists)"
     if not isinstance(found, ForceDerivatives):
         raise ForceError(
-            f"{what} must return an mbkit.ForceDerivatives, got {found!r}; write "
+            f"{_named(force)} must return an mbkit.ForceDerivatives, got {found!r}; write "
             f"return mb.ForceDerivatives(q=..., v=...), and leave out what is zero."
         )
-    unknown = [name for name in found.parameters if name not in _fields(type(force))]
-    if unknown:
-        raise ForceError(
-            f"{what}: parameters has {unknown[0]!r}, which is no field of {type(force).__name__}; "
-            f"parameters are fields of a class under attrs.frozen, here "
-            f"{listed(_fields(type(force))) or 'none'}."
-        )
-    _, q, v, poses, _ = arguments
+    checked = {}
+    for name, shape in expected.items():
+        value = getattr(found, name)
+        if value is not None:
+            checked[name] = _of_shape(force, name, value, shape, expected["t"])
+    if found.parameters:
+        own = _fields(type(force))
+        unknown = [name for name in found.parameters if name not in own]
+        if unknown:
+            raise ForceError(
+                f"{_named(force)}: parameters has {unknown[0]!r}, which is no field of "
+                f"{type(force).__name__}; parameters are fields of a class under attrs.frozen, "
+                f"here {listed(own) or 'none'}."
+            )
+        for name, shape in fields.items():
+            value = found.parameters.get(name)
+            if value is not None:
+                checked[name] = _of_shape(force, name, value, shape, expected["t"])
+    return checked
+
+
+def expected_shapes(arguments: Sequence[FloatArray]) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of derivatives of a force, which is called with these, by its arguments.
+
+    q, v, poses, twists and out; by name.
+    """
+    q, v, poses, _, out = arguments
     bodies = (len(poses), 6)
-    shapes = {"t": (), "q": q.shape, "v": v.shape, "poses": bodies, "twists": bodies}
-    given: dict[str, Any] = {name: getattr(found, name) for name in shapes}
-    given |= {name: found.parameters[name] for name in fields if name in found.parameters}
-    return {
-        name: _of_shape(f"{what}: {name}", value, out, {**shapes, **fields}[name])
-        for name, value in given.items()
-        if value is not None
-    }
+    own = {"t": (), "q": q.shape, "v": v.shape, "poses": bodies, "twists": bodies}
+    return {name: (*out.shape, *shape) for name, shape in own.items()}
+
+
+def _named(force: Force) -> str:
+    return f"Force {force.name!r}: derivatives(t, q, v, poses, twists)"
 
 
 def _fields(kind: type) -> tuple[str, ...]:
@@ -123,14 +149,18 @@ def _fields(kind: type) -> tuple[str, ...]:
     return tuple(each.name for each in attrs.fields(kind)) if attrs.has(kind) else ()
 
 
-def _of_shape(what: str, value: Any, out: tuple[int, ...], own: tuple[int, ...]) -> FloatArray:
-    """Return a derivative as an array that has the axes of the force, then its own."""
+def _of_shape(
+    force: Force, name: str, value: Any, shape: tuple[int, ...], out: tuple[int, ...]
+) -> FloatArray:
+    """Return a derivative as an array that has the axes of the force, `out`, then its own."""
+    if type(value) is np.ndarray and value.dtype is _FLOATS and value.shape == shape:
+        return value  # in the shortest time: adjoints ask at each stage
+    what = f"{_named(force)}: {name}"
     array = as_floats(value, what)
-    if array.shape != out + own:
-        name = what.rpartition(" ")[2]
+    if array.shape != shape:
         raise ShapeError(
-            f"{what} must have shape {out + own}, the axes {out} of what the force writes and then "
-            f"{own} of what it is differentiated by; got shape {array.shape}. Begin with "
-            f"{name} = np.zeros({out + own}) and write its entries."
+            f"{what} must have shape {shape}, the axes {out} of what the force writes and then "
+            f"{shape[len(out) :]} of what it is differentiated by; got shape {array.shape}. Begin "
+            f"with {name} = np.zeros({shape}) and write its entries."
         )
     return np.asarray(array)

@@ -312,7 +312,7 @@ def have_exact_derivatives(system: System) -> bool:
     """Whether the derivatives of all forces by q and v are right to rounding."""
     exact = system._exact_forces
     called = system.arrays.forces.num_called > 0
-    return not called or (exact is not None and exact.has_states)
+    return not called or (exact is not None and exact.is_exact)
 
 
 def _exact_rate(system: System, q: Floats, rates: Floats, t: Floats) -> Floats | None:

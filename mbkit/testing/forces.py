@@ -11,7 +11,7 @@ import numpy as np
 from mbkit.errors import ForceError, MbkitError
 from mbkit.forces import Force
 from mbkit.forces.definition import check_force_definition, gives_derivatives
-from mbkit.forces.derivatives import checked_derivatives
+from mbkit.forces.derivatives import checked_derivatives, expected_shapes
 from mbkit.joints import FreeJoint, RevoluteJoint, SphericalJoint
 from mbkit.joints.defaults.differences import derivative
 from mbkit.lie import SE3
@@ -296,13 +296,14 @@ def _differentiated(subject: _Subject, at: _Sample) -> Found:
     moves: dict[str, list[Any]] = _moves(force, given)
     others: dict[str, list[Any]] = {}
     fields = {}
-    out = _written(force, given).shape
-    checked_derivatives(force, given, out)  # that all names are fields
+    out = _written(force, given)
+    expected = expected_shapes((*given[1:], out))
+    checked_derivatives(force, given, expected)  # that all names are fields
     for name in force.derivatives(*given).parameters:
         full = f"forces.{force.name}.{name}"
         others[name] = moves_of(at.system, full)[1]
-        fields[name] = shape_of_parameter(at.system, full)
-    found = checked_derivatives(force, given, out, fields)
+        fields[name] = out.shape + shape_of_parameter(at.system, full)
+    found = checked_derivatives(force, given, expected, fields)
     for name, each in moves.items():
         if each:
             rates = [derivative(lambda e, m=m: _written(force, m(e))) for m in each]  # type: ignore[misc]

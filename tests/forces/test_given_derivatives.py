@@ -124,13 +124,11 @@ def test_exact_in_every_representation(representation):
 
 
 def test_they_take_the_place_of_differences_everywhere():
-    """Few calls, in all that is made of derivatives of forces; the pass of a force is one call."""
+    """Few calls, in all that is made of derivatives of forces: one each time these are asked."""
     mech = tree()
     force = tie(TieWithDerivatives, mech, mb.Hybrid())
     system = mech.assemble().with_forces([force])
     q, v = system.reference_configuration(), np.zeros(system.nv)
-    directions = -(-(system.ndx + system.nv) // 7)
-    differences = 4 * (system.ndx + system.nv)
     for ask in (
         lambda: system.force_derivatives(q, v),
         lambda: system.inverse_dynamics_derivatives(q, v, v),
@@ -140,8 +138,8 @@ def test_they_take_the_place_of_differences_everywhere():
     ):
         force.calls.update(evaluate=0, derivatives=0)
         ask()
-        assert force.calls["derivatives"] >= directions
-        assert force.calls["evaluate"] < differences / 4
+        assert 1 <= force.calls["derivatives"] <= 3
+        assert force.calls["evaluate"] <= 10
 
 
 @attrs.frozen

@@ -15,7 +15,8 @@ wrenches of the body are E by F, G by n, and by D
     moment  H_w + w x G_w + u x G_u + z x E_w + y x E_u,        Y = (z, y).
 
 G, H and the slopes by joints and by numbers of the force come from its own function on dual
-numbers, `slopes_of_forces` beside this: two calls a body, whatever the tree.
+numbers, `slopes_of_forces` beside this: two calls a body, whatever the tree. Forces in Python say
+them all at once: `python_forces`.
 Source: derived here; `mbkit.kernels.vector_jacobian_products.dynamics` has the recursion.
 """
 
@@ -27,6 +28,7 @@ from mbkit.kernels.forces.form import force_rows
 from mbkit.kernels.layout import FORCE, SPACE
 from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.status import FORCE_FAILED, OK, failure
+from mbkit.kernels.vector_jacobian_products.python_forces import ask_force
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -49,6 +51,7 @@ CALLED = np.dtype(
         ("table", _i8),  # FORCE entries of that SPACE
         ("slopes", _i8),  # functions by address: see `slopes_of_forces`
         ("slopes_by_numbers", _i8),
+        ("moves_of_positions", _i8),
         ("forces", _i8),  # CALLED_FORCE entries
         ("count", _i8),
         ("bodies", _i8),  # BODY_OF_FORCE entries, as many as a force has at most
@@ -77,6 +80,7 @@ CALLED_FORCE = np.dtype(
         ("num_seeds", _i8),
         ("size", _i8),  # bytes of one set
         ("sums", _i8),
+        ("said", _i8),  # of a force in Python: its memory (`python_forces` beside this), else 0
     ],
     align=True,
 )
@@ -181,7 +185,11 @@ def add_called_forces(space, state, weights, sums, out):
         which = integers_at(row.bodies, row.num_bodies)
         for b in range(row.num_bodies):
             place_on_body(space, sites(space)[which[b]], sums, own[b])
-        status = call_address(called.slopes, (called.space, sums.called, k))
+        if table[k].said != 0:
+            which_one = called, sums.called, k
+            status = ask_force(space, which_one, table[k], own, state, weights, out)
+        else:
+            status = call_address(called.slopes, (called.space, sums.called, k))
         if status == OK and table[k].num_seeds != 0:
             status = add_by_numbers(sums.called, table[k], k)
         if status != OK:

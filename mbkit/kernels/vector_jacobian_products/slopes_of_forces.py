@@ -30,9 +30,9 @@ from mbkit.kernels.vector_jacobian_products.forces import (
 from mbkit.kernels.vectors import add, angular, cross, linear, load, store
 from mbkit.kernels.workspace import bodies, powers_of, scratch_of, sites, trials
 
-#: The forms of `slopes_of_force` and `slopes_by_numbers`.
+#: The forms of `slopes_of_force`, and of `slopes_by_numbers` and `moves_of_positions`.
 FORM = "sii"
-FORM_BY_NUMBERS = "siic"
+FORM_BY_NUMBERS = FORM_OF_MOVES = "siic"
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -216,6 +216,14 @@ def move_joints(space, given, by_q, by_v):
 
 
 @helper
+def put_back(model, given, trial, speed):
+    """Let the numbers of its joints change along the seventh direction again."""
+    for i in given.rows:
+        sway(given.q, model[i].first_position, model[i].num_positions, trial)
+        sway(given.v, model[i].first_velocity, model[i].num_velocities, speed)
+
+
+@helper
 def given_of(space, called, n):
     """Force n of `CALLED` and where it is."""
     model = bodies(space)
@@ -254,10 +262,50 @@ def slopes_of_force(space, called, n):
         by_q = floats_at(record.by_q, model[0].ndx)
         by_v = floats_at(record.by_v, speed.shape[0])
         status = move_joints(space, given, by_q, by_v)
-        for i in given.rows:
-            sway(given.q, model[i].first_position, model[i].num_positions, trial)
-            sway(given.v, model[i].first_velocity, model[i].num_velocities, speed)
+        put_back(model, given, trial, speed)
     return status
+
+
+@helper
+def write_moves(model, rows, trial, first, out):
+    """How positions move along steps from `first` on; out (nq, ndx) in a row."""
+    wide = 0
+    for i in rows:
+        wide += model[i].ndx
+    k = -first
+    at_q = 0
+    at_x = 0
+    for i in rows:
+        row = model[i]
+        for j in range(row.ndx):
+            if 0 <= k < DIRECTIONS:
+                for m in range(row.num_positions):
+                    x = trial[row.first_position + m]
+                    out[(at_q + m) * wide + at_x + j] = along(x, k)
+            k += 1
+        k += row.num_velocities
+        at_q += row.num_positions
+        at_x += row.ndx
+
+
+def moves_of_positions(space, called, n, out):
+    """How the positions of the joints of force n move along their steps, out (nq, ndx) in a row.
+
+    Positions of other joints do not: out is zero there before.
+    """
+    model = bodies(space)
+    given = given_of(space, called, n)
+    trial, speed, _ = trials(space)
+    count = 0
+    for i in given.rows:
+        count += model[i].ndx + model[i].num_velocities
+    for first in range(0, count, DIRECTIONS):
+        status = put_joints(space, given, first)
+        if status != OK:
+            return status
+        write_moves(model, given.rows, trial, first, out)
+    put_back(model, given, trial, speed)
+    return OK
 
 
 def slopes_by_numbers(space, called, n, out):

@@ -124,6 +124,8 @@ def _taken(
     workspace = steps.run.workspace.let_joints_change(evaluator).let_steps_change(evaluator)
     status = reverse(workspace.address, method, history, Linear(*matrices), found)
     if status != 0:
+        if sums is not None:
+            sums.raise_errors()
         state = {"q": these.q[0], "v": these.v[0]}
         raise failure(steps.system.evaluator, status, workspace, state)
     return found

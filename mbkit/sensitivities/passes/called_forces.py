@@ -1,8 +1,9 @@
-"""Forces that are called, which the adjoint of a tree takes along: each by its own dual numbers."""
+"""Forces that are called, which the adjoint of a tree takes along: each by its own slopes."""
 
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, final
@@ -14,7 +15,10 @@ from mbkit.kernels import layout
 from mbkit.sensitivities.passes.forces import owner_of
 from mbkit.sensitivities.passes.moved_numbers import MovedNumbers
 from mbkit.systems import System
-from mbkit.systems.derivatives.force_changes import numbers_by_parameter
+from mbkit.systems.derivatives.force_changes import numbers_by_parameter, say_differences
+from mbkit.systems.derivatives.parameter_moves import shape_of_parameter
+from mbkit.systems.memory.callbacks import register
+from mbkit.systems.memory.force_slopes import ForceSlopes
 
 __all__ = ["CalledForces", "rows_of_joints"]
 
@@ -35,7 +39,7 @@ class CalledForces:
     system : System
         The system.
     taken : sequence of int
-        Rows of the forces, which are compiled for dual numbers.
+        Rows of the forces: compiled for dual numbers, or in Python.
     wanted : sequence of str
         Parameters by which there are derivatives on the way, as far as those of the numbers of the
         forces are known.
@@ -46,6 +50,7 @@ class CalledForces:
         self.lock: Any = contextlib.nullcontext()
         self._moved: list[MovedNumbers] = []
         self._kept: list[Any] = []
+        self._asked: list[ForceSlopes] = []
         exact = system._exact_forces
         if not taken or exact is None:
             return
@@ -65,10 +70,14 @@ class CalledForces:
             row["force"], row["rows"], row["num_rows"] = k, array_address(joints), len(joints) - 1
             row["names_joints"] = bool(force.joints) or force.acts_on == "joints"
             self._kept.append(joints)
-            self._install_numbers(row, system, force.name, owned[f"forces.{force.name}"])
+            own = owned[f"forces.{force.name}"]
+            if force.kernels() is None:
+                row["said"] = self._let_ask(system, k, own)
+            else:
+                self._install_numbers(row, system, force.name, own)
         most = max(1, *(int(forces.table[k]["num_bodies"]) for k in taken))
         bodies = np.zeros(most, records.BODY_OF_FORCE)
-        space, duals = exact.lend(taken)
+        space, duals = exact.lend([k for k in taken if forces.forces[k].kernels() is not None])
         self._record = Record(
             records.CALLED, space=space, table=duals, forces=table, count=len(table),
             bodies=bodies,
@@ -76,6 +85,8 @@ class CalledForces:
             slopes_by_numbers=address_in_lanes(
                 slopes.slopes_by_numbers, slopes.FORM_BY_NUMBERS, DUAL
             ),
+            moves_of_positions=0 if all(each.steps_add for each in self._asked) else
+            address_in_lanes(slopes.moves_of_positions, slopes.FORM_OF_MOVES, DUAL),
         )  # fmt: skip
         self.address, self.lock = self._record.address, exact.lock
 
@@ -89,10 +100,39 @@ class CalledForces:
             numbers = system.arrays.forces.parameters[force]
             self._moved.append(MovedNumbers(row, numbers, known, MOVED))
 
+    def _let_ask(self, system: System, k: int, own: Sequence[str]) -> int:
+        """Let a force in Python be asked for its slopes; return the address of its memory."""
+        from mbkit.kernels.compile import array_address
+
+        exact: Any = system._exact_forces
+        axes = {name.rpartition(".")[2]: shape_of_parameter(system, name) for name in own}
+        slopes = exact.slopes_of(k, axes)
+        if not slopes.derivatives.is_given:
+            say_differences(system, slopes.force.name)
+        self._asked.append(slopes)
+        address = array_address(slopes.memory)
+        weakref.finalize(self, register(address, slopes))
+        return address
+
+    def raise_errors(self) -> None:
+        """Raise what ended a call of a force in Python, if that is why the pass has ended."""
+        for each in self._asked:
+            each.raise_error()
+
     @property
     def by_parameters(self) -> dict[str, Any]:
         """Sums of y . e by parameters, (k,) by name."""
-        return {name: x for each in self._moved for name, x in each.by_parameters().items()}
+        found = {name: x for each in self._moved for name, x in each.by_parameters().items()}
+        for each in self._asked:
+            found |= {f"forces.{each.force.name}.{n}": x for n, x in each.by_fields.items()}
+        return found
+
+    @property
+    def known(self) -> set[str]:
+        """The parameters by which it may have these."""
+        asked = (each for each in self._asked if each.derivatives.is_given)
+        found = {f"forces.{each.force.name}.{name}" for each in asked for name in each.fields}
+        return found | {*self.by_parameters}
 
 
 def rows_of_joints(system: System, velocities: Iterable[int]) -> Any:

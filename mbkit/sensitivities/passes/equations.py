@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbkit.sensitivities.passes.forces import called_forces
+from mbkit.sensitivities.passes.forces import called_forces, owner_of
 from mbkit.sensitivities.passes.loops import has_pass, still_workspace
 from mbkit.sensitivities.passes.memory import PassSums
 from mbkit.systems import System
@@ -60,7 +60,7 @@ def weighted_changes(
     names = list(names)
     if not (names and has_pass(system)):
         return {}
-    sums = PassSums(system, names, called_forces(system))
+    sums = PassSums(system, names, _needed_forces(system, names))
     if not sums.known:
         return {}
     with sums.in_use():
@@ -68,6 +68,20 @@ def weighted_changes(
             _add(system, sums, each)
     found = sums.found()
     return found if all(np.isfinite(x).all() for x in found.values()) else {}
+
+
+def _needed_forces(system: System, names: list[str]) -> list[int]:
+    """Return the rows of forces that a pass takes along; those in Python where they are needed.
+
+    That is by their own parameters, and by those of joints, which move the bodies that they act on.
+    """
+    forces, owners = system.arrays.forces.forces, {owner_of(name) for name in names}
+    asked = any(name.startswith("joints.") for name in names)
+    return [
+        k
+        for k in called_forces(system)
+        if asked or forces[k].kernels() is not None or f"forces.{forces[k].name}" in owners
+    ]
 
 
 def _add(system: System, sums: PassSums, given: WeightedEquations) -> None:
@@ -88,5 +102,6 @@ def _add(system: System, sums: PassSums, given: WeightedEquations) -> None:
     memory = np.zeros(system.ndx), np.zeros(system.nv)
     status = add_weighted_equations(workspace.address, sums.memory.address, weighted, *memory)
     if status != 0:
+        sums.raise_errors()
         state = {"q": given.q[0], "v": given.v[0]}
         raise failure(system.evaluator, status, workspace, state)

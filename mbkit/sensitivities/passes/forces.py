@@ -56,14 +56,17 @@ def other_forces(system: System, called: Iterable[int]) -> System | None:
 
 
 def called_forces(system: System) -> list[int]:
-    """Return the rows of the forces that a pass takes along by their functions on dual numbers."""
-    forces = system.arrays.forces
-    if system._exact_forces is None:
+    """Return the rows of the forces that a pass takes along, each by its own slopes.
+
+    By its function on dual numbers, or, in Python, by derivatives of what it writes.
+    """
+    forces, exact = system.arrays.forces, system._exact_forces
+    if exact is None:
         return []
     fields = forces.order[: forces.num_fields].tolist()
     others = {*_in_closed_form(system), *fields}
     rows = (k for k in range(len(forces.forces)) if k not in others)
-    return [k for k in rows if forces_have_lanes(forces, [k])]
+    return [k for k in rows if exact.are_known([k], exactly=False)]
 
 
 def known_forces(system: System) -> set[str]:

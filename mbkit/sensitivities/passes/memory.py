@@ -87,8 +87,12 @@ class PassSums:
     def known(self) -> set[str]:
         """The parameters by which it finds derivatives."""
         found = {*self._closed, *self._fields, *self._places}
-        found |= {*self._forces.by_parameters, *self._constraints.by_parameters}
+        found |= self._forces.known | {*self._constraints.by_parameters}
         return found | {*self._joints.by_parameters}
+
+    def raise_errors(self) -> None:
+        """Raise what ended a call of a force in Python, if that is why the pass has ended."""
+        self._forces.raise_errors()
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:

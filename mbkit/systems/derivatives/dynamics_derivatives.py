@@ -59,7 +59,7 @@ def inverse_dynamics_derivatives(
 
 
 def force_parts(system: System) -> tuple[System, System] | None:
-    """Return the system with the forces whose derivatives are exact, and with the others alone.
+    """Return the system with the forces that dual numbers know, and with the others alone.
 
     None where there are none of one kind among those that are called.
     """
@@ -67,7 +67,7 @@ def force_parts(system: System) -> tuple[System, System] | None:
     if exact is None:
         return None
     called = forces.order[: forces.num_called].tolist()
-    others = [forces.names[k] for k in called if not exact.are_known([k])]
+    others = [forces.names[k] for k in called if not exact.are_known([k], exactly=False)]
     if len(others) in (0, len(called)):
         return None
     known = [name for name in forces.names if name not in others]
@@ -96,6 +96,8 @@ def force_derivatives(
             force_derivatives(part, q, v, t, on_error=on_error) for part in system._force_parts
         )
         return known[0] + others[0], known[1] + others[1]
+    if not exact.is_exact:
+        say_differences(system)
     checked = system.evaluator.arguments.with_leading_axes
     both = compute(WITHOUT_CALLED)
     failed = exact.add(both, checked("q", q), checked("v", v), times)

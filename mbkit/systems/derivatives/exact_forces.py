@@ -1,4 +1,4 @@
-"""Derivatives of forces, exact, on dual numbers: compiled ones, and those that give their own."""
+"""Derivatives of forces on dual numbers: compiled ones, and in Python, by their own arguments."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import functools
 import math
 import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.forces.definition import gives_derivatives
+from mbkit.kernels import layout
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.memory.callbacks import register
 from mbkit.systems.memory.dual_force import DualForceSlot
 from mbkit.systems.memory.duals import DualWorkspace, motions_are_dual
+from mbkit.systems.memory.force_slopes import ForceSlopes
+from mbkit.systems.memory.forces import PythonForceSlot
 from mbkit.systems.memory.lanes_forces import LanesForces, forces_have_lanes
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class ExactForces:
         self.rates: dict[str, Floats | None] = {}
         self._slots: dict[int, DualForceSlot] = {}
         for k, force in enumerate(forces.forces):
-            if gives_derivatives(force):
+            if force.kernels() is None:
                 self._slots[k] = self._slot_of(k)
         # a force in Python may let another thread in
         self.lock = threading.RLock()
@@ -93,10 +95,29 @@ class ExactForces:
         weakref.finalize(self, register(address, slot))
         return slot
 
-    def are_known(self, rows: Iterable[int]) -> bool:
-        """Whether forces are compiled functions for dual numbers, or give their derivatives."""
-        others = [k for k in rows if k not in self._slots]
-        return forces_have_lanes(self._arrays.forces, others)
+    def slopes_of(self, k: int, fields: Mapping[str, tuple[int, ...]]) -> ForceSlopes:
+        """Return what the adjoint asks a force in Python, by some of its fields besides."""
+        forces, rows = self._arrays.forces, self._arrays.bodies
+        plain = PythonForceSlot(forces.forces[k], forces.joints[k], forces.bodies[k])
+        entries = forces.joints[k].reshape(-1, layout.JOINT_SIZE)[:-1]
+        moving = entries[entries[:, layout.JOINT_NUM_VELOCITIES] > 0, layout.JOINT_VELOCITY]
+        own = rows[1:][
+            np.isin(rows["first_velocity"][1:], moving) & (rows["num_velocities"][1:] > 0)
+        ]
+        return ForceSlopes(plain, int(own["ndx"].sum()), not own["retract"].any(), fields)
+
+    def are_known(self, rows: Iterable[int], *, exactly: bool = True) -> bool:
+        """Whether forces are compiled functions for dual numbers, or in Python.
+
+        Exactly: of forces in Python those that give their derivatives.
+        """
+        slots = self._slots
+        known = {k for k in slots if slots[k].derivatives.is_given or not exactly}
+        return forces_have_lanes(self._arrays.forces, [k for k in rows if k not in known])
+
+    def _forget(self) -> None:
+        for slot in self._slots.values():
+            slot.forget()
 
     def _raise_mistakes(self) -> None:
         self._workspace.raise_interrupts()
@@ -132,10 +153,21 @@ class ExactForces:
 
     @functools.cached_property
     def has_states(self) -> bool:
-        """Whether there are derivatives by q and v: all that are called are written for it."""
+        """Whether there are derivatives by q and v: all that are called are written for it.
+
+        Or they are in Python; those that give no derivatives have differences.
+        """
+        return self._are_known(exactly=False)
+
+    @functools.cached_property
+    def is_exact(self) -> bool:
+        """Whether these are exact."""
+        return self._are_known(exactly=True)
+
+    def _are_known(self, *, exactly: bool) -> bool:
         forces = self._arrays.forces
-        called = forces.order[: forces.num_called]
-        return len(called) > 0 and self.are_known(called.tolist())
+        called = forces.order[: forces.num_called].tolist()
+        return len(called) > 0 and self.are_known(called, exactly=exactly)
 
     @functools.cached_property
     def _by_states(self) -> int:
@@ -163,6 +195,7 @@ class ExactForces:
         given = [_rows(x, leading) for x in (q, v, t)]
         found = np.empty((math.prod(leading), self._entries, nv))
         with self.lock:  # one workspace is enough for all threads
+            self._forget()
             along_all(self._by_states, self._workspace.address, self._time, *given, found)
             self._raise_mistakes()
         rows, ndx = np.swapaxes(found, 1, 2), self._entries - nv
@@ -198,7 +231,7 @@ class ExactForces:
 
         k = self._arrays.forces.names.index(name)
         slot = self._slots.get(k)
-        if slot is None:
+        if slot is None or not slot.derivatives.is_given:
             return None
         found, count = [], math.prod(axes)
         with self.lock:
@@ -266,6 +299,7 @@ class ExactForces:
         numbers: Any = Numbers(memory, seeds)
         space, place = self._workspace.address, int(self._places[k])
         with self.lock:
+            self._forget()
             one_along_all(self._by_numbers, space, place, numbers, rows, found)
             self._raise_mistakes()
         return np.swapaxes(found, 1, 2)

@@ -1,4 +1,4 @@
-"""Forces in Python that give their derivatives, as kernels on dual numbers call them."""
+"""Forces in Python as kernels on dual numbers call them, by derivatives of their own arguments."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from typing import Any
 import numpy as np
 
 from mbkit.forces import Force
-from mbkit.forces.derivatives import checked_derivatives
 from mbkit.kernels import layout
 from mbkit.representations import Hybrid
 from mbkit.systems.memory.callbacks import taken_error
+from mbkit.systems.memory.force_derivatives import StateDerivatives
 from mbkit.systems.memory.forces import PythonForceSlot
+from mbkit.systems.memory.own_twists import OwnTwists
 
 
 class DualForceSlot:
     """The arguments and the answer of one Python force on dual numbers.
 
     The values are those of a `PythonForceSlot`, which calls the force; what the arguments do along
-    each direction, its derivatives turn into what the answer does.
+    each direction, its derivatives turn into what the answer does. They are asked for once where
+    one state comes several times in a row, with other directions.
 
     Parameters
     ----------
     force : Force
-        A force in Python with `Force.derivatives`.
+        A force in Python.
     joints, bodies : ndarray of int
         As of `PythonForceSlot`.
     numbers : callable
@@ -44,9 +46,16 @@ class DualForceSlot:
     """
 
     def __init__(
-        self, force: Force, joints: Any, bodies: Any, numbers: Callable[[int], Any]
+        self,
+        force: Force,
+        joints: Any,
+        bodies: Any,
+        numbers: Callable[[int], Any],
     ) -> None:
         self._plain = plain = PythonForceSlot(force, joints, bodies)
+        self.derivatives = StateDerivatives(plain)
+        self._known: tuple[Any, Any, dict[str, Any], Any] | None = None
+        self._is_hybrid = type(force.representation) is Hybrid
         self.force = force
         self.error: BaseException | None = None
         self.moving: tuple[str, tuple[int, ...], slice] | None = None
@@ -62,21 +71,40 @@ class DualForceSlot:
             self.numbers[start:end, 1:].reshape((*part.shape, directions))
             for start, end, part in zip(ends, ends[1:], parts, strict=False)
         ]
-        self._answer = self.numbers[ends[-1] : ends[-1] + out.size]
+        self._end = int(ends[-1])
+        self._answer = self.numbers[self._end : self._end + out.size]
 
     def evaluate(self) -> None:
         """Call the force, then its derivatives, and write what they say along the directions."""
-        self._plain.memory[:] = self.memory
-        self._plain.evaluate()
+        plain = self._plain
+        plain.memory[:] = self.memory
+        arguments = plain.memory[layout.OWN_TIME : self._end]
+        known, self._known = self._known, None
+        if known is None or self.moving is not None or not np.array_equal(arguments, known[0]):
+            known = None
+            plain.evaluate()
         try:
-            self._answer[:, 1:] = self._along().reshape((len(self._answer), -1))
+            if known is None:
+                given = self._given()
+                dense = self._dense(given) if self._is_hybrid and self.moving is None else None
+                known = arguments.copy(), plain.arguments[-1].copy(), given, dense
+            _, out, given, dense = known
+            if dense is None:
+                self._answer[:, 1:] = self._along(given, out).reshape((len(self._answer), -1))
+            else:
+                self._answer[:, 1:] = self._along_numbers(given, dense)
         except BaseException as error:
-            q = np.array2string(self._plain.arguments[0], precision=6)
-            where = f"t = {self.memory[layout.OWN_TIME]:.6g} and q = {q} of its joints"
-            error.add_note(f"Raised by the derivatives of force '{self.force.name}', at {where}.")
+            q = np.array2string(plain.arguments[0], precision=6)
+            self.derivatives.add_note(error, self.memory[layout.OWN_TIME], q)
             self._mistake = error
             raise
-        self._answer[:, 0] = self._plain.arguments[-1].reshape(-1)
+        self._answer[:, 0] = out.reshape(-1)
+        if self.moving is None:
+            self._known = known
+
+    def forget(self) -> None:
+        """Ask the force anew, whose derivatives may depend on more than its arguments."""
+        self._known = None
 
     def raise_mistake(self) -> None:
         """Raise what is wrong with the derivatives, or Ctrl-C, if that ended a call."""
@@ -86,25 +114,57 @@ class DualForceSlot:
         other = taken_error(self)
         raise other if mistake is None else mistake
 
-    def _along(self) -> Any:
+    def _given(self) -> dict[str, Any]:
+        """Return the derivatives at the state, by a field, too, if one moves."""
+        q, v, poses, twists, _ = self._plain.arguments
+        if self._plain.is_converted:
+            twists = OwnTwists.of(self.force.representation, poses, None).twists(twists)
+        field, axes, _ = self.moving or ("", (), None)
+        fields = {field: axes} if field else {}
+        t = self.memory.item(layout.OWN_TIME)
+        return self.derivatives.at((t, q, v, poses, twists), fields)
+
+    def _dense(self, given: dict[str, Any]) -> Any:
+        """Return derivatives by all numbers of the arguments but the time, (answer, numbers)."""
+        size, poses = len(self._answer), self._plain.arguments[2]
+        found = np.zeros((size, self._end - layout.OWN_VECTORS))
+        ends = np.cumsum([part.size for part in self._plain.arguments[:3]])
+        parts = np.split(found, ends, axis=1)
+        for name, part in zip(("q", "v", "poses", "twists"), parts, strict=True):
+            if name in given and name == "poses":
+                by_steps = given[name].reshape((size, len(poses), 1, 6))
+                part[:] = (by_steps @ _steps_of(poses)).reshape((size, -1))
+            elif name in given:
+                part[:] = given[name].reshape((size, -1))
+        return found
+
+    def _along_numbers(self, given: dict[str, Any], dense: Any) -> Any:
+        """Return what the answer does along each direction, (answer, directions)."""
+        found = dense @ self.numbers[layout.OWN_VECTORS : self._end, 1:]
+        by_time, by_q = self.numbers[layout.OWN_TIME, 1:], self._rates[0]
+        if "t" in given:
+            found += given["t"].reshape((-1, 1)) * by_time
+        if not self.derivatives.is_given and by_q.size:
+            found += self.derivatives.along(given, by_q).reshape(found.shape)
+        return found
+
+    def _along(self, given: dict[str, Any], out: Any) -> Any:
         """Return what the answer does along each direction, (*out, directions)."""
-        q, v, poses, twists, out = self._plain.arguments
+        _, _, poses, twists, _ = self._plain.arguments
         by_q, by_v, by_pose, by_twist = self._rates
         by_time = self.numbers[layout.OWN_TIME, 1:]
-        t, outer = self.memory.item(layout.OWN_TIME), out.shape
+        outer = out.shape
         steps, own = None, None
         if len(poses):
-            steps = _moves(poses, by_pose)
-            own = _OwnTwists.of(self.force.representation, poses, steps)
-            if self._plain.is_converted:
-                by_twist = own.rates(twists, by_twist)
-                twists = own.twists(twists)
-            steps = own.moves(steps)
-        field, axes, entries = self.moving or ("", (), slice(0))
-        fields = {field: axes} if field else {}
-        given = checked_derivatives(self.force, (t, q, v, poses, twists), outer, fields)
-        moves = {"t": by_time, "q": by_q, "v": by_v, "poses": steps, "twists": by_twist}
-        found = np.zeros((*outer, len(by_time)))
+            steps = _steps_of(poses) @ by_pose.reshape((len(poses), 16, -1))
+            if not self._is_hybrid:
+                own = OwnTwists.of(self.force.representation, poses, steps)
+                if self._plain.is_converted:
+                    by_twist = own.rates(twists, by_twist)
+                steps = own.moves(steps)
+        field, _, entries = self.moving or ("", (), slice(0))
+        moves = {"t": by_time, "v": by_v, "poses": steps, "twists": by_twist}
+        found = self.derivatives.along(given, by_q)
         for name, derivative in given.items():
             if name in moves and derivative.size:
                 move = moves[name]
@@ -119,41 +179,11 @@ class DualForceSlot:
         return found
 
 
-def _moves(poses: Any, rates: Any) -> Any:
-    """Return hybrid twists (n, 6, k) of poses (n, 4, 4) that have rates (n, 4, 4, k)."""
-    spin = np.einsum("bijk,blj->bilk", rates[:, :3, :3], poses[:, :3, :3])
-    turns = [0.5 * (spin[:, i, j] - spin[:, j, i]) for i, j in ((2, 1), (0, 2), (1, 0))]
-    return np.concatenate([np.stack(turns, axis=1), rates[:, :3, 3]], axis=1)
-
-
-class _OwnTwists:
-    """From hybrid twists V_h at poses that move to those of a representation, V = T V_h."""
-
-    def __init__(self, T: Any, rate: Any) -> None:
-        self._T = T  # (n, 6, 6)
-        self._rate = rate  # (k, n, 6, 6)
-
-    @classmethod
-    def of(cls, own: Any, poses: Any, steps: Any) -> _OwnTwists:
-        """Of a representation, for steps (n, 6, k) of the poses."""
-        hybrid, back = Hybrid(), Hybrid().inverse_twist_map(poses)
-        T = own.twist_map(poses) @ back
-        along = np.moveaxis(back @ steps, -1, 0)
-        rate = own.twist_map_rate(poses, along) - T @ hybrid.twist_map_rate(poses, along)
-        return cls(T, rate @ back)
-
-    def moves(self, steps: Any) -> Any:
-        return self._T @ steps
-
-    def twists(self, twists: Any) -> Any:
-        return (self._T @ twists[..., None])[..., 0]
-
-    def rates(self, twists: Any, rates: Any) -> Any:
-        return self._T @ rates + np.moveaxis((self._rate @ twists[..., None])[..., 0], 0, -1)
-
-    def wrench_rates(self, wrenches: Any, rates: Any) -> Any:
-        """Of hybrid wrenches W_h = T^T W, for rates of W (n, 6, k)."""
-        T = np.swapaxes(self._T, -1, -2)
-        own = np.linalg.solve(T, wrenches[..., None])
-        turned = (np.swapaxes(self._rate, -1, -2) @ own)[..., 0]
-        return T @ rates + np.moveaxis(turned, 0, -1)
+def _steps_of(poses: Any) -> Any:
+    """Return how hybrid twists follow from rates of poses (n, 4, 4): (n, 6, 16)."""
+    found = np.zeros((len(poses), 6, 4, 4))
+    for axis, (i, j) in enumerate(((2, 1), (0, 2), (1, 0))):  # half of R' R^T less its transpose
+        found[:, axis, i, :3] = 0.5 * poses[:, j, :3]
+        found[:, axis, j, :3] = -0.5 * poses[:, i, :3]
+        found[:, 3 + axis, axis, 3] = 1.0
+    return found.reshape((-1, 6, 16))
