@@ -42,7 +42,7 @@ class LoopJoint(NamedTuple):
     W : (36,)
         The rows' wrenches, six numbers each.
     changes : (36,)
-        What `add_changes` sums up.
+        What `set_changes` sums up.
     T : (12,)
         A pose.
     """
