@@ -121,6 +121,7 @@ def floating_tree(seed, gravity=(0.0, 0.0, 0.0)):
     return system, {"q": state.q, "v": v, "progress": False}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPLICIT)
 def test_runs_agree_with_those_in_velocities(name):
     """States, energies and work, with forces and gravity, to the error of the method."""
@@ -146,6 +147,7 @@ def drift(system, run):
     return np.abs(momentum - momentum[0]).max() / np.abs(momentum[0]).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["RKMK4", "commutator free", "adaptive", "multistep"])
 def test_total_momentum_is_conserved_to_rounding(name):
     system, start = floating_tree(95)
@@ -156,6 +158,7 @@ def test_total_momentum_is_conserved_to_rounding(name):
         assert drift(system, mb.simulate(system, (0.0, 4.0), 0.01, **options)) > 1e-8
 
 
+@pytest.mark.slow
 def test_free_fall_keeps_the_moment_about_the_centre_of_mass():
     """To rounding, with a step that is long; and the linear momentum is that of the fall."""
     g = np.array([0.0, 3.0, -9.81])
@@ -178,6 +181,7 @@ def test_total_momentum_is_conserved_over_many_steps():
     assert drift(system, run) < 1e-13 < 1e-12 < drift(system, other)
 
 
+@pytest.mark.slow
 def test_a_ball_joint_on_the_world_keeps_the_moment_about_its_centre():
     """Not at the origin of the world, and its body's frame elsewhere."""
     rng = np.random.default_rng(96)
@@ -199,6 +203,7 @@ def test_a_ball_joint_on_the_world_keeps_the_moment_about_its_centre():
     assert rest < 1e-20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("g", [0.0, 9.81], ids=["no gravity", "gravity"])
 def test_a_planar_base_keeps_the_momentum_in_its_plane(g):
     """Arms in space on a misaligned plane, from which two forces and a moment are kept.
@@ -241,6 +246,7 @@ def skew(x):
     return np.cross(x, np.eye(3)).T
 
 
+@pytest.mark.slow
 def test_rows_between_steps_and_few_rows():
     system, start = floating_tree(97)
     form = mb.MomentumForm(system)
@@ -254,6 +260,7 @@ def test_rows_between_steps_and_few_rows():
     assert few.warnings == ()
 
 
+@pytest.mark.slow
 def test_events_see_velocities_and_change_them():
     """A body with an arm falls on a plane and bounces; the arm's turning points are recorded."""
     mech = mb.Mechanism("bouncing", gravity=(0.0, 0.0, -9.81))
