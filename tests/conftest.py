@@ -57,7 +57,11 @@ def pytest_itemcollected(item):
     mark = item.get_closest_marker("some")
     if mark and _diagonal(item) % mark.args[0]:
         item.add_marker(pytest.mark.long)
+        _OTHERS.add(item)
 
+
+#: Cases that the mark `some` leaves out: of their laws, others are run.
+_OTHERS = set()
 
 #: Of each test over lists, the values of each of its arguments by identity, in their order.
 _LISTS = {}
@@ -91,7 +95,8 @@ def pytest_collection_modifyitems(config, items):
         return
     by_name = {}  # fixtures of modules have put cases of one test apart
     for item in items:
-        by_name.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        if item not in _OTHERS:
+            by_name.setdefault(item.nodeid.partition("[")[0], []).append(item)
     kept = {item for name, cases in by_name.items() for item in _some(name, cases, fewest)}
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
