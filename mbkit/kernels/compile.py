@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import gc
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -55,9 +56,18 @@ def kernel(signature: Any, *, nogil: bool = False) -> Callable[[Callable[..., An
 
 
 def _undisturbed(compile_or_load: Callable[[], Any]) -> None:
-    """Let one Ctrl-C wait for it, which would leave numba's lock held; the second is raised."""
-    with Interrupts() as interrupts:
-        compile_or_load()
+    """Let one Ctrl-C wait for it, which would leave numba's lock held; the second is raised.
+
+    Python's search for garbage waits, too: it takes 7 % of the time, and what is made stays.
+    """
+    searches = gc.isenabled()
+    gc.disable()
+    try:
+        with Interrupts() as interrupts:
+            compile_or_load()
+    finally:
+        if searches:
+            gc.enable()
     interrupts.look()
 
 
@@ -109,6 +119,15 @@ def _as_records(argument: Any) -> Any:
 def helper(py_func: Callable[..., Any]) -> Any:
     """Mark a function that is compiled into the kernels that call it (on tuples: no cost)."""
     return py_func if UNCOMPILED else linked(py_func, _OPTIONS)
+
+
+def subroutine(py_func: Callable[..., Any]) -> Any:
+    """Mark a helper of which a kernel holds one copy, whatever number of calls there are.
+
+    For what is long, and called in several places that are not the innermost loops: a call takes
+    some 20 ns, a copy of a thousand lines a second of compiling.
+    """
+    return py_func if UNCOMPILED else linked(py_func, _OPTIONS, copied=False)
 
 
 # ------------------------------------------------------------------------- calls by address
@@ -443,12 +462,6 @@ integers = types.int64[::1]
 floats = types.float64[::1]
 matrix = types.float64[:, ::1]
 stack = types.float64[:, :, ::1]
-single_matrix = types.float32[:, ::1]
-
-
-def record_array(dtype: np.dtype[Any]) -> Any:
-    """Return the numba type of a contiguous structured array."""
-    return numba.from_dtype(dtype)[::1]
 
 
 def typed(record: Any) -> Any:

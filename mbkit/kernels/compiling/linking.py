@@ -27,7 +27,14 @@ class _Library(JITCodeLibrary):
     The passes run that numba calls cheap, once; all of them run in the kernel. Without any, kernels
     have more code to go through, and both sets, as numba runs them, are done again in each caller:
     Dormand-Prince steps take a third longer to compile, and run 3 to 6 % slower.
+
+    Attributes
+    ----------
+    is_copied : bool
+        Whether the code goes to each place that calls it, as of all helpers but subroutines.
     """
+
+    is_copied: bool
 
     def _optimize_final_module(self) -> None:
         codegen = self._codegen
@@ -38,6 +45,15 @@ class _Library(JITCodeLibrary):
             cost="cheap",
         )
         manager.run(self._final_module, builder)
+        if not self.is_copied:
+            self._keep_apart()
+
+    def _keep_apart(self) -> None:
+        """Let LLVM call the function: it copies what is large, too, where one caller is left."""
+        name = f"{len(self.name)}{self.name}"  # as numba writes it in its own
+        for function in self._final_module.functions:
+            if name in function.name and not function.is_declaration:
+                function.add_function_attribute("noinline")
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -58,6 +74,7 @@ class _Compiler(FusingCompiler):
     def define_pipelines(self) -> Any:
         state = self.state
         state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.is_copied = state.flags.forceinline
         return super().define_pipelines()
 
 
@@ -74,10 +91,13 @@ class _Helper(CPUDispatcher):
         return self._for_python(*arguments)
 
 
-def linked(py_func: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """Return a function as a helper, compiled with these options of numba."""
+def linked(py_func: Callable[..., Any], options: dict[str, Any], *, copied: bool = True) -> Any:
+    """Return a function as a helper, compiled with these options of numba.
+
+    It is `copied` to each place that calls it, or one of the kernel's functions.
+    """
     more: dict[str, Any] = {
-        "forceinline": True,
+        "forceinline": copied,
         "no_cpython_wrapper": True,
         "no_cfunc_wrapper": True,
         "pipeline_class": _Compiler,

@@ -117,14 +117,17 @@ class _Helper:
     them, and numba takes 50 us for each.
     """
 
-    def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(
+        self, py_func: Callable[..., Any], options: dict[str, Any], *, copied: bool = True
+    ) -> None:
         functools.update_wrapper(self, py_func)
         self.py_func = py_func
         self._options = options
+        self._copied = copied
 
     @functools.cached_property
     def _linked(self) -> Any:
-        return linked(self.py_func, self._options)
+        return linked(self.py_func, self._options, copied=self._copied)
 
     @property
     def _numba_type_(self) -> Any:

@@ -19,6 +19,7 @@ from mbkit.kernels.compile import (
     floats_at,
     helper,
     records_at,
+    subroutine,
 )
 from mbkit.kernels.derivatives.joint import step_from
 from mbkit.kernels.derivatives.joint_changes import STEP, weight
@@ -60,7 +61,7 @@ def some_forces(space, which, q, v, t, tau):
     return status
 
 
-@helper
+@subroutine
 def called_forces(space, q, v, t, tau):
     """tau = what the forces do that are called; q and v are pointers."""
     return some_forces(space, (0, records_at(space, 1, SPACE)[0].num_called), q, v, t, tau)

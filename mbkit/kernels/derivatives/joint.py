@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from mbkit.kernels.compile import at, floats_at, helper
+from mbkit.kernels.compile import at, floats_at, helper, subroutine
 from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.layout import STAGE_SIZE, TABLE
 from mbkit.kernels.recursions.joint_pass import move_by_table, move_in_own_frame
@@ -31,7 +31,7 @@ def stage_of(space):
     return floats_at(scratch_of(space)[0].slot, STAGE_SIZE)
 
 
-@helper
+@subroutine
 def evaluate(joint, q, v):
     """Pose, S and S-dot v in the body's frame."""
     row, body, _, _, stage, _, _ = joint
@@ -40,7 +40,7 @@ def evaluate(joint, q, v):
     return move_in_own_frame(row, body, q, v, stage)
 
 
-@helper
+@subroutine
 def step_from(row, body, q, dx, out):
     """out = q exp(dx) in the entries of one joint."""
     a = row.first_position
