@@ -288,11 +288,12 @@ def rates_without_jump(
 ) -> Floats:
     """Return how numbers (n,) move with values that are moved in several ways, (n, k).
 
-    `here` is what they are. Otherwise as `rate_without_jump`.
+    `here` is what they are; those that stay have a rate of zero, without rounding. Otherwise as
+    `rate_without_jump`.
     """
-    size = max(1.0, float(np.abs(here).max(initial=0.0)))
+    size, none = max(1.0, float(np.abs(here).max(initial=0.0))), np.zeros(here.shape)
     rates = [
-        size * rate_without_jump(lambda e, m=m: numbers(m(e)) / size, start, what, here / size)  # type: ignore[misc]
+        size * rate_without_jump(lambda e, m=m: (numbers(m(e)) - here) / size, start, what, none)  # type: ignore[misc]
         for m in moves
     ]
     return np.stack(rates, axis=-1)
