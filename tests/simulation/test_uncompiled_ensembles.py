@@ -53,6 +53,7 @@ def check(system, given, integrator, parameters=None, **further):
         check_alone(runs, system.with_parameters(own) if own else system, options, given, [k])
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("integrator", "further"),
     [
@@ -97,6 +98,7 @@ def test_forces_and_numbers_of_each_run(taken, integrator):
     assert taken == [(0, True), (native_width(), True)]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("integrator", "solver"),
     [

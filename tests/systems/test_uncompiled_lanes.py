@@ -83,6 +83,7 @@ def test_a_batch_is_its_samples(case, method, alone):
     assert not alone
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("method", DERIVATIVES)
 def test_derivatives_of_a_batch_are_those_of_its_samples(method, alone):
     """Of joints of which some change; one that is not finite spoils no other."""
