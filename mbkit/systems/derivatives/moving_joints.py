@@ -158,7 +158,7 @@ def _moving(system: System, name: str, joint: str, row: int) -> MovingJoint:
     computed = system._blueprint.computed_joint(joint)
     made, K = computed({})
     is_plain = type(made) in JOINT_TYPES.values() and made.screw_form() is not None
-    if isinstance(made, ScrewJoint) and is_plain:
+    if type(made) is ScrewJoint and is_plain:
         to_K = SE3.Ad(np.linalg.inv(K))
         rates = np.concatenate([np.zeros((31, 6)), to_K])  # behind wrenches, which no motion reads
         return MovingJoint(joint, row, rates, np.zeros((6, 6)), to_K @ made.screw)
@@ -198,19 +198,19 @@ def _closed_form(joint: Any, field: str) -> Floats | None:
     """
     if type(joint) not in JOINT_TYPES.values():
         return None
-    if isinstance(joint, HelicalJoint) and field == "pitch" and joint.screw_form() is not None:
+    if type(joint) is HelicalJoint and field == "pitch" and joint.screw_form() is not None:
         return np.array([[0.0], [1.0]])
-    if isinstance(joint, HelicalPlanarJoint) and field == "pitch":
+    if type(joint) is HelicalPlanarJoint and field == "pitch":
         if isinstance(joint.motion, PlanarGroup):
             return np.eye(len(joint.parameters()))[:, -1:]
         motion: Any = joint.motion
         turns = np.where(motion.screws[:, 2] != 0.0, 1.0, 0.0)
         return _of_screws(motion, turns[:, None, None] * np.eye(6)[:, 5:])
-    if isinstance(joint, UniversalJoint) and field in ("axis1", "axis2"):
+    if type(joint) is UniversalJoint and field in ("axis1", "axis2"):
         moved = np.zeros((2, 6, 3))
         moved[("axis1", "axis2").index(field), :3] = _rate_of_unit(getattr(joint, field))
         return _of_screws(joint.motion, moved)
-    if isinstance(joint, TranslationalJoint) and field == "axes":
+    if type(joint) is TranslationalJoint and field == "axes":
         n = len(joint.axes)
         moved = np.zeros((n, 6, 3 * n))
         for k, axis in enumerate(joint.axes):
