@@ -10,6 +10,7 @@ from mbkit.events import Event
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem
+from mbkit.interrupts import HeldInterrupts
 from mbkit.simulation.sampled_control import Sampled
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.solvers import described as described_solver
@@ -66,7 +67,8 @@ def described_part(thing: Any) -> str:
     """Return the text of an object; not its address, which is another one in each process."""
     kind: Any = type(thing)
     if kind.__repr__ is not object.__repr__:
-        return repr(thing)
+        with HeldInterrupts():  # attrs writes "..." ever after for what Ctrl-C left half written
+            return repr(thing)
     name = getattr(thing, "name", None)
     return f"{kind.__qualname__}({'' if name is None else repr(name)})"
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 import pytest
 from numba.core.registry import cpu_target
 
 import mbkit as mb
 from mbkit.interrupts import HeldInterrupts, Interrupts
+from mbkit.simulation.options import described_part
 from mbkit.systems.calls import waiting_threads
 from mbkit.systems.calls.threads import cores
 from mbkit.systems.calls.waiting_threads import WaitingThread
@@ -145,3 +147,37 @@ def test_ctrl_c_waits_until_llvm_has_said_what_the_processor_can(monkeypatch):
     assert ended == [usual(cpu_target.target_context.codegen())]
     monkeypatch.undo()
     assert system.evaluator.lanes_model.lanes.width in (4, 8)
+
+
+def is_interrupted(call, name, line):
+    """Whether a call was interrupted at its line-th line in functions of this name."""
+    seen = []
+
+    def at_each_line(frame, event, arg):
+        if frame.f_code.co_name != name:
+            return None
+        if event == "line":
+            seen.append(frame.f_lineno)
+            if len(seen) == line:
+                press()
+        return at_each_line
+
+    sys.settrace(at_each_line)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+@pytest.mark.usefixtures("listening")
+def test_texts_of_options_are_whole_after_an_interrupt():
+    """At each line of what attrs writes for a representation: it keeps a list of what it is at."""
+    integrator, line = mb.RungeKuttaMuntheKaas(), 1
+    expected = described_part(integrator)
+    while is_interrupted(lambda: described_part(integrator), "__repr__", line):
+        assert described_part(integrator) == expected
+        line += 1
+    assert line > 5
