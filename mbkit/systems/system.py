@@ -4296,6 +4296,11 @@ class System:
         return {each.name: each for each in every if not gives_derivatives(each)}
 
     @functools.cached_property
+    def _found_of_parameters(self) -> dict[Any, dict[str, Any]]:
+        """What functions have found of parameters, by their names; see `once_a_parameter`."""
+        return {}
+
+    @functools.cached_property
     def _force_parts(self) -> tuple[System, System] | None:
         return dynamics_derivatives.force_parts(self)
 

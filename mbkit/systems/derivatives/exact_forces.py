@@ -41,8 +41,6 @@ class ExactForces:
     ----------
     lock : context manager
         To be held while the memory of dual numbers is in use.
-    rates : dict of str to ndarray or None
-        What is known of numbers by parameters; see `force_changes.numbers_by_parameter`.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
@@ -65,7 +63,6 @@ class ExactForces:
         self._order = order
         space["force_order"], space["num_ordered"] = array_address(order), len(order)
         self._numbers = [self._numbers_of(k) for k in range(len(order))]
-        self.rates: dict[str, Floats | None] = {}
         self._slots: dict[int, DualForceSlot] = {}
         for k, force in enumerate(forces.forces):
             if force.kernels() is None:

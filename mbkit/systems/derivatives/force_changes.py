@@ -17,7 +17,11 @@ from mbkit.forces import ForceFunction
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.numeric_changes import rates_of_numbers
-from mbkit.systems.derivatives.parameter_moves import moves_of, shape_of_parameter
+from mbkit.systems.derivatives.parameter_moves import (
+    moves_of,
+    once_a_parameter,
+    shape_of_parameter,
+)
 from mbkit.users_line import users_line
 
 if TYPE_CHECKING:
@@ -62,23 +66,18 @@ def forces_by_parameter(system: System, name: str, states: TimedStates) -> Float
     return None if rates is None else _finite(exact.by_numbers(owner, rates, states))
 
 
+@once_a_parameter
 def numbers_by_parameter(system: System, name: str) -> Floats | None:
     """Return the derivative of the numbers of a compiled force by a parameter, (n, k).
 
-    Computed once for a system, whose forces are the same as long as it lives. None where values
-    beside the parameter's are refused, or the numbers jump.
+    None where values beside the parameter's are refused, or the numbers jump.
     """
-    exact = system._exact_forces
-    assert exact is not None  # as of all compiled forces that are differentiated
-    if name not in exact.rates:
-        owner, _, field = name.partition(".")[2].rpartition(".")
-        forces = system.arrays.forces
-        part = forces.forces[forces.names.index(owner)]
-        try:
-            exact.rates[name] = rates_of_numbers(part, field, *moves_of(system, name))
-        except UsageError:
-            exact.rates[name] = None
-    return exact.rates[name]
+    owner, _, field = name.partition(".")[2].rpartition(".")
+    part = next(force for force in system.arrays.forces.forces if force.name == owner)
+    try:
+        return rates_of_numbers(part, field, *moves_of(system, name))
+    except UsageError:
+        return None
 
 
 def forces_by_time(system: System, states: TimedStates) -> Floats | None:

@@ -7,7 +7,6 @@ bodies move along with it.
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,7 +32,7 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.loosened import twists_of_places
 from mbkit.systems.derivatives.numeric_changes import rates_without_jump
-from mbkit.systems.derivatives.parameter_moves import moves_of
+from mbkit.systems.derivatives.parameter_moves import moves_of, once_a_parameter
 from mbkit.systems.memory.dual_tree_joints import dual_sets, has_dual_numbers
 from mbkit.systems.memory.duals import DualWorkspace
 from mbkit.systems.memory.lane_joints import calls_members
@@ -69,6 +68,7 @@ class MovingJoint(NamedTuple):
     screw: Floats | None = None
 
 
+@once_a_parameter
 def moving_joint(system: System, name: str) -> MovingJoint | None:
     """Return what a parameter moves of a joint of the tree, but for the joint's places themselves.
 
@@ -76,17 +76,6 @@ def moving_joint(system: System, name: str) -> MovingJoint | None:
     no function for dual numbers, and where its numbers jump or values beside the parameter's are
     refused.
     """
-    known = _KNOWN.setdefault(system.evaluator, {})
-    if name not in known:
-        known[name] = _found(system, name)
-    return known[name]
-
-
-#: What parameters that have been asked for move, by the evaluators of systems.
-_KNOWN: weakref.WeakKeyDictionary[Any, dict[str, MovingJoint | None]] = weakref.WeakKeyDictionary()
-
-
-def _found(system: System, name: str) -> MovingJoint | None:
     joint = joint_of(system, name)
     if joint is None or is_spread(system) or system.free_joints:
         return None

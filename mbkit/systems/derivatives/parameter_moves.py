@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import functools
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,7 +16,16 @@ from mbkit.lie import SE3
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["changed_by", "is_pose", "keeping_changed", "moves_of", "shape_of_parameter"]
+__all__ = [
+    "changed_by",
+    "is_pose",
+    "keeping_changed",
+    "moves_of",
+    "once_a_parameter",
+    "shape_of_parameter",
+]
+
+_Found = TypeVar("_Found")
 
 
 #: Systems with other numbers, of those systems of which they are kept.
@@ -73,3 +84,16 @@ def moves_of(system: System, name: str) -> tuple[float, list[Any]]:
 def is_pose(value: Any) -> bool:
     """Whether an array is that of a pose."""
     return value.shape == (4, 4) and bool((value[3] == [0.0, 0.0, 0.0, 1.0]).all())
+
+
+def once_a_parameter(function: Callable[[System, str], _Found]) -> Callable[[System, str], _Found]:
+    """Let each system keep what a function of it and of a parameter's name returns."""
+
+    @functools.wraps(function)
+    def kept(system: System, name: str) -> _Found:
+        found: dict[str, _Found] = system._found_of_parameters.setdefault(function, {})
+        if name not in found:
+            found[name] = function(system, name)
+        return found[name]
+
+    return kept
