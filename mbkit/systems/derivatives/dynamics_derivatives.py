@@ -18,6 +18,7 @@ from mbkit.systems.calls.evaluations import (
     CONSTRAINT_VELOCITY_DERIVATIVE,
     FORCE_DERIVATIVES,
     INVERSE_DYNAMICS_DERIVATIVES,
+    Evaluation,
 )
 from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
 from mbkit.systems.derivatives.evaluation_states import TimedStates
@@ -45,11 +46,8 @@ def inverse_dynamics_derivatives(
     if wrenches is None:
         by_state = system._inverse_dynamics_derivatives(q, v, vdot, on_error)
     else:
-        both = system.evaluator.compute_loaded(
-            INVERSE_DYNAMICS_DERIVATIVES, q, v, vdot,
-            wrenches=in_body_axes(system, q, wrenches, on_error),
-            out=None, on_error=on_error, representation=BodyFixed(),
-        )  # fmt: skip
+        given = q, v, vdot
+        both = computed_loaded(system, INVERSE_DYNAMICS_DERIVATIVES, given, wrenches, on_error)
         by_state = _by_state(system, both)
     if not take_part(system, t):
         return by_state
@@ -132,7 +130,26 @@ def _by_state(system: System, both: Floats) -> tuple[Floats, Floats]:
     return by_q, both[..., ndx:, :]
 
 
-def in_body_axes(system: System, q: ArrayLike, wrenches: Wrenches, on_error: str) -> Floats:
+def computed_loaded(
+    system: System,
+    what: Evaluation,
+    given: tuple[ArrayLike, ArrayLike, ArrayLike],
+    wrenches: Wrenches | None,
+    on_error: str,
+) -> Floats:
+    """Return the derivatives that a kernel writes at q, v and what is given, with any wrenches.
+
+    Kernels of derivatives take wrenches on the bodies in body-fixed axes alone.
+    """
+    if wrenches is None:
+        return system.evaluator.compute(what, *given, on_error=on_error)
+    return system.evaluator.compute_loaded(
+        what, *given, wrenches=_in_body_axes(system, given[0], wrenches, on_error),
+        out=None, on_error=on_error, representation=BodyFixed(),
+    )  # fmt: skip
+
+
+def _in_body_axes(system: System, q: ArrayLike, wrenches: Wrenches, on_error: str) -> Floats:
     """Return body-fixed wrenches, W_b = T^T W where V = T V_b."""
     checked = system.evaluator.arguments.with_leading_axes
     rows = checked("wrenches", wrench_rows(system, q, wrenches))

@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike
 
 from mbkit.forces import JointDamper, JointSpring
 from mbkit.memory import check_memory
-from mbkit.representations import BodyFixed
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
 from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS_SECOND_DERIVATIVES
 from mbkit.systems.calls.wrenches import Wrenches
-from mbkit.systems.derivatives.dynamics_derivatives import in_body_axes
+from mbkit.systems.derivatives.dynamics_derivatives import computed_loaded
 from mbkit.systems.derivatives.force_changes import say_differences
 from mbkit.systems.derivatives.mass_matrix_derivatives import mass_matrix_derivatives
 from mbkit.systems.forces import (
@@ -48,14 +47,8 @@ def inverse_dynamics_second_derivatives(
         f"Second derivatives of {nv} efforts, of {samples} states,",
         "ask for fewer samples at once",
     )
-    what, evaluator = INVERSE_DYNAMICS_SECOND_DERIVATIVES, system.evaluator
-    if wrenches is None:
-        every = evaluator.compute(what, q, v, vdot, on_error=on_error)
-    else:
-        every = evaluator.compute_loaded(
-            what, q, v, vdot, wrenches=in_body_axes(system, q, wrenches, on_error), out=None,
-            on_error=on_error, representation=BodyFixed(),
-        )  # fmt: skip
+    what = INVERSE_DYNAMICS_SECOND_DERIVATIVES
+    every = computed_loaded(system, what, (q, v, vdot), wrenches, on_error)
     shapes_of = (nv, ndx, ndx), (nv, nv, nv), (nv, ndx, nv)
     ends = np.cumsum([math.prod(shape) for shape in shapes_of])
     parts = np.split(every, ends[:-1], axis=-1)

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
 from mbkit.given_values import as_list
-from mbkit.representations import BodyFixed
 from mbkit.systems.calls.arguments import Floats, times_of
 from mbkit.systems.calls.entries import (
     prescribed_steps,
@@ -20,10 +19,9 @@ from mbkit.systems.calls.entries import (
 from mbkit.systems.calls.evaluations import (
     FORWARD_DYNAMICS_DERIVATIVES,
     HYBRID_DYNAMICS_DERIVATIVES,
-    Evaluation,
 )
 from mbkit.systems.calls.wrenches import Wrenches
-from mbkit.systems.derivatives.dynamics_derivatives import in_body_axes
+from mbkit.systems.derivatives.dynamics_derivatives import computed_loaded
 from mbkit.systems.forces import added, applied, take_part
 
 if TYPE_CHECKING:
@@ -78,31 +76,13 @@ def accelerations_of_tree(
     No joint is prescribed.
     """
     given = applied(system, q, v, tau, t, on_error)
-    d_q, d_v, d_tau, vdot = _computed(
-        system, FORWARD_DYNAMICS_DERIVATIVES, (q, v, given), wrenches, on_error
-    )
+    what = FORWARD_DYNAMICS_DERIVATIVES
+    table = computed_loaded(system, what, (q, v, given), wrenches, on_error)
+    d_q, d_v, d_tau, vdot = _by_input(system, table)
     if take_part(system, t):
         f_q, f_v = system.force_derivatives(q, v, t, on_error=on_error)
         d_q, d_v = d_q + d_tau @ f_q, d_v + d_tau @ f_v
     return d_q, d_v, d_tau, vdot
-
-
-def _computed(
-    system: System,
-    what: Evaluation,
-    given: tuple[ArrayLike, ArrayLike, ArrayLike],
-    wrenches: Wrenches | None,
-    on_error: str,
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the parts of `_by_input` at q, v and what is given, with wrenches on bodies if any."""
-    evaluator = system.evaluator
-    if wrenches is None:
-        return _by_input(system, evaluator.compute(what, *given, on_error=on_error))
-    table = evaluator.compute_loaded(
-        what, *given, wrenches=in_body_axes(system, given[0], wrenches, on_error),
-        out=None, on_error=on_error, representation=BodyFixed(),
-    )  # fmt: skip
-    return _by_input(system, table)
 
 
 def _by_input(system: System, table: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -160,9 +140,9 @@ def _hybrid_rows(
         f = system.generalized_forces(q, v, t, on_error=on_error)
         tau = added(system, f, tau)
     known = system.known(tau, vdot, prescribed)
-    d_q, d_v, d_given, found = _computed(
-        system, HYBRID_DYNAMICS_DERIVATIVES, (q, v, known), wrenches, on_error
-    )
+    what = HYBRID_DYNAMICS_DERIVATIVES
+    table = computed_loaded(system, what, (q, v, known), wrenches, on_error)
+    d_q, d_v, d_given, found = _by_input(system, table)
     if f is None:
         return d_q, d_v, d_given, found
     held = velocities_of(system, as_list(prescribed))
