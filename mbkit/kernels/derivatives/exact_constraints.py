@@ -17,7 +17,6 @@ from mbkit.kernels.compile import (
     stack,
     typed,
 )
-from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.evaluate import rows_at_state
 from mbkit.kernels.constraints.jacobian import project_wrench
 from mbkit.kernels.constraints.workspace import (
@@ -27,8 +26,8 @@ from mbkit.kernels.constraints.workspace import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.derivatives.exact_forces import Numbers, write_along
-from mbkit.kernels.duals import DIRECTIONS, moving
+from mbkit.kernels.derivatives.exact_forces import Numbers, move_along, write_along
+from mbkit.kernels.duals import DIRECTIONS
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, angular, cross, linear, load, scale
@@ -72,25 +71,9 @@ def multiplied(space, multipliers, out):
 
 
 @helper
-def move_in_directions(space, moves, q, v):
-    """Let the trial state move from (q, v): each entry of (dx, v) along the direction of `moves`.
-
-    Behind the memory of `trials` there is some for q as dual numbers.
-    """
-    trial, speed, dx = trials(space)
-    nq = q.shape[0]
-    ndx = dx.shape[0]
-    size = nq + v.shape[0] + ndx
-    start = floats_at(records_at(space, 1, SPACE)[0].trial, size + nq)[size:]
-    for j in range(nq):
-        start[j] = q[j]
-    for j in range(ndx):
-        k = int(moves[j])
-        dx[j] = moving(0.0, k, 1.0) if k >= 0 else 0.0
-    for j in range(v.shape[0]):
-        k = int(moves[ndx + j])
-        speed[j] = moving(v[j], k, 1.0) if k >= 0 else v[j]
-    return retract_rows(bodies(space), scratch_of(space), start, dx, trial)
+def as_said(moves, j):
+    """The direction of an entry, by a table."""
+    return int(moves[j])
 
 
 def constraints_along(space, count, moves, q, v, given, t, out):
@@ -103,9 +86,8 @@ def constraints_along(space, count, moves, q, v, given, t, out):
     model = bodies(space)
     nv = model[0].num_velocities
     ndx = trials(space)[2].shape[0]
-    status = move_in_directions(
-        space, as_array(moves, ndx + nv), as_array(q, model[0].num_positions), as_array(v, nv)
-    )
+    q = as_array(q, model[0].num_positions)
+    status = move_along(space, as_said, as_array(moves, ndx + nv), q, as_array(v, nv))
     if status != OK:
         return status
     closure = closure_of(space)

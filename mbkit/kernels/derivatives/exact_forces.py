@@ -29,10 +29,11 @@ FORM = "siiccpc"
 
 
 @helper
-def move_along(space, first, q, v):
-    """Let the trial state move from (q, v): along direction k with entry first + k of (dx, v).
+def move_along(space, direction_of, given, q, v):
+    """Let the trial state move from (q, v), entry j of (dx, v) along direction_of(given, j).
 
-    Behind the memory of `trials` there is some for q as dual numbers.
+    Of the DIRECTIONS; entries without one, -1, are constant. Behind the memory of `trials` there is
+    some for q as dual numbers.
     """
     trial, speed, dx = trials(space)
     nq = q.shape[0]
@@ -42,12 +43,19 @@ def move_along(space, first, q, v):
     for j in range(nq):
         start[j] = q[j]
     for j in range(ndx):
-        k = j - first
-        dx[j] = moving(0.0, k, 1.0) if 0 <= k < DIRECTIONS else 0.0
+        k = direction_of(given, j)
+        dx[j] = moving(0.0, k, 1.0) if k >= 0 else 0.0
     for j in range(v.shape[0]):
-        k = ndx + j - first
-        speed[j] = moving(v[j], k, 1.0) if 0 <= k < DIRECTIONS else v[j]
+        k = direction_of(given, ndx + j)
+        speed[j] = moving(v[j], k, 1.0) if k >= 0 else v[j]
     return retract_rows(bodies(space), scratch_of(space), start, dx, trial)
+
+
+@helper
+def one_by_one(first, j):
+    """Direction k has entry first + k."""
+    k = j - first
+    return k if k < DIRECTIONS else -1
 
 
 @helper
@@ -65,7 +73,8 @@ def called_forces_along(space, first, count, q, v, t, out):
     """
     model = bodies(space)
     nv = model[0].num_velocities
-    status = move_along(space, first, as_array(q, model[0].num_positions), as_array(v, nv))
+    start = as_array(q, model[0].num_positions), as_array(v, nv)
+    status = move_along(space, one_by_one, first, *start)
     if status != OK:
         return status
     trial, speed, _ = trials(space)
