@@ -56,9 +56,9 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     """Return times of gradients by all inertial parameters and the start, at most `BAR` runs.
 
     And by the parameters of as many forces of one kind, of runs with these; by pitches and axes of
-    the joints of trees; of runs with forces in Python; and of runs of closed mechanisms, by places
-    of all their joints, or by the numbers of all their rods, besides. Differences of functions in
-    Python have no bar: they are so many calls.
+    the joints of trees; of runs with forces in Python; of runs of closed mechanisms, by places of
+    all their joints, or by the numbers of all their rods, besides; and of a ball that rolls.
+    Differences of functions in Python have no bar: they are so many calls.
     """
     rows = [
         _row(count, kinds, name)
@@ -99,6 +99,7 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
         ]
         rows.append(_row_of_rods(6))
         rows += [_row_of_rods(6, method, numbers=True) for method in METHODS]
+        rows += [_row_of_a_ball(method, every=each) for method in METHODS for each in (False, True)]
     title = "Gradient of a run by all inertial parameters and its start, against the run"
     return Table(title, rows, peer="run")
 
@@ -180,6 +181,23 @@ def _row_of_rods(count: int, method: str = "RKMK4", *, numbers: bool = False) ->
     start = system.close_loops(system.reference_configuration(), v)
     what = f"{count} bodies, {count - 1} rods, {method}{', numbers' if numbers else ''}"
     of = ("bodies.", "constraints.") if numbers else ("bodies.",)
+    return _measured(what, system, start, METHODS[method], of)
+
+
+def _row_of_a_ball(method: str, *, every: bool) -> Row:
+    """Return the row of a ball that rolls; by all its inputs, besides."""
+    mechanism = mb.Mechanism("rolling", gravity=(1.0, -0.2, -9.81))
+    inertia = mb.SpatialInertia.from_com(1.0, (0.02, 0.01, 0.03), np.diag([0.05, 0.06, 0.07]))
+    mechanism.add_body(mb.Body("ball", inertia))
+    mechanism.add_joint(mb.FreeJoint("free"), mechanism.world, "ball")
+    mechanism.add_constraint(
+        mb.RollingSphere("table", "world", "ball", radius=0.3, point_a=(0.0, 0.0, -0.3))
+    )
+    system = mechanism.assemble()
+    v = np.random.default_rng(1).normal(size=system.nv)
+    start = system.close_loops(system.reference_configuration(), v)
+    what = f"ball that rolls, {method}{', numbers and places' if every else ''}"
+    of = ("bodies.", *PLACES, "constraints.") if every else ("bodies.",)
     return _measured(what, system, start, METHODS[method], of)
 
 

@@ -108,6 +108,38 @@ def test_constraints_over_time(constraint, stabilisation, method):
     assert_adjoint(run, mb.sensitivities(run, by=by), rtol=1e-11)
 
 
+@pytest.mark.parametrize("method", [None, ADAPTIVE])
+@pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
+@pytest.mark.parametrize("kind", [mb.RollingSphere, mb.RollingDisc])
+def test_what_rolls(kind, stabilisation, method):
+    """A ball or a disc on a tilted plane, on a body that moves itself, with a string to it."""
+    rng = np.random.default_rng(7)
+    mech = mb.Mechanism("rolling", gravity=(0.3, -0.2, -9.81))
+    for name in ("table", "wheel"):
+        mech.add_body(mb.Body(name, random_inertia(rng), pose=SE3.exp(rng.normal(size=6))))
+        mech.add_joint(mb.FreeJoint(f"of {name}"), "world", name)
+    normal = np.array([0.2, -0.1, 1.0])
+    center = np.array([0.1, 0.2, 0.3]) + 0.5 * normal / np.linalg.norm(normal)
+    given = {"point_a": (0.1, 0.2, 0.3), "normal": normal, "center": center, "radius": 0.5}
+    if kind is mb.RollingDisc:
+        given["axis"] = np.cross(normal, (0.2, 1.0, 0.3))
+    mech.add_constraint(kind("contact", "table", "wheel", **given))
+    ends = {"point_a": (0.9, 0.3, 1.2), "point_b": (0.2, 0.1, 0.8)}
+    mech.add_constraint(
+        mb.Distance("string", "world", "wheel", length=float(np.sqrt(0.69)), **ends)
+    )
+    system = mech.assemble()
+    assert takes_one_pass(system)
+    q, v = system.close_loops(system.reference_configuration(), rng.normal(size=system.nv))
+    run = mb.simulate(
+        system, (0.0, 0.05), 1e-2, q=q, v=v, tau=np.ones(system.nv),
+        stabilisation=stabilisation, integrator=method,
+    )  # fmt: skip
+    names = [f"constraints.contact.{field}" for field in given]
+    by = ["q", "v", "tau", "gravity", "bodies.wheel.mass", "bodies.table.com", *names]
+    assert_adjoint(run, mb.sensitivities(run, by=by), rtol=1e-11)
+
+
 def test_functions_of_time_in_python_are_left_to_matrices():
     mech = rod_bar()
     assert takes_one_pass(mech.assemble())

@@ -15,6 +15,8 @@ from mbkit.constraints.built_in import (
     PolynomialCoupling,
     PrescribedPoint,
     PrescribedPose,
+    RollingDisc,
+    RollingSphere,
 )
 from mbkit.solvers import SchurComplement
 from mbkit.systems import System
@@ -26,10 +28,10 @@ from mbkit.systems.memory.workspace import Workspace
 __all__ = ["changes_no_loops", "has_pass", "still_workspace", "takes_one_pass"]
 
 
-#: Constraints of positions.
+#: Those besides joints.
 _TAKEN = (
     Distance, PointOnLine, PointOnPlane, GearRatio, PolynomialCoupling, Cam, PrescribedPoint,
-    PrescribedPose,
+    PrescribedPose, RollingSphere, RollingDisc,
 )  # fmt: skip
 
 
