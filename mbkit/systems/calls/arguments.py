@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbkit import memory
 from mbkit.errors import NameUnknownError, NotFiniteError, ShapeError, UsageError, suggestion
+from mbkit.systems.memory import recycled
 
 __all__ = ["Arguments", "Floats", "check_on_error", "common_axes", "time_of", "times_of"]
 
@@ -201,7 +202,7 @@ class Arguments:
                 remedy = "ask for fewer samples at once"
             axes = " x ".join(map(str, shape))
             memory.check_memory(math.prod(shape), f"The result '{name}' ({axes} numbers)", remedy)
-        return np.empty(shape, self._dtype(leading))
+        return recycled.results.empty(shape, self._dtype(leading))
 
     def _dtype(self, leading: tuple[int, ...]) -> Any:
         """Return the type of the numbers of a result with these batch axes."""

@@ -20,6 +20,7 @@ from mbkit.systems.calls.arguments import Arguments, Floats, as_kernels_take
 from mbkit.systems.calls.direct import REFUSED, Direct, direct_call, direct_pair, new_arrays
 from mbkit.systems.calls.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluation
 from mbkit.systems.calls.failures import failure, named
+from mbkit.systems.calls.lanes import BatchInLanes
 from mbkit.systems.calls.root_motions import RootMotions
 from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
 from mbkit.systems.memory.duals import DualModel
@@ -62,6 +63,8 @@ class Evaluator:
         Whose functions are called unless another is named.
     doubles : Evaluator or None
         Of one that computes batches in single precision: that of the same system in double.
+    in_lanes : dict
+        How large batches are computed in lanes, None where they are not: see `batch_in_lanes`.
     moves_in_lanes : bool
         Whether ensembles take their steps in lanes, so that energies are worth it as well.
     """
@@ -88,6 +91,7 @@ class Evaluator:
         self.give_back = self._pool.append
         self._changing: list[Workspace] = []  # those of bound calls: `let_joints_change`
         self.lanes_pool: list[LanesWorkspace] = []
+        self.in_lanes: dict[tuple[Any, ...], BatchInLanes | None] = {}
         self._of_series: dict[tuple[int, int], Evaluator] = {}
         self.warned: set[tuple[int, ...] | str] = set()  # redundant rows told of; or "t"
 
@@ -174,7 +178,7 @@ class Evaluator:
             known.arguments = attrs.evolve(
                 self.arguments, num_terms=num_terms, num_series=num_series
             )
-            known._direct = {}
+            known._direct, known.in_lanes = {}, {}
             self._of_series[num_terms, num_series] = known
         return known
 
@@ -185,7 +189,7 @@ class Evaluator:
         single.__dict__.pop("lanes_closure", None)
         single.doubles = self
         single.arguments = attrs.evolve(self.arguments, dtype=np.float32)
-        single.lanes_pool, single._of_series = [], {}
+        single.lanes_pool, single.in_lanes, single._of_series = [], {}, {}
         return single
 
     # ------------------------------------------------------------------------------- one call

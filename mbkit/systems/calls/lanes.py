@@ -191,21 +191,35 @@ def batch_in_lanes(
     That is a batch of few samples, of a system that calls Python, with an option or a function
     that is not written for lanes.
     """
+    what = samples.what
+    if samples.count < _least_samples(what, evaluator):
+        return None
+    if not all(part.fits(evaluator, samples) for part in parts_of(what) if part.fits):
+        return None
+    key = what, function, apply, option
+    if key not in evaluator.in_lanes:
+        evaluator.in_lanes[key] = _made(evaluator, what, function, apply, option)
+    return evaluator.in_lanes[key]
+
+
+def _made(
+    evaluator: Evaluator, what: Evaluation, function: int, apply: int, option: int
+) -> BatchInLanes | None:
+    """Return how all batches are computed that are large enough; functions are compiled."""
     from mbkit.kernels.compile import UNCOMPILED
 
     if (
         (UNCOMPILED and evaluator.doubles is not None)
-        or not _is_in_lanes(samples.what, evaluator)
-        or samples.count < _least_samples(samples.what, evaluator)
-        or not _has_option(samples.what, option)
+        or not _is_in_lanes(what, evaluator)
+        or not _has_option(what, option)
         or evaluator.calls_python
     ):
         return None
-    size = math.prod(evaluator.arguments.shape(samples.what.result))
-    if size > MOST_ENTRIES.get(samples.what, size):
+    size = math.prod(evaluator.arguments.shape(what.result))
+    if size > MOST_ENTRIES.get(what, size):
         return None
-    parts = parts_of(samples.what)
-    if not all(each.is_written(evaluator, samples) for each in parts):
+    parts = parts_of(what)
+    if not all(each.is_written(evaluator) for each in parts):
         return None
     made = [evaluator.made(address) for address in (function, apply) if address]
     if not is_written(made[0].function):
@@ -217,8 +231,8 @@ def batch_in_lanes(
         part.compile(evaluator)
     addresses = [address_in_lanes(each.function, EVALUATION, model.lanes) for each in made]
     functions = addresses[0], addresses[1] if apply else 0
-    if samples.what is MASS_MATRIX:
+    if what is MASS_MATRIX:
         option = PACKED
-    if samples.what in _OF_SERIES:
+    if what in _OF_SERIES:
         option = model.plan(option)
     return BatchInLanes(evaluator, model, functions, option)

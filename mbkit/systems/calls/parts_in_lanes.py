@@ -60,20 +60,23 @@ class Part:
 
     Attributes
     ----------
-    is_written : (evaluator, samples) -> bool
-        Whether it is written for lanes, for a system and a batch.
+    is_written : (evaluator) -> bool
+        Whether it is written for lanes, for a system.
     compile : (evaluator) -> object
         Compiles its functions before threads begin, which find them made.
     put : (evaluator, workspace, alone) -> None
         Puts it into a workspace, unless it is there; `alone` is that of one sample, which the same
         thread has meanwhile.
+    fits : (evaluator, samples) -> bool, optional
+        Whether samples may be computed together; else all are.
     """
 
-    is_written: Callable[[Evaluator, Samples], bool]
+    is_written: Callable[[Evaluator], bool]
     compile: Callable[[Evaluator], Any] = lambda evaluator: None
     put: Callable[[Evaluator, LanesWorkspace, Workspace], None] = (
         lambda evaluator, workspace, alone: None
     )
+    fits: Callable[[Evaluator, Samples], bool] | None = None
 
 
 def _let_joints_change(evaluator: Evaluator, workspace: LanesWorkspace, alone: Workspace) -> None:
@@ -105,7 +108,7 @@ def _let_prescribe(evaluator: Evaluator, workspace: LanesWorkspace, alone: Works
     workspace.closure.let_solve(evaluator.lanes_closure.functions_of_prescribed)
 
 
-def _changes_keep_digits(evaluator: Evaluator, samples: Samples) -> bool:
+def _changes_keep_digits(evaluator: Evaluator) -> bool:
     """Return whether motion subspaces are constant, or change in double precision.
 
     In single precision derivatives of their changes would lose all digits in some states.
@@ -120,12 +123,12 @@ def _same_are_prescribed(evaluator: Evaluator, samples: Samples) -> bool:
     return bool((prescribed == prescribed[0]).all())
 
 
-def _have_all_forces(evaluator: Evaluator, samples: Samples) -> bool:
+def _have_all_forces(evaluator: Evaluator) -> bool:
     forces = evaluator.arrays.forces
     return forces_have_lanes(forces, range(len(forces.forces)))
 
 
-def _have_called_forces(evaluator: Evaluator, samples: Samples) -> bool:
+def _have_called_forces(evaluator: Evaluator) -> bool:
     forces = evaluator.arrays.forces
     return forces_have_lanes(forces, forces.order[:-1])
 
@@ -135,14 +138,14 @@ CHANGES = Part(_changes_keep_digits, put=_let_joints_change)
 
 #: Motions of the pieces of joints whose series are computed.
 SERIES = Part(
-    lambda each, samples: all(
+    lambda each: all(
         motion is None or is_for_lanes(motion) for motion in each.arrays.joint_pieces.motions
     )
 )
 
 #: Forces, in a table with the functions of those that are called.
 FORCES = Part(
-    lambda each, samples: bool(each.arrays.forces.forces),
+    lambda each: bool(each.arrays.forces.forces),
     lambda each: each.lanes_model.forces,
     _let_act,
 )
@@ -150,25 +153,25 @@ FORCES = Part(
 CALLED_FORCES = Part(_have_called_forces)
 ALL_FORCES = Part(_have_all_forces, lambda each: each.lanes_model.forces.powers)
 POTENTIALS = Part(
-    lambda each, samples: potentials_have_lanes(each.arrays.forces),
+    lambda each: potentials_have_lanes(each.arrays.forces),
     lambda each: each.lanes_model.forces.potentials,
 )
-SPRINGS = Part(lambda each, samples: derivatives_have_lanes(each.arrays))
+SPRINGS = Part(lambda each: derivatives_have_lanes(each.arrays))
 
 CONSTRAINTS = Part(
-    lambda each, samples: is_in_lanes(each.arrays.closure), lambda each: each.lanes_closure, _close
+    lambda each: is_in_lanes(each.arrays.closure), lambda each: each.lanes_closure, _close
 )
 
 #: What finds multipliers.
 MULTIPLIERS = Part(
-    lambda each, samples: solves_in_lanes(each.arrays.closure),
+    lambda each: solves_in_lanes(each.arrays.closure),
     lambda each: each.lanes_closure.functions,
     _let_solve,
 )
 
-PRESCRIBED = Part(_same_are_prescribed)
+PRESCRIBED = Part(lambda each: True, fits=_same_are_prescribed)
 PRESCRIBED_IN_LOOPS = Part(
-    lambda each, samples: True,
+    lambda each: True,
     lambda each: each.lanes_closure.functions_of_prescribed,
     _let_prescribe,
 )

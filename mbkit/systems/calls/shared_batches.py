@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import struct
 from typing import Any
 
 import numpy as np
 
 from mbkit.kernels.calls.chunks import BATCH, NUMBER, SEAT
-from mbkit.kernels.compile import array_address
+from mbkit.kernels.compile import UNCOMPILED, array_address
 
 __all__ = ["SharedBatch"]
 
@@ -17,6 +19,20 @@ _LINE = 8
 
 #: The place of this field among the integers of a BATCH, after those that stay as they are.
 _LIMIT = BATCH.fields["limit"][1] // 8  # type: ignore[index]
+
+#: Writes the integers from there on, in a third of the time that numpy takes.
+_FROM_LIMIT = struct.Struct(f"{BATCH.itemsize // 8 - _LIMIT}q")
+
+
+#: Where an array of numpy has the address of its data: after what all objects of Python have.
+_DATA = object.__basicsize__
+
+_integer_at = ctypes.c_int64.from_address
+
+
+def _address(array: Any) -> int:
+    """Return what `array_address` does of an array of numpy's own type, in a ninth of the time."""
+    return array_address(array) if UNCOMPILED else int(_integer_at(id(array) + _DATA).value)
 
 
 class SharedBatch:
@@ -60,15 +76,16 @@ class SharedBatch:
 
     def begin(self, numbers: tuple[int, ...], vectors: tuple[Any, ...], out: Any) -> None:
         """Write what is computed: the fields of BATCH from `limit` to `option_in_lanes`, arrays."""
-        self._words[_LIMIT:] = (
-            *numbers,
-            *[int(len(rows) > 1) for rows in vectors],
-            *[array_address(rows) for rows in vectors],
-            *[len(rows) for rows in vectors],
-            *[rows.shape[1] for rows in vectors],
-            array_address(out),
-            out.shape[1],
-        )
+        q, v, x, wrenches = vectors
+        shapes = q.shape, v.shape, x.shape, wrenches.shape
+        _FROM_LIMIT.pack_into(
+            self._words.data, 8 * _LIMIT, *numbers,
+            *[count > 1 for count, _ in shapes],
+            _address(q), _address(v), _address(x), _address(wrenches),
+            *[count for count, _ in shapes],
+            *[size for _, size in shapes],
+            _address(out), out.shape[1],
+        )  # fmt: skip
         self._finished[0] = 0
         self._next[0] = self.number * NUMBER
 
