@@ -15,6 +15,7 @@ from mbkit.joints.bases.axes import frame_along
 from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
 from mbkit.kernels.constraints import layout as own
+from mbkit.lie.arrays import pose
 from mbkit.model.parameters import changed, owner_of
 from mbkit.sparsity.patterns import with_pattern
 from mbkit.spatial import translation
@@ -163,14 +164,12 @@ class _Sites:
         self._number = {name: k for k, name in enumerate(("world", *parts.bodies))}
         self.bodies: list[int] = []
 
-    def place(self, body: str, pose: Any) -> None:
-        """Put the next site on a row: the body's frame in it, and the pose in the body's."""
+    def place(self, body: str, S: Any) -> None:
+        """Put the next site on a row: the body's frame in it, and the pose S in the body's."""
         site: Any = self.rows[len(self.bodies)]
         self.bodies.append(self._number[body])
         frame = self._frames[self.bodies[-1]]
-        C = np.eye(4)
-        C[:3, :3], C[:3, 3] = frame["R"], frame["p"]
-        C = C @ pose
+        C = pose(frame["R"], frame["p"]) @ S
         site["row"], site["place_R"], site["place_p"] = frame["row"], C[:3, :3], C[:3, 3]
 
 

@@ -13,6 +13,7 @@ from mbkit.coordinates.centres_of_mass import centres_of_bodies, seen_from, warn
 from mbkit.joints import Joint
 from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
+from mbkit.lie.arrays import pose
 from mbkit.representations import Representation, Spatial
 from mbkit.sparsity.packing import packed
 from mbkit.spatial import SpatialInertia, inverse
@@ -97,9 +98,7 @@ def set_floating(
 
 def _turns_nothing(row: Any, representation: Representation) -> bool:
     """Return whether twists are the same as seen from where the joint sits in the world."""
-    C = np.eye(4)
-    C[:3, :3] = row["R"]
-    C[:3, 3] = row["p"]
+    C = pose(row["R"], row["p"])
     return bool((representation.twist_map(C) == np.eye(6)).all())  # T(C X) = T(C) T(X)
 
 
@@ -251,9 +250,7 @@ class _Tree:
     def move(self, frames: list[Any]) -> None:
         """Give each row a frame, by its pose in the row's canonical frame."""
         for row, B in zip(self.bodies[1:], frames[1:], strict=True):
-            place = np.eye(4)
-            place[:3, :3], place[:3, 3] = row["R"], row["p"]
-            _place(row, inverse(frames[row["parent"]]) @ place)
+            _place(row, inverse(frames[row["parent"]]) @ pose(row["R"], row["p"]))
             self.owners += set_own_frame(row, B)
         pairs = zip(self.inertias, frames, strict=True)
         self.inertias = [inertia.transformed(inverse(B)) for inertia, B in pairs]

@@ -11,6 +11,7 @@ from mbkit.diagnosis.cycles import cycles
 from mbkit.errors import listed
 from mbkit.kernels.constraints import layout
 from mbkit.lie import SE3
+from mbkit.lie.arrays import pose
 from mbkit.results.diagnosis import LoopScrews
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import singular_values
@@ -92,9 +93,7 @@ def loop_joints(system: System, q: FloatArray) -> tuple[LoopJoint, ...]:
 
 
 def _pose(record: Any, prefix: str) -> FloatArray:
-    C = np.eye(4)
-    C[:3, :3], C[:3, 3] = record[f"{prefix}R"], record[f"{prefix}p"]
-    return C
+    return pose(record[f"{prefix}R"], record[f"{prefix}p"])
 
 
 def loop_screws(system: System, q: FloatArray) -> tuple[LoopScrews, ...]:

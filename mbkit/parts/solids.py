@@ -11,6 +11,7 @@ import numpy as np
 
 from mbkit.errors import MbkitError, UsageError
 from mbkit.given_values import as_number
+from mbkit.lie.arrays import pose
 from mbkit.parts.body import Body
 from mbkit.shapes import BoxShape, CylinderShape, MeshShape, Shape, SphereShape
 from mbkit.spatial import SpatialInertia
@@ -142,13 +143,10 @@ class Rod(Solid):
         x = np.eye(3)[np.abs(z).argmin()]
         x = x - (x @ z) * z
         x /= np.linalg.norm(x)
-        C = np.eye(4)
-        C[:3, :3] = np.stack([x, np.cross(z, x), z], axis=1)
-        C[:3, 3] = self.start
         # the length is checked by the shape
         shape = CylinderShape(self.radius, self.length)
-        C[:3, 3] += 0.5 * shape.length * z
-        return attrs.evolve(shape, pose=C)
+        middle = self.start + 0.5 * shape.length * z
+        return attrs.evolve(shape, pose=pose(np.stack([x, np.cross(z, x), z], axis=1), middle))
 
 
 @final

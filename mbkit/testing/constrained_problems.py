@@ -18,6 +18,7 @@ from mbkit.joints import (
     TranslationalJoint,
     UniversalJoint,
 )
+from mbkit.lie.arrays import pose
 from mbkit.model import Body, Mechanism
 from mbkit.spatial import SpatialInertia, translation
 from mbkit.systems import System
@@ -117,10 +118,8 @@ def _bar(name: str, start: Any, end: Any) -> Body:
     length = float(np.linalg.norm(end - start))
     along = (end - start) / length
     aside = np.linalg.svd(along[None, :])[2][1]
-    pose = np.eye(4)
-    pose[:3, :3] = np.column_stack([along, aside, np.cross(along, aside)])
-    pose[:3, 3] = (start + end) / 2
-    return Body(name, SpatialInertia.box(2.0 * length, size=(length, 0.06, 0.06)), pose)
+    frame = pose(np.column_stack([along, aside, np.cross(along, aside)]), (start + end) / 2)
+    return Body(name, SpatialInertia.box(2.0 * length, size=(length, 0.06, 0.06)), frame)
 
 
 def _turned_by_the_crank(system: System) -> Any:

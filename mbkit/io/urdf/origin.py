@@ -6,6 +6,7 @@ import numpy as np
 
 from mbkit.io.xml.angles import rotation_from_rpy
 from mbkit.io.xml.values import Part
+from mbkit.lie.arrays import pose
 from mbkit.spatial import FloatArray
 
 
@@ -17,9 +18,8 @@ def pose_of(part: Part) -> FloatArray:
 
 def pose_in(origin: Part) -> FloatArray:
     """Return the pose (4, 4) of an <origin> and its like."""
-    C = np.eye(4)
-    C[:3, 3] = origin.numbers("xyz", 3, np.zeros(3))
-    C[:3, :3] = rotation_of(origin)
+    shift = origin.numbers("xyz", 3, np.zeros(3))
+    C = pose(rotation_of(origin), shift)
     origin.done()
     return C
 

@@ -19,6 +19,7 @@ from mbkit.joints.absolute.orientations import ORIENTATIONS, Orientation, UnitQu
 from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.motions.absolute_motion import AbsoluteMotion
 from mbkit.lie import UnitQuaternion as Group
+from mbkit.lie.arrays import pose
 from mbkit.spatial.arrays import FloatArray, owner, with_key
 
 
@@ -135,6 +136,6 @@ WienerMilenkovicPosition, ExtendedWienerMilenkovic or DualRodrigues, default Scr
         """Return a configuration: orientations are uniform."""
         if self.quaternions:
             return super().random(rng)
-        Q, T = rng.normal(size=4), np.eye(4)
-        T[:3, :3], T[:3, 3] = Group.Ad(Q / np.linalg.norm(Q)), rng.normal(size=3)
+        Q = rng.normal(size=4)
+        T = pose(Group.Ad(Q / np.linalg.norm(Q)), rng.normal(size=3))
         return self.motion.configuration_from_pose(T)

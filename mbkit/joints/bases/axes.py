@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from mbkit.lie.arrays import pose
 from mbkit.spatial.arrays import (
     EQUAL,
     FloatArray,
@@ -50,10 +51,7 @@ def cross(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def frame_at(axis: FloatArray, point: FloatArray) -> FloatArray:
     """Return the pose (4, 4) of a frame at the point, turned so that its z lies along the axis."""
-    K = np.eye(4)
-    K[:3, :3] = frame_along(unit(axis))
-    K[:3, 3] = point
-    return K
+    return pose(frame_along(unit(axis)), point)
 
 
 def frame_along(e: FloatArray, lower: bool | None = None) -> FloatArray:

@@ -13,6 +13,7 @@ from mbkit.errors import ConfigurationError, JointError
 from mbkit.joints.calls import call, entries
 from mbkit.joints.defaults.configuration_from_pose import nearest
 from mbkit.joints.kernels import JointKernels
+from mbkit.lie.arrays import pose
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import unit_rotation
 
@@ -78,9 +79,7 @@ class Motion(abc.ABC):
         velocities = np.zeros(nv) if v is None else v
         arguments = {"q": (q, self.num_positions), "v": (velocities, nv)}
         R, p, S, bias = self._written("motion", arguments, 9, 3, 6 * nv, 6)
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = R.reshape(3, 3), p
-        return T, S.reshape(nv, 6).T, bias
+        return pose(R.reshape(3, 3), p), S.reshape(nv, 6).T, bias
 
     def pose(self, q: FloatArray) -> FloatArray:
         """Return T(q), (4, 4)."""

@@ -13,6 +13,7 @@ from mbkit.joints.defaults.derivatives import derivatives_of
 from mbkit.joints.defaults.own_methods import defines
 from mbkit.joints.defaults.poses import pose_of
 from mbkit.kernels import layout
+from mbkit.lie.arrays import pose
 from mbkit.systems.memory.callbacks import callback_address, read_only
 
 __all__ = ["PythonJointSlot", "python_parameters"]
@@ -96,9 +97,7 @@ class PythonJointSlot:
             self._to_canonical_frame(self._frame)
 
     def _to_canonical_frame(self, frame: CanonicalFrame) -> None:
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = self._R, self._p
-        T = frame.pose(T)
+        T = frame.pose(pose(self._R, self._p))
         self._R[:], self._p[:] = T[:3, :3], T[:3, 3]
         self._S[:], self._bias[:] = frame.to_twist @ self._S, frame.to_twist @ self._bias
 
@@ -137,9 +136,7 @@ class PythonJointSlot:
 
     def configuration_from_pose(self) -> None:
         """Write the configuration nearest to a pose."""
-        T = np.eye(4)
-        T[:3, :3] = self._target[:9].reshape(3, 3)
-        T[:3, 3] = self._target[9:]
+        T = pose(self._target[:9].reshape(3, 3), self._target[9:])
         if self._frame is not None:
             T = self._frame.in_joint_frame(T)
         _assign(

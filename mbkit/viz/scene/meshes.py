@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from mbkit.lie.arrays import pose
 from mbkit.shapes import triangles
 from mbkit.spatial.arrays import FloatArray, frozen_array
 
@@ -160,10 +161,7 @@ def pose_along(direction: FloatArray, origin: FloatArray) -> FloatArray:
     z = direction / np.linalg.norm(direction)
     x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
     x /= np.linalg.norm(x)
-    pose = np.eye(4)
-    pose[:3, :3] = np.column_stack([x, np.cross(z, x), z])
-    pose[:3, 3] = origin
-    return pose
+    return pose(np.column_stack([x, np.cross(z, x), z]), origin)
 
 
 def rod(start: FloatArray, end: FloatArray, radius: float) -> Mesh:
