@@ -1,4 +1,4 @@
-"""Values that users give: numbers as floats, one name or several as a list."""
+"""Values that users give: numbers as floats, whole numbers, one name or several as a list."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from mbkit.errors import UsageError, several
 
-__all__ = ["as_list", "as_number", "positive_number"]
+__all__ = ["as_list", "as_number", "check_whole", "is_whole", "positive_number"]
 
 
 def as_number(value: Any) -> float:
@@ -35,6 +35,17 @@ def positive_number(what: str, value: Any, *, unit: str = "", remedy: str = "") 
         of, so = unit and f" of {unit}", remedy and f"; {remedy}"
         raise UsageError(f"{what} must be a positive number{of}, got {value!r}{so}.")
     return number
+
+
+def is_whole(value: Any) -> bool:
+    """Say whether a value is a whole number, and no truth value."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def check_whole(what: str, value: Any, least: int = 0) -> None:
+    """Raise UsageError unless a value is a whole number from `least` on."""
+    if not (is_whole(value) and value >= least):
+        raise UsageError(f"{what} must be a whole number from {least} on, got {value!r}.")
 
 
 def as_list(given: Any) -> list[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mbkit.bridges.evaluations import EVALUATIONS, REFUSED, Asked, Derived, check_system
 from mbkit.errors import UsageError, check_choice, check_kind, check_switch, several
+from mbkit.given_values import is_whole
 from mbkit.representations import BodyFixed
 from mbkit.systems import System
 from mbkit.systems.calls.entries import entries_of
@@ -169,8 +170,7 @@ def _needed(system: System) -> dict[str, str]:
 
 def _whole(what: str, order: Any, least: int, most: int | None = None) -> int:
     """Return an order; UsageError unless it is a whole number in a range."""
-    whole = isinstance(order, int | np.integer) and not isinstance(order, bool)
-    if not whole or order < least or (most is not None and order > most):
+    if not is_whole(order) or order < least or (most is not None and order > most):
         upper = "" if most is None else f" to {most}"
         raise UsageError(
             f"{what}: order must be a whole number, {least}{upper or ' or more'}, got {order!r}."

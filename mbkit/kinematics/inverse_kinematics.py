@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.closed_loops.closing import Closing
-from mbkit.errors import NotFiniteError, UsageError, check_kind, several
-from mbkit.given_values import positive_number
+from mbkit.errors import NotFiniteError, check_kind, several
+from mbkit.given_values import check_whole, positive_number
 from mbkit.kinematics.descent import REACHED, SPENT, Descent, descend, linearised
 from mbkit.kinematics.found_configuration import InverseKinematics
 from mbkit.kinematics.freedom import Freedom, checked_freedom
@@ -169,7 +169,9 @@ singular posture
     start = _checked_start(system, q, locked, time)
     positive_number(f"{who}: tolerance", tolerance)
     positive_number(f"{who}: preference_tolerance", preference_tolerance)
-    _check_counts(who, restarts=restarts, max_iterations=max_iterations, seed=seed)
+    counts = {"restarts": restarts, "max_iterations": max_iterations, "seed": seed}
+    for name, count in counts.items():
+        check_whole(f"{who}: {name}", count)
     preference = None if preferred is None else checked_preference(system, preferred)
     start, closing = _closed_start(freedom, start)
     if closing is not None and not closing.is_closed:
@@ -266,12 +268,6 @@ def _answer(
         starts=starts,
         position_names=freedom.system.position_names,
     )
-
-
-def _check_counts(who: str, **counts: Any) -> None:
-    for name, count in counts.items():
-        if not (isinstance(count, int | np.integer) and count >= 0):
-            raise UsageError(f"{who}: {name} must be a whole number from 0, got {count!r}.")
 
 
 def _best(

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.given_values import is_whole
 from mbkit.representations import Hybrid, Representation
 from mbkit.spatial.arrays import FloatArray
 
@@ -134,8 +135,7 @@ class Modes:
             If there is no such mode.
         """
         names, count = self._form.system.velocity_names, len(self.eigenvalues)
-        whole = isinstance(mode, int | np.integer) and not isinstance(mode, bool)
-        if not (whole and -count <= mode < count):
+        if not (is_whole(mode) and -count <= mode < count):
             raise UsageError(
                 f"shape: mode must be an integer of 0 or more and below {count}, the number of "
                 f"modes of '{self._form.system.name}', got {mode!r}."

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from mbkit.constraints import Constraint
 from mbkit.errors import MbkitError, NameUnknownError, ParameterError, check_kind, suggestion
 from mbkit.forces import Force
+from mbkit.given_values import is_whole
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.parts.body import BODY_FIELDS, Body, RigidBody, check_body, with_inertia
 from mbkit.parts.parts import Parts
@@ -101,8 +102,7 @@ def _fields(made: Body | Joint | Force | Constraint) -> tuple[str, ...]:
 def _is_number(value: Any) -> bool:
     """Whether a value is a number or an array of some: no switch, no table that is not there."""
     array = np.asarray(value)
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return whole or (array.dtype.kind == "f" and array.size > 0)
+    return is_whole(value) or (array.dtype.kind == "f" and array.size > 0)
 
 
 def unknown_parameter(name: object, known: Iterable[str]) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mbkit.errors import UsageError, check_choice, check_switch
+from mbkit.given_values import check_whole
 from mbkit.studies.changes import flattened, several_values
 from mbkit.studies.laboratory import cases, factors
 from mbkit.studies.laboratory.counting.operations import checked_algorithms
 from mbkit.studies.laboratory.outputs import function_of_module, outputs_of
 from mbkit.studies.laboratory.scaling import checked_sizes
 from mbkit.studies.laboratory.tasks import checked_executor, executor_of
-from mbkit.studies.laboratory.varied_mechanism import check_count, distribution
+from mbkit.studies.laboratory.varied_mechanism import distribution
 
 if TYPE_CHECKING:
     from mbkit.io.toml.faults import Faults  # which imports cattrs
@@ -60,10 +61,10 @@ _CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "algorithms": checked_algorithms,
     "method": lambda given: check_choice("method", given, ("one_at_a_time", "sobol")),
     "sizes": checked_sizes,
-    "samples": lambda given: check_count("samples", given, 1),
-    "seed": lambda given: check_count("seed", given, 0),
-    "repeats": lambda given: check_count("repeats", given, 0),
-    "halvings": lambda given: check_count("halvings", given, 2),
+    "samples": lambda given: check_whole("samples", given, 1),
+    "seed": lambda given: check_whole("seed", given),
+    "repeats": lambda given: check_whole("repeats", given),
+    "halvings": lambda given: check_whole("halvings", given, 2),
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError
+from mbkit.given_values import is_whole
 from mbkit.joints.defaults.series import subspace_series
 from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed, Representation, Spatial
@@ -221,8 +222,7 @@ def jacobian_derivatives(
 
     where the powers on the right are r-th rates along one motion each.
     """
-    whole = isinstance(order, int | np.integer) and not isinstance(order, bool)
-    if not (whole and 0 < order <= HIGHEST_ORDER):
+    if not (is_whole(order) and 0 < order <= HIGHEST_ORDER):
         raise UsageError(
             f"System '{system.name}': order must be a whole number from 1 to {HIGHEST_ORDER}, "
             f"got {order!r}."

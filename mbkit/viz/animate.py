@@ -19,7 +19,7 @@ from mbkit.errors import (
     several,
     suggestion,
 )
-from mbkit.given_values import as_list, positive_number
+from mbkit.given_values import as_list, is_whole, positive_number
 from mbkit.io.toml.loading import parse_model
 from mbkit.results.palette import COLOURS
 from mbkit.simulation.long_runs.resume import strategies
@@ -215,7 +215,7 @@ def _checked_layers(layers: Any) -> dict[str, bool]:
 
 def _checked_size(size: Any) -> tuple[int, int]:
     pixels = tuple(size) if several(size) and not isinstance(size, str | Mapping) else ()
-    fits = [isinstance(each, int | np.integer) and 16 <= each <= _LARGEST for each in pixels]
+    fits = [is_whole(each) and 16 <= each <= _LARGEST for each in pixels]
     if len(pixels) != 2 or not all(fits):
         raise UsageError(
             f"animate: size must be the width and the height of images, whole numbers of pixels "

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
-from mbkit.given_values import positive_number
+from mbkit.given_values import is_whole, positive_number
 from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.animate import traces_of
 from mbkit.viz.arrows import given_wrenches
@@ -113,7 +113,7 @@ def show(
     start = _configuration(system, q, "show")
     if not isinstance(host, str) or not host:
         raise UsageError(f"show: host must be an address, such as '{LOCAL}', got {host!r}.")
-    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
+    if not (is_whole(port) and 0 <= port < 65536):
         raise UsageError(f"show: port must be an integer from 0 to 65535, got {port!r}.")
     last = positive_number("show: t_end", t_end, unit="seconds")
     found = live_viewer() if viewer is None else named_viewer(viewer)

@@ -541,7 +541,7 @@ def test_refusals():
         mb.inverse_kinematics(arm, {"link1": pose}, locked=np.zeros(2, dtype=[("a", float)]))
     with pytest.raises(mb.UsageError, match="tolerance must be a positive number, got 0"):
         mb.inverse_kinematics(arm, {"link1": pose}, tolerance=0.0)
-    with pytest.raises(mb.UsageError, match="restarts must be a whole number from 0, got -1"):
+    with pytest.raises(mb.UsageError, match="restarts must be a whole number from 0 on, got -1"):
         mb.inverse_kinematics(arm, {"link1": pose}, restarts=-1)
     with pytest.raises(mb.UsageError, match=r"there are no rows .*did you mean .linear"):
         mb.PoseTarget(pose, rows="linaer")

@@ -215,9 +215,9 @@ def test_a_wish_that_changes_abruptly_is_met():
         ({"tolerance": "a"}, "tolerance must be a positive number, got 'a'"),
         ({"tolerance": np.nan}, "tolerance must be a positive number, got nan"),
         ({"preference_tolerance": None}, "preference_tolerance must be a positive number, got No"),
-        ({"seed": -1}, "seed must be a whole number from 0, got -1"),
-        ({"seed": "x"}, "seed must be a whole number from 0, got 'x'"),
-        ({"max_iterations": 10.0}, "max_iterations must be a whole number from 0, got 10.0"),
+        ({"seed": -1}, "seed must be a whole number from 0 on, got -1"),
+        ({"seed": "x"}, "seed must be a whole number from 0 on, got 'x'"),
+        ({"max_iterations": 10.0}, "max_iterations must be a whole number from 0 on, got 10.0"),
     ],
 )  # fmt: skip
 def test_numbers_that_are_none_are_refused(arguments, message):

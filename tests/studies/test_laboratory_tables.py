@@ -134,7 +134,7 @@ def test_all_faults_of_a_table_are_told_at_once(folder: pathlib.Path) -> None:
     ("table", "message"),
     [
         ("[compare]\nh = 0.1\n[ensemble]\nseed = 1\n", r":7: ensemble: stands beside \[compare\]"),
-        ("[convergence]\nhalvings = 1\n", "halvings must be an integer from 2 on"),
+        ("[convergence]\nhalvings = 1\n", "halvings must be a whole number from 2 on"),
         ("[work_precision]\nintegrators = 'rk4'\n", "did you mean 'rkmk4'"),
         ("[ensemble]\nvary.h = 3\n", "a pair of numbers"),
         ("[ensemble]\nvary.h = {distribution = 'normal'}\n", "did you mean 'norm'"),

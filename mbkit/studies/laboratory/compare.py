@@ -14,6 +14,7 @@ import numpy as np
 from mbkit.errors import MbkitError, UsageError, check_kind
 from mbkit.events import Event
 from mbkit.executors import Executor
+from mbkit.given_values import check_whole
 from mbkit.model import Mechanism
 from mbkit.simulation.long_runs.identity import fingerprint
 from mbkit.simulation.start import initial_state
@@ -183,8 +184,7 @@ def _repeats(given: Any, executor: Executor) -> Any:
     """Return how often cases are timed; UsageError where times would mean nothing."""
     if given is None:
         return 0 if executor.side_by_side else 3
-    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-        raise UsageError(f"repeats must be an integer from 0 on, got {given!r}.")
+    check_whole("repeats", given)
     if given and executor.side_by_side:
         raise UsageError(
             f"repeats = {given!r}: times of cases that run side by side mean nothing; take "

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from mbkit.errors import UsageError
+from mbkit.given_values import check_whole
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.compare import compare
 from mbkit.studies.laboratory.findings.findings import Findings
@@ -63,8 +63,7 @@ def convergence(
     """
     steps = h
     if not hasattr(h, "__iter__"):
-        if isinstance(halvings, bool) or not isinstance(halvings, int) or halvings < 2:
-            raise UsageError(f"halvings must be an integer from 2 on, got {halvings!r}.")
+        check_whole("halvings", halvings, 2)
         steps = [h / 2**k for k in range(halvings + 1)] if _is_number(h) else h
     found = compare(mechanism, t_span, steps, repeats=repeats, **options)
     cases = found.tables["cases"]

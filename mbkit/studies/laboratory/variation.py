@@ -13,6 +13,7 @@ import numpy as np
 
 from mbkit.errors import MbkitError, UsageError, check_choice
 from mbkit.executors import Executor
+from mbkit.given_values import check_whole
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.findings.findings import Findings
@@ -21,7 +22,7 @@ from mbkit.studies.laboratory.findings.table import Table
 from mbkit.studies.laboratory.outputs import Outputs, outputs_of
 from mbkit.studies.laboratory.study_runs import Runs, loaded, runs_of, units_with, with_table
 from mbkit.studies.laboratory.tasks import checked_executor, run_tasks
-from mbkit.studies.laboratory.varied_mechanism import check_count, distribution, row_of
+from mbkit.studies.laboratory.varied_mechanism import distribution, row_of
 from mbkit.studies.study import Study
 
 __all__ = ["ensemble", "sensitivity"]
@@ -96,7 +97,7 @@ def ensemble(
          "time_limit": time_limit}, what, "ensemble",
     )  # fmt: skip
     count = 100 if given["samples"] is None else given["samples"]
-    check_count("samples", count, 2)
+    check_whole("samples", count, 2)
     asked = _Asked.of(
         "ensemble", what, (t_span, h), given, options, directory=directory, progress=progress
     )
@@ -175,7 +176,7 @@ def sensitivity(
     how = "one_at_a_time" if given["method"] is None else given["method"]
     check_choice("method", how, ("one_at_a_time", "sobol"))
     count = 64 if given["samples"] is None else given["samples"]
-    check_count("samples", count, 2 if how == "sobol" else 1)
+    check_whole("samples", count, 2 if how == "sobol" else 1)
     asked = _Asked.of(
         "sensitivity", what, (t_span, h), given, options, directory=directory, progress=progress
     )
@@ -213,7 +214,7 @@ class _Asked:
         if isinstance(given["outputs"], Mapping) and not given["outputs"]:
             raise UsageError("outputs must be a dict with an entry at least; or leave it out.")
         seed = 0 if given["seed"] is None else given["seed"]
-        check_count("seed", seed, 0)
+        check_whole("seed", seed)
         outputs = outputs_of(given["outputs"], what)
         vary = {str(name): distribution(str(name), each) for name, each in given["vary"].items()}
         executor = checked_executor(given["executor"], given["time_limit"])

@@ -22,7 +22,7 @@ from mbkit.studies.laboratory.directory import code_of, digest
 from mbkit.systems import System
 from mbkit.systems.calls.by_name import slice_of_name
 
-__all__ = ["Varied", "check_count", "distribution", "row_of", "varied_of"]
+__all__ = ["Varied", "distribution", "row_of", "varied_of"]
 
 
 @attrs.define(eq=False, on_setattr=attrs.setters.frozen)
@@ -153,12 +153,6 @@ def row_of(
         text = " ".join(str(error).split())
         return {**values, "status": f"{type(error).__name__}: {text:.300}"}
     return {**values, "status": "completed" if result.completed else result.message, **found}
-
-
-def check_count(name: str, value: Any, least: int) -> None:
-    """Raise UsageError unless a value is an integer from `least` on."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise UsageError(f"{name} must be an integer from {least} on, got {value!r}.")
 
 
 def varied_of(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
+from mbkit.given_values import is_whole
 from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import by_sample
@@ -77,7 +78,7 @@ def inverse_mass_matrix_derivatives(
 
 def _check(system: System, q: ArrayLike, order: Any) -> None:
     """Raise unless the order is 1 or 2 and there is memory for the derivatives."""
-    if isinstance(order, bool) or not (isinstance(order, int | np.integer) and order in (1, 2)):
+    if not (is_whole(order) and order in (1, 2)):
         raise UsageError(f"System '{system.name}': order must be 1 or 2, got {order!r}.")
     samples = math.prod(system.evaluator.arguments.with_leading_axes("q", q).shape[:-1])
     nv, ndx = float(system.nv), float(system.ndx)
