@@ -68,11 +68,20 @@ def _closed(loops: Loops, start: FloatArray, held: Any, limit: float) -> FloatAr
     raise _failure(loops, min(every, key=lambda each: each.error), held)
 
 
-def checked_start(system: System, q: Configuration | None, t: float, who: str) -> FloatArray:
-    """Return a configuration with prescribed joints where they are at a time."""
-    start = system.reference_configuration() if q is None else system.checked("q", q, finite=True)
+def checked_start(
+    system: System, q: Configuration | None, t: float, who: str, locked: Iterable[str] = ()
+) -> FloatArray:
+    """Return a configuration with prescribed joints where they are at a time, but for locked ones.
+
+    By default of the reference configuration.
+    """
+    given = system.reference_configuration() if q is None else system.checked("q", q, finite=True)
+    start = given
     if system.prescribed_joints:
-        start = system.prescribed_state(t, start)[0]
+        start = system.prescribed_state(t, given)[0].copy()
+        for name in locked:
+            own = system.position_slice(name)
+            start[own] = given[own]
     if not np.isfinite(start).all():
         raise NotFiniteError(f"{who}: q must be finite, got {start.tolist()}.")
     return start

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.closed_loops.close_loops import checked_start
 from mbkit.closed_loops.closing import Closing
-from mbkit.errors import NotFiniteError, check_kind, several
+from mbkit.errors import check_kind, several
 from mbkit.given_values import check_whole, positive_number
 from mbkit.kinematics.descent import REACHED, SPENT, Descent, descend, linearised
 from mbkit.kinematics.found_configuration import InverseKinematics
@@ -166,7 +167,7 @@ singular posture
         locked = tuple(locked)
     time = time_of(t)
     freedom = checked_freedom(system, limits, locked, who, time)
-    start = _checked_start(system, q, locked, time)
+    start = checked_start(system, q, time, who, locked)
     positive_number(f"{who}: tolerance", tolerance)
     positive_number(f"{who}: preference_tolerance", preference_tolerance)
     counts = {"restarts": restarts, "max_iterations": max_iterations, "seed": seed}
@@ -196,22 +197,6 @@ singular posture
         wanted, freedom, best, left,
         reason=why, singular=singular, iterations=iterations, starts=starts,
     )  # fmt: skip
-
-
-def _checked_start(
-    system: System, q: ArrayLike | None, locked: Iterable[str], t: float
-) -> FloatArray:
-    """Return a start with prescribed joints where they are at a time, unless they are locked."""
-    given = system.reference_configuration() if q is None else system.checked("q", q, finite=True)
-    start = given
-    if system.prescribed_joints:
-        start = system.prescribed_state(t, given)[0].copy()
-        for name in locked:
-            own = system.position_slice(name)
-            start[own] = given[own]
-    if not np.isfinite(start).all():
-        raise NotFiniteError(f"inverse_kinematics: q must be finite, got {start.tolist()}.")
-    return start
 
 
 #: Random configurations from which loops are closed where they cannot be from the start.
