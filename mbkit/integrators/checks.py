@@ -11,6 +11,7 @@ import numpy as np
 from mbkit.errors import IntegratorError, ShapeError, UsageError
 from mbkit.errors import check_choice as _check_word
 from mbkit.given_values import positive_number
+from mbkit.lie.arrays import array_described
 
 if TYPE_CHECKING:
     from mbkit.integrators.integrator import Problem, Rows
@@ -109,17 +110,9 @@ def refused(
         if not fits(given[name], shape):
             return ShapeError(
                 f"Problem.{door}: argument '{name}' must be a contiguous, writeable float64 array "
-                f"of shape {shape}; got {_described(given[name])}."
+                f"of shape {shape}; got {array_described(given[name])}."
             )
     return ShapeError(f"Problem.{door}: t must be a number and stage a whole one, got {given!r}.")
-
-
-def _described(value: Any) -> str:
-    if type(value) is not np.ndarray:
-        return repr(value)
-    order = "contiguous" if value.flags.c_contiguous else "not contiguous"
-    access = "writeable" if value.flags.writeable else "read-only"
-    return f"{value.dtype}, shape {value.shape}, {order}, {access}"
 
 
 def check_fit(name: str, array: Any, shape: tuple[int, ...]) -> None:
@@ -127,7 +120,7 @@ def check_fit(name: str, array: Any, shape: tuple[int, ...]) -> None:
     if not fits(array, shape):
         raise ShapeError(
             f"Problem: '{name}' must be a contiguous, writeable float64 array of shape {shape}; "
-            f"got {_described(array)}. Write to it in place, as in problem.{name}[:] = x."
+            f"got {array_described(array)}. Write to it in place, as in problem.{name}[:] = x."
         )
 
 

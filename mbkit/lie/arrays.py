@@ -37,6 +37,18 @@ def as_floats(value: npt.ArrayLike, owner: str) -> FloatArray:
     return np.asarray(array, dtype=np.float64)
 
 
+def array_described(value: Any) -> str:
+    """Return what a message says of an array: its numbers, its shape, its order, its access.
+
+    What is no array is shown as it is.
+    """
+    if not isinstance(value, np.ndarray):
+        return repr(value)
+    order = "contiguous" if value.flags.c_contiguous else "not contiguous"
+    access = "writeable" if value.flags.writeable else "read-only"
+    return f"{value.dtype}, shape {value.shape}, {order}, {access}"
+
+
 @traced_as(unchanged)
 def checked(value: npt.ArrayLike, shape: tuple[int, ...], owner: str) -> FloatArray:
     """Return `value` as a float64 array whose last axes are `shape`."""

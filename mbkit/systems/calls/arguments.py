@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbkit import memory
 from mbkit.errors import NameUnknownError, NotFiniteError, ShapeError, UsageError, suggestion
+from mbkit.lie.arrays import array_described
 from mbkit.systems.memory import recycled
 
 __all__ = ["Arguments", "Floats", "check_on_error", "common_axes", "time_of", "times_of"]
@@ -227,7 +228,7 @@ class Arguments:
         ):
             raise ShapeError(
                 f"Argument 'out' must be a contiguous, writeable {np.dtype(dtype)} array of shape "
-                f"{expected}; got {_described(out)}. Make one with numpy.empty({made})."
+                f"{expected}; got {array_described(out)}. Make one with numpy.empty({made})."
             )
         return out
 
@@ -281,14 +282,6 @@ def time_of(t: Any) -> float:
     if times.ndim != 0:
         raise ShapeError(f"Argument 't' must be one number here, got shape {times.shape}.")
     return float(times)
-
-
-def _described(out: Any) -> str:
-    if not isinstance(out, np.ndarray):
-        return repr(out)
-    order = "contiguous" if out.flags.c_contiguous else "not contiguous"
-    access = "writeable" if out.flags.writeable else "read-only"
-    return f"{out.dtype}, shape {out.shape}, {order}, {access}"
 
 
 def _none_for(name: str) -> str:
