@@ -82,7 +82,4 @@ def _applied(system: System, tau: ArrayLike | Mapping[str, ArrayLike] | None) ->
         return system.evaluator.zero
     if not isinstance(tau, Mapping):
         return tau
-    entries, values = vector_of(system, tau, "tau")
-    applied = np.zeros((*values.shape[:-1], system.nv))
-    applied[..., entries] = values
-    return applied
+    return vector_of(system, tau, "tau")[1]

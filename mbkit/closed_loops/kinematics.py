@@ -142,9 +142,7 @@ def dependent_jerk(
     on_error: str = "raise",
 ) -> Floats:
     """See `System.dependent_jerk`."""
-    entries, values = vector_of(system, independent, "independent")
-    given = np.zeros((*values.shape[:-1], system.nv))
-    given[..., entries] = values
+    entries, given = vector_of(system, independent, "independent")
     at, moving, gain, known, time = broadcast(system, t, q=q, v=v, vdot=vdot, vddot=given)
     held = _held(system, entries)
     known = known.copy()
@@ -167,8 +165,8 @@ def dependent_rates(
     on_error: str = "raise",
 ) -> Floats:
     """See `System.dependent_rates`."""
-    entries, values = vector_of(system, independent, "independent")
-    if values.ndim < 2:
+    entries, given = vector_of(system, independent, "independent")
+    if given.ndim < 2:
         raise ShapeError(
             f"dependent_rates: rates must have shape (..., k) of a joint of one velocity, "
             f"(..., k, nv) of others: v, vdot, vddot, ... along the axis of k; got numbers for "
@@ -180,8 +178,6 @@ def dependent_rates(
             f"dependent_rates: {listed(names_of(system, held))} of system '{system.name}' move as "
             f"they are prescribed; give their rates in independent=."
         )
-    given = np.zeros((*values.shape[:-1], system.nv))
-    given[..., entries] = values
     at, time = broadcast(system, t, q=q)
     leading = common_axes({"independent": given.shape[:-2], "q and t": time.shape})
     at, time = np.broadcast_to(at, (*leading, system.nq)), np.broadcast_to(time, leading)
@@ -218,15 +214,12 @@ def _with_known(
     system: System, independent: Mapping[str, ArrayLike], t: ArrayLike, which: int
 ) -> tuple[list[int], Floats]:
     """Return velocities (which = 1) or accelerations (2): what is known, zero elsewhere."""
-    entries, values = vector_of(system, independent, "independent")
+    entries, known = vector_of(system, independent, "independent")
     held = _held(system, entries)
-    leading = values.shape[:-1]
     if held:
-        leading = common_axes({"independent": leading, "t": times_of(t).shape})
-    known = np.zeros((*leading, system.nv))
-    if held:
+        leading = common_axes({"independent": known.shape[:-1], "t": times_of(t).shape})
+        known = np.broadcast_to(known, (*leading, system.nv)).copy()
         known[..., held] = system.prescribed_state(t)[which][..., held]
-    known[..., entries] = values
     return [*entries, *held], known
 
 

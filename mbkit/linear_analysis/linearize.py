@@ -120,13 +120,11 @@ def applied_efforts(system: System, tau: ArrayLike | Mapping[str, ArrayLike] | N
         return np.zeros(system.nv)
     if not isinstance(tau, Mapping):
         return system.checked("tau", tau, finite=True)
-    entries, values = vector_of(system, tau, "tau")
-    if values.ndim != 1:
+    applied = vector_of(system, tau, "tau")[1]
+    if applied.ndim != 1:
         raise ShapeError(
-            f"tau must be of one state here, got numbers of shape {values.shape[:-1]}."
+            f"tau must be of one state here, got numbers of shape {applied.shape[:-1]}."
         )
-    applied = np.zeros(system.nv)
-    applied[entries] = values
     return system.checked("tau", applied, finite=True)
 
 

@@ -79,7 +79,10 @@ def turning_positions(system: System) -> Any:
 
 
 def vector_of(system: System, values: Any, what: str) -> tuple[list[int], Floats]:
-    """Return the entries of v that a mapping names, and what it gives them, (..., entries)."""
+    """Return the entries of v that a mapping names, and v with the values that it gives them.
+
+    v (..., nv) is zero elsewhere.
+    """
     if not isinstance(values, Mapping):
         example = (*system.joint_names, "hinge")[0]
         raise UsageError(f"{what} must be given by name, {{'{example}': 1.0}}; got {values!r}.")
@@ -107,7 +110,9 @@ def vector_of(system: System, values: Any, what: str) -> tuple[list[int], Floats
         )
         raise ShapeError(f"The batch axes of {what} do not broadcast: {axes}.") from None
     wide = [np.broadcast_to(part, (*leading, part.shape[-1])) for part in parts]
-    return entries, np.concatenate([np.zeros((*leading, 0)), *wide], axis=-1)
+    found = np.zeros((*leading, system.nv))
+    found[..., entries] = np.concatenate([np.zeros((*leading, 0)), *wide], axis=-1)
+    return entries, found
 
 
 def positions_of(name: str, motion: Sequence[ArrayLike], entries: Sequence[int]) -> Any:
