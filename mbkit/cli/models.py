@@ -64,6 +64,15 @@ mimic_option = click.option(
     "or motion of their own.",
 )
 
+#: An option of commands that show motions.
+trace_option = click.option(
+    "--trace",
+    "traces",
+    multiple=True,
+    metavar="NAME",
+    help="A body or frame whose origin leaves a line behind. May be given several times.",
+)
+
 
 def load(
     path: pathlib.Path,

@@ -8,6 +8,7 @@ import click
 
 import mbkit as mb
 from mbkit.cli.files import TARGET, check_target
+from mbkit.cli.models import trace_option
 from mbkit.errors import printable
 from mbkit.viz.image_size import SIZE
 
@@ -35,13 +36,7 @@ from mbkit.viz.image_size import SIZE
     show_default=True,
     help="Images in a second of the film, at most.",
 )
-@click.option(
-    "--trace",
-    "traces",
-    multiple=True,
-    metavar="NAME",
-    help="A body or frame whose origin leaves a line behind. May be given several times.",
-)
+@trace_option
 @click.option(
     "--size",
     type=int,

@@ -11,7 +11,7 @@ import click
 
 import mbkit as mb
 from mbkit.cli.assignments import assign
-from mbkit.cli.models import MODEL_OR_RESULT, floating_option, load, mimic_option
+from mbkit.cli.models import MODEL_OR_RESULT, floating_option, load, mimic_option, trace_option
 from mbkit.cli.provenance import is_result
 
 if TYPE_CHECKING:
@@ -40,13 +40,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The first port that is tried, on this machine alone.",
 )
-@click.option(
-    "--trace",
-    "traces",
-    multiple=True,
-    metavar="NAME",
-    help="A body or frame whose origin leaves a line behind. May be given several times.",
-)
+@trace_option
 @click.option("--no-browser", is_flag=True, help="Print the address alone, and open nothing.")
 def view(
     *,
