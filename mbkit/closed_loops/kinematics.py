@@ -22,7 +22,7 @@ from mbkit.systems.calls.entries import (
     vector_of,
     velocity_sizes,
 )
-from mbkit.systems.constraint_checks import HOLDS, largest_terms
+from mbkit.systems.constraint_checks import check_solved, largest_terms
 from mbkit.systems.rank import RANK, Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:
@@ -312,13 +312,7 @@ class Partition:
         x[self.dependent] = self.solve(rate)
         left = np.abs(A[:, self.dependent] @ x[self.dependent] + rate)
         terms = largest_terms(A, x) + np.abs(rate).max(initial=0.0) + more
-        if left.max(initial=0.0) > HOLDS * terms:
-            name = system.constraint_names[int(np.argmax(left))]
-            raise ConstraintError(
-                f"System '{system.name}' has no {what} that satisfy the constraints at this "
-                f"configuration and time: '{name}' is left with {left.max():.3g}. Constraints "
-                f"that depend on time, or prescribed joints, contradict each other."
-            )
+        check_solved(system, left, terms, what)
         return x
 
 

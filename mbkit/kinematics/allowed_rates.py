@@ -8,10 +8,9 @@ import attrs
 import numpy as np
 
 from mbkit.closed_loops.constraint_series import constraint_jerk, prescribed_jerk
-from mbkit.errors import ConstraintError
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_sizes
-from mbkit.systems.constraint_checks import HOLDS, free_rows, largest_terms
+from mbkit.systems.constraint_checks import check_solved, free_rows, largest_terms
 from mbkit.systems.memory.body_tree import Integers
 from mbkit.systems.rank import Ranked, largest_row
 
@@ -101,13 +100,7 @@ class AllowedRates:
         change = -ranked.solve(rest)
         left = np.abs(A @ change + rest)
         terms = float(largest_terms(A, change)) + np.abs(rest).max(initial=0.0) + more
-        if left.max(initial=0.0) > HOLDS * terms:
-            worst = system.constraint_names[int(np.argmax(left))]
-            raise ConstraintError(
-                f"System '{system.name}': no rates satisfy all constraints at this configuration "
-                f"and time: '{worst}' is left with {left.max():.3g}. Constraints that depend on "
-                f"time, or prescribed joints, contradict each other."
-            )
+        check_solved(system, left, terms, "rates")
         basis = np.zeros((system.nv, ranked.null.shape[1]))
         basis[free] = np.linalg.qr(ranked.null / sizes[:, None])[0]
         known = held.copy()

@@ -28,6 +28,7 @@ __all__ = [
     "check_certain",
     "check_dependent",
     "check_motion",
+    "check_solved",
     "free_rows",
     "largest_terms",
     "warn_of_redundant",
@@ -48,6 +49,20 @@ def largest_terms(A: Floats, x: Floats) -> Floats:
     elsewhere = A.max(axis=(-2, -1), initial=0.0) * x.max(axis=-1, initial=0.0)
     found: Floats = sums + ELSEWHERE * elsewhere
     return found
+
+
+def check_solved(system: System, left: Floats, terms: float, what: str) -> None:
+    """Raise ConstraintError where more is left of a row than rounding of terms of a size.
+
+    Of the equations that rates of q satisfy, `what`, at one state.
+    """
+    if left.max(initial=0.0) > HOLDS * terms:
+        worst = system.constraint_names[int(np.argmax(left))]
+        raise ConstraintError(
+            f"System '{system.name}' has no {what} that satisfy all constraints at this "
+            f"configuration and time: '{worst}' is left with {left.max():.3g}. Constraints that "
+            f"depend on time, or prescribed joints, contradict each other."
+        )
 
 
 def check_motion(
