@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mbkit import Tableau
-from mbkit.integrators.order_conditions import order_defects
+from mbkit.integrators.coefficients.order_conditions import order_defects
 
 #: Singular values of the derivative below this part of the largest are rounding: there are more
 #: conditions than coefficients, and they depend on each other.

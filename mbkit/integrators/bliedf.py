@@ -23,10 +23,10 @@ from mbkit.integrators.checks import (
     check_tolerance,
     whole,
 )
+from mbkit.integrators.coefficients.tableaus import DORMAND_PRINCE5
 from mbkit.integrators.implicit_in_lanes import ImplicitStepInLanes
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import Record, StepMemory
-from mbkit.integrators.tableaus import DORMAND_PRINCE5
 from mbkit.kernels.implicit_integrators.layout import FORMULA, STARTING
 
 #: With more steps the formulas are not stable, in vector spaces either.

@@ -17,5 +17,5 @@ from mbkit.integrators.classical.quaternion_vector_space import (
 from mbkit.integrators.rattlie import RATTLie as RATTLie
 from mbkit.integrators.munthe_kaas import RungeKuttaMuntheKaas as RungeKuttaMuntheKaas
 from mbkit.integrators.generalized_alpha import AlphaCoefficients as AlphaCoefficients
-from mbkit.integrators.composition import Composition as Composition
-from mbkit.integrators.tableau import Tableau as Tableau
+from mbkit.integrators.coefficients.composition import Composition as Composition
+from mbkit.integrators.coefficients.tableau import Tableau as Tableau

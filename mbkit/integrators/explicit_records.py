@@ -11,9 +11,9 @@ import numpy as np
 
 from mbkit.integrators.charts import other_charts
 from mbkit.integrators.checks import check_state
+from mbkit.integrators.coefficients.tableau import Tableau
 from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.integrator import Problem
-from mbkit.integrators.tableau import Tableau
 from mbkit.kernels.explicit_integrators.stages import (
     ALL,
     DenseOutput,

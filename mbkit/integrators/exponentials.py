@@ -13,11 +13,11 @@ import numpy as np
 
 from mbkit.errors import check_kind
 from mbkit.integrators.charts import other_charts
-from mbkit.integrators.composition import COMMUTATOR_FREE4, COMPOSITIONS, Composition
+from mbkit.integrators.coefficients.composition import COMMUTATOR_FREE4, COMPOSITIONS, Composition
+from mbkit.integrators.coefficients.tableaus import CROUCH_GROSSMAN3, Tableau
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import Record
-from mbkit.integrators.tableaus import CROUCH_GROSSMAN3, Tableau
 
 if TYPE_CHECKING:
     from mbkit.integrators.compiled import StepInLanes

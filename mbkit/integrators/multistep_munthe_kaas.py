@@ -14,11 +14,11 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.checks import whole
+from mbkit.integrators.coefficients.tableaus import DORMAND_PRINCE5, RK4, Tableau
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import EVALUATIONS, Advance, Integrator, Problem
 from mbkit.integrators.munthe_kaas import scheme_in_lanes
 from mbkit.integrators.step_memory import Record
-from mbkit.integrators.tableaus import DORMAND_PRINCE5, RK4, Tableau
 
 if TYPE_CHECKING:
     from mbkit.integrators.compiled import StepInLanes

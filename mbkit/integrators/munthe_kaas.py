@@ -19,10 +19,10 @@ from mbkit.integrators.checks import (
     has_tolerance,
     whole,
 )
+from mbkit.integrators.coefficients.tableaus import RK4, TABLEAUS, Tableau
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import Record
-from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
 
 if TYPE_CHECKING:
     from mbkit.integrators.compiled import StepInLanes

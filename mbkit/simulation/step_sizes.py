@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mbkit.errors import UsageError
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
-from mbkit.integrators.tableaus import DORMAND_PRINCE5
+from mbkit.integrators.coefficients.tableaus import DORMAND_PRINCE5
 
 __all__ = ["INTERVALS", "RTOL", "check_step_size", "default_integrator"]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.integrators.composition import COMPOSITIONS
+from mbkit.integrators.coefficients.composition import COMPOSITIONS
+from mbkit.integrators.coefficients.order_conditions import composition_defect, ordered_forests
 from mbkit.integrators.multistep_munthe_kaas import adams_bashforth
-from mbkit.integrators.order_conditions import composition_defect, ordered_forests
 from mbkit.testing import check_integrator
 from tests.integrators.accurate import ARM, BODY, TETHER, TOP, orders
 

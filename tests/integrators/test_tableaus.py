@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.integrators.order_conditions import dense_defect, order_defect, rooted_trees
-from mbkit.integrators.tableaus import TABLEAUS
+from mbkit.integrators.coefficients.order_conditions import dense_defect, order_defect, rooted_trees
+from mbkit.integrators.coefficients.tableaus import TABLEAUS
 
 
 def test_the_number_of_rooted_trees_is_known():

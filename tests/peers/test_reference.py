@@ -15,7 +15,7 @@ from tools.pages import reference
 
 #: Modules that users import or reach from `mbkit`; what is in them is public.
 PUBLIC_MODULES = (
-    "mbkit.conventions", "mbkit.integrators.tableaus", "mbkit.lie", "mbkit.plugins",
+    "mbkit.conventions", "mbkit.integrators.coefficients.tableaus", "mbkit.lie", "mbkit.plugins",
     "mbkit.spatial", "mbkit.studies", "mbkit.testing", "mbkit.viz",
 )  # fmt: skip
 

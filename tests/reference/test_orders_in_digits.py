@@ -14,7 +14,7 @@ from benchmarks.catalogue import INTEGRATORS
 from benchmarks.digits import PROBLEMS, course_of, dop853, in_digits
 from benchmarks.exact_tableaus import exact_tableau
 from benchmarks.orders import many_digits
-from mbkit.integrators.order_conditions import order_defects
+from mbkit.integrators.coefficients.order_conditions import order_defects
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS
 from mbkit.testing.standard_problems import STANDARD_PROBLEMS
 from tests.twins import Twins

@@ -67,7 +67,7 @@ SUBJECTS = {
     "systems": Subject("Systems", ("systems", "coordinates")),
     "simulation": Subject("Simulation, events and results", ("simulation", "events", "results")),
     "integrators": Subject(
-        "Integrators", ("integrators",), ("mbkit.integrators.tableaus",),
+        "Integrators", ("integrators",), ("mbkit.integrators.coefficients.tableaus",),
         ("mbkit.integrators.integrator.Problem", "mbkit.integrators.newton_record.Newton"),
     ),
     "kinematics": Subject("Kinematics", ("kinematics",)),

@@ -33,7 +33,7 @@ from mbkit.cli.results import (
 )
 from mbkit.errors import ConfigurationError, NotFiniteError, UsageError, listed, suggestion
 from mbkit.integrators import RungeKuttaMuntheKaas
-from mbkit.integrators.tableaus import TABLEAUS
+from mbkit.integrators.coefficients.tableaus import TABLEAUS
 from mbkit.simulation.step_sizes import RTOL
 
 if TYPE_CHECKING:

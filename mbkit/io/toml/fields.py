@@ -19,8 +19,8 @@ from cattrs.gen import make_dict_structure_fn, override
 
 from mbkit.errors import ModelFileError, ShapeError, UsageError, suggestion
 from mbkit.integrators import Composition, Tableau
-from mbkit.integrators.composition import COMPOSITIONS
-from mbkit.integrators.tableaus import TABLEAUS
+from mbkit.integrators.coefficients.composition import COMPOSITIONS
+from mbkit.integrators.coefficients.tableaus import TABLEAUS
 from mbkit.io.toml.expressions import computed
 from mbkit.joints import LOCAL_COORDINATES, ORIENTATIONS, LocalCoordinates, Orientation
 from mbkit.parts.body import Body

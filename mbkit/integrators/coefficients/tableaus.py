@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.integrators.tableau import Tableau
+from mbkit.integrators.coefficients.tableau import Tableau
 
 __all__ = [
     "BOGACKI_SHAMPINE3",

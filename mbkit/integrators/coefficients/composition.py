@@ -10,8 +10,8 @@ import numpy as np
 
 from mbkit.errors import UsageError, check_kind
 from mbkit.integrators.checks import as_array, check_array, check_name_and_order, whole
-from mbkit.integrators.order_conditions import composition_defect
-from mbkit.integrators.tableau import Tableau
+from mbkit.integrators.coefficients.order_conditions import composition_defect
+from mbkit.integrators.coefficients.tableau import Tableau
 
 __all__ = ["COMPOSITIONS", "COMMUTATOR_FREE3", "COMMUTATOR_FREE4", "Composition"]
 

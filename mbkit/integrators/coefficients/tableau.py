@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.checks import as_array, check_array, check_name_and_order, check_order, whole
-from mbkit.integrators.order_conditions import dense_defect, order_defect
+from mbkit.integrators.coefficients.order_conditions import dense_defect, order_defect
 
 __all__ = ["Tableau"]
 
