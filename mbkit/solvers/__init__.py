@@ -1,4 +1,7 @@
-"""Strategies for the multipliers of constraints: solutions of A M^-1 A^T x = y."""
+"""Strategies for the multipliers of constraints: solutions of A M^-1 A^T x = y.
+
+What describes and chooses them; the compiled solutions are in `mbkit.kernels.constraints.solve`.
+"""
 
 from mbkit.solvers.built_in import *
 from mbkit.solvers.dense_solver import DenseSolver as DenseSolver
