@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import pathlib
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from mbkit.cli.collector import loading
 from mbkit.systems.calls.threads import cores
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 PACKAGE = "mbkit.kernels."
 
@@ -25,10 +31,7 @@ OF_SCRIPTS = (
 )
 
 #: What runs call besides whose method chooses its steps.
-OF_CHOSEN_STEPS = (
-    "calls.integration_problem",
-    "explicit_integrators.step_entries",
-)
+OF_CHOSEN_STEPS = ("calls.integration_steps",)
 
 
 def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed") -> list[str]:
@@ -61,32 +64,60 @@ def compiling_announced(kernels: Sequence[str] = ()) -> Iterator[None]:
     """Write a line to stderr before each kernel that has to be compiled.
 
     Where the first one is, `kernels` are compiled on all cores, as `compile_side_by_side` has them:
-    what is not there yet is most likely all not there.
+    what is not there yet is most likely all not there. Their processes start at once where the
+    first of them never was compiled, and are ready when this one has loaded numba.
     """
-    with loading():  # numba
-        from mbkit.kernels.compiling.caching import compilation_listener
-
-    announced: set[str] = set()
     todo = [*kernels] if cores() > 1 else []
+    with contextlib.ExitStack() as stack:
+        processes = stack.enter_context(_processes(todo)) if _are_new(todo) else None
+        with loading():  # numba
+            from mbkit.kernels.compiling.caching import compilation_listener
 
-    def tell(name: str) -> None:
-        announced.add(name)
-        click.echo(f"Compiling {name} (first start only) ...", err=True)
+        announced: set[str] = set()
 
-    def announce(name: str) -> None:
-        if todo:
-            _compile_all(todo, tell)
-            todo.clear()
-        if name not in announced:  # otherwise it is there by now
-            tell(name)
+        def tell(name: str) -> None:
+            announced.add(name)
+            click.echo(f"Compiling {name} (first start only) ...", err=True)
 
-    with compilation_listener(announce):
-        yield
+        def announce(name: str) -> None:
+            if todo:
+                with contextlib.nullcontext(processes) if processes else _processes(todo) as ready:
+                    _compile_all(todo, ready, tell)
+                todo.clear()
+            if name not in announced:  # otherwise it is there by now
+                tell(name)
+
+        with compilation_listener(announce):
+            yield
 
 
-def _compile_all(kernels: Sequence[str], tell: Callable[[str], None]) -> None:
+def _processes(kernels: Sequence[str]) -> contextlib.AbstractContextManager[list[Connection]]:
+    from mbkit.cli.workers import workers
+
+    return workers(min(cores(), MOST_PROCESSES, len(kernels)))
+
+
+def _are_new(kernels: Sequence[str]) -> bool:
+    """Return whether the cache has nothing of the module of the first kernel; numba is not asked.
+
+    Where its folder cannot be written to, numba has a cache elsewhere: then nothing is known.
+    """
+    if not kernels:
+        return False
+    module = kernels[0].partition(":")[0].split(".")
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return not any(pathlib.Path(chosen).glob(f"*/{module[-1]}.*.nbi"))
+    folder = pathlib.Path(__file__).parents[2].joinpath(*module[:-1])
+    written = any((folder / "__pycache__").glob(f"{module[-1]}.*.nbi"))
+    return not written and os.access(folder, os.W_OK)
+
+
+def _compile_all(
+    kernels: Sequence[str], processes: Sequence[Connection], tell: Callable[[str], None]
+) -> None:
     from mbkit.cli.workers import compile_side_by_side
 
     # where a process ends, for want of memory, say, the rest is compiled here
     with contextlib.suppress(click.ClickException):
-        compile_side_by_side(kernels, min(cores(), MOST_PROCESSES), tell, lambda: None)
+        compile_side_by_side(kernels, processes, tell, lambda: None)

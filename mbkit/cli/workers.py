@@ -13,7 +13,7 @@ from multiprocessing.context import SpawnProcess
 
 import click
 
-__all__ = ["compile_here", "compile_side_by_side"]
+__all__ = ["compile_here", "compile_side_by_side", "workers"]
 
 
 #: Seconds after which those who wait are told again that something happens.
@@ -34,12 +34,12 @@ def compile_here(
 
 def compile_side_by_side(
     modules: Sequence[str],
-    processes: int,
+    connections: Sequence[Connection],
     announce: Callable[[str], None],
     advance: Callable[[], None],
     tick: Callable[[], None] = lambda: None,
 ) -> None:
-    """Compile the kernels of modules in several processes, each kernel in one of them.
+    """Compile the kernels of modules in several processes of `workers`, each kernel in one of them.
 
     A worker asks before it compiles a kernel that is not in the cache. If another one is at it, the
     answer comes when that one has written it. Workers keep no state that others need: they may be
@@ -53,35 +53,34 @@ def compile_side_by_side(
     compiling: dict[Connection, str] = {}
     waiting: dict[str, list[Connection]] = {}
     done: set[str] = set()
-    with _workers(min(processes, len(modules))) as connections:
-        busy = set(connections)
-        while busy:
-            ready = wait(list(busy), TICK)
-            if not ready:
-                tick()
-            for connection in ready:
-                assert isinstance(connection, Connection)
-                kernel = _received(connection, module_of)
-                before = compiling.pop(connection, None)
-                if before is not None:
-                    done.add(before)
-                    for other in waiting.pop(before, ()):
-                        other.send(None)
-                if kernel is None:
-                    if module_of.pop(connection, None) is not None:
-                        advance()
-                    if not todo:
-                        busy.remove(connection)
-                        continue
-                    module_of[connection] = todo.popleft()
-                    connection.send(module_of[connection])
-                elif kernel in compiling.values():
-                    waiting.setdefault(kernel, []).append(connection)
-                else:
-                    if kernel not in done:
-                        announce(kernel)
-                        compiling[connection] = kernel
-                    connection.send(None)
+    busy = set(connections)
+    while busy:
+        ready = wait(list(busy), TICK)
+        if not ready:
+            tick()
+        for connection in ready:
+            assert isinstance(connection, Connection)
+            kernel = _received(connection, module_of)
+            before = compiling.pop(connection, None)
+            if before is not None:
+                done.add(before)
+                for other in waiting.pop(before, ()):
+                    other.send(None)
+            if kernel is None:
+                if module_of.pop(connection, None) is not None:
+                    advance()
+                if not todo:
+                    busy.remove(connection)
+                    continue
+                module_of[connection] = todo.popleft()
+                connection.send(module_of[connection])
+            elif kernel in compiling.values():
+                waiting.setdefault(kernel, []).append(connection)
+            else:
+                if kernel not in done:
+                    announce(kernel)
+                    compiling[connection] = kernel
+                connection.send(None)
 
 
 def _compile(name: str) -> None:
@@ -113,8 +112,8 @@ def _received(connection: Connection, module_of: dict[Connection, str]) -> str |
 
 
 @contextlib.contextmanager
-def _workers(count: int) -> Iterator[list[Connection]]:
-    """Start processes, and end them: by force where this process is interrupted."""
+def workers(count: int) -> Iterator[list[Connection]]:
+    """Start processes that compile, and end them, whatever they are at."""
     context = multiprocessing.get_context("spawn")
     connections: list[Connection] = []
     started: list[SpawnProcess] = []
@@ -127,13 +126,11 @@ def _workers(count: int) -> Iterator[list[Connection]]:
             connections.append(here)
             started.append(process)
         yield connections
-    except BaseException:
+    finally:
         for process in started:
             process.terminate()
-        raise
-    finally:
         for connection in connections:
-            connection.close()  # what the others are waiting for
+            connection.close()
         for process in started:
             process.join()
 

@@ -45,7 +45,7 @@ def angular_entries(problem: Problem) -> Any:
 
 def _groups(problem: Problem) -> list[Any]:
     """Return the numbers of the entries of each joint's step, where coordinates do not add."""
-    from mbkit.kernels.explicit_integrators.step_entries import rows_of_steps
+    from mbkit.kernels.calls.integration_steps import rows_of_steps
 
     rows = np.zeros(problem.ndx, dtype=np.int64)
     rows_of_steps(problem.space, rows)

@@ -176,7 +176,7 @@ class Problem:
 
     def retract(self, q: Any, x: Any, out: Any) -> int:
         """Write the configuration (nq,) that the step x (ndx,) leads to; return a status."""
-        from mbkit.kernels.calls.integration_problem import move
+        from mbkit.kernels.calls.integration_steps import move
 
         return self._ask("retract", move, {"q": q, "x": x, "out": out})
 
@@ -185,7 +185,7 @@ class Problem:
 
         They are v but for nonholonomic joints, which have fewer velocities than steps.
         """
-        from mbkit.kernels.calls.integration_problem import rates
+        from mbkit.kernels.calls.integration_steps import rates
 
         return self._ask("rates", rates, {"q": q, "v": v, "out": out})
 
@@ -195,7 +195,7 @@ class Problem:
         w is what `rates` says there. The result is w where the joints' coordinates are a vector
         space. Returns a status.
         """
-        from mbkit.kernels.calls.integration_problem import rate
+        from mbkit.kernels.calls.integration_steps import rate
 
         return self._ask("dexp_inv", rate, {"x": x, "w": w, "out": out})
 
@@ -219,7 +219,7 @@ class Problem:
         return self._ask("look", look_at, {"t": t, "q": q, "v": v})
 
     def _ask(self, door: str, kernel: Callable[..., int], given: dict[str, Any]) -> int:
-        """Call a kernel of `kernels.calls.integration_problem`; ShapeError for wrong arrays."""
+        """Call a kernel of `kernels.calls`, behind a method; ShapeError for wrong arrays."""
         from mbkit.kernels.compiling.refusals import REFUSALS
 
         try:

@@ -619,9 +619,10 @@ def test_what_a_run_loads_is_compiled_beforehand(tmp_path):
 
 
 SIDE_BY_SIDE = """
-from mbkit.cli.workers import compile_side_by_side
+from mbkit.cli.workers import compile_side_by_side, workers
 if __name__ == "__main__":
-    compile_side_by_side(["{0}", "{0}"], 2, print, lambda: print("a module"))
+    with workers(2) as connections:
+        compile_side_by_side(["{0}", "{0}"], connections, print, lambda: print("a module"))
 """
 
 

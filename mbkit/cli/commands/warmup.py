@@ -54,7 +54,7 @@ def warmup(processes: int | None, trees: bool) -> None:
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from mbkit.cli.workers import compile_here, compile_side_by_side
+    from mbkit.cli.workers import compile_here, compile_side_by_side, workers
 
     started = time.perf_counter()
     compiled: list[str] = []
@@ -78,7 +78,8 @@ def warmup(processes: int | None, trees: bool) -> None:
         if processes == 1:
             compile_here(modules, announce, advance)
         else:
-            compile_side_by_side(modules, processes, announce, advance, tick)
+            with workers(min(processes, len(modules))) as connections:
+                compile_side_by_side(modules, connections, announce, advance, tick)
     seconds = time.perf_counter() - started
     if compiled:
         click.echo(f"Compiled {len(compiled)} kernels in {seconds:.0f} s.")

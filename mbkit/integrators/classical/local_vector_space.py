@@ -145,7 +145,7 @@ class _LocalModel:
 
     def adaptive(self, method: LocalVectorSpace) -> AdaptiveSteps:
         """Return what takes steps by the tolerances; X has the size 1."""
-        from mbkit.kernels.explicit_integrators.step_entries import rows_of_steps
+        from mbkit.kernels.calls.integration_steps import rows_of_steps
 
         problem = self._problem
         rows = np.zeros(problem.ndx, dtype=np.int64)

@@ -1,19 +1,20 @@
-"""Kernels behind the methods of `Problem`; compiled integrators use the helpers."""
+"""Kernels behind the methods of `Problem`; compiled integrators use the helpers.
 
-from mbkit.kernels.compile import float64, floats, helper, int64, kernel, records_at
-from mbkit.kernels.configuration import dexp_inv_rows, rates_rows, retract_rows
+Those of steps on the group: `mbkit.kernels.calls.integration_steps`.
+"""
+
+from mbkit.kernels.compile import float64, floats, helper, int64, kernel
 from mbkit.kernels.equations_of_motion import (
     acceleration,
     choose_rows,
     close_loops,
     stage_acceleration,
 )
-from mbkit.kernels.explicit_integrators.stages import rates_at
-from mbkit.kernels.layout import NUM_POWERS, SPACE
+from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import OK, WRONG_LENGTH
 from mbkit.kernels.time_loops.event_watch import look
-from mbkit.kernels.validation import both, check_positions, check_steps, check_velocities
-from mbkit.kernels.workspace import bodies, scratch_of
+from mbkit.kernels.validation import both, check_positions, check_velocities
+from mbkit.kernels.workspace import bodies
 
 # All lengths are compared here: what is called behind does not look at them again.
 
@@ -43,37 +44,6 @@ def accelerate_stage(space, stage, t, q, v, vdot, powers):
     if status == OK and stage == 0:
         choose_rows(space, True)
     return status
-
-
-@kernel(int64(int64, floats, floats, floats))
-def move(space, q, x, out):
-    """Write q exp(x) (nq,), joint by joint."""
-    model = bodies(space)
-    status = both(check_positions(model, q), check_positions(model, out))
-    status = both(status, check_steps(model, x))
-    return retract_rows(model, scratch_of(space), q, x, out) if status == OK else status
-
-
-@kernel(int64(int64, floats, floats, floats))
-def rate(space, x, w, out):
-    """Write the rate of x while q exp(x) moves with the rates w (ndx,)."""
-    model = bodies(space)
-    status = both(check_steps(model, x), check_steps(model, w))
-    status = both(status, check_steps(model, out))
-    return dexp_inv_rows(model, scratch_of(space), x, w, out) if status == OK else status
-
-
-@kernel(int64(int64, floats, floats, floats))
-def rates(space, q, v, out):
-    """Write the rates (ndx,) at which a step leaves q with velocity v."""
-    model = bodies(space)
-    status = both(check_positions(model, q), check_velocities(model, v, v, v))
-    status = both(status, check_steps(model, out))
-    if status != OK:
-        return status
-    if records_at(space, 1, SPACE)[0].rates != 0:
-        return rates_at(space, q, v, out)
-    return rates_rows(model, scratch_of(space), q, v, out)
 
 
 @kernel(int64(int64, float64, floats, floats))
