@@ -1,4 +1,4 @@
-"""Laws of forces, of their power above all."""
+"""Laws that forces obey, above all those of their power."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of forces on dual numbers: compiled ones, and in Python, by their own arguments."""
+"""Derivatives of forces: of compiled ones by dual numbers, in Python by their arguments."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Parameters of joints of the tree as they move what kernels read: numbers, and frames.
+"""Parameters of joints in the tree: how they change the numbers and the frames that kernels read.
 
-With T = K T' K^-1 from the frame K beside the bodies, a parameter such as a pitch moves the numbers
-of T', which a joint's function reads, and the screw of a joint moves K as well: its places on both
-bodies move along with it.
+The pose of a joint is T = K T' K^-1, with the pose K of its canonical frame in the joint frames. A
+parameter such as a pitch changes the numbers that the function for T' reads. The screw of a joint
+changes K as well; this moves the places of the joint on both bodies.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = ["MovingJoint", "joint_changes", "joint_of", "moving_joint", "twist_of
 
 
 class MovingJoint(NamedTuple):
-    """What the k entries of a parameter move of a joint of the tree.
+    """How a joint of the tree changes with the k entries of a parameter.
 
     Attributes
     ----------
@@ -53,12 +53,13 @@ class MovingJoint(NamedTuple):
     row : int
         Its row of the tree.
     rates : ndarray, shape (n, k)
-        Of the numbers that kernels read: see `mbkit.systems.memory.dual_loop_joints`.
+        Derivatives of the numbers that kernels read; `mbkit.systems.memory.dual_loop_joints` says
+        which they are.
     twists : ndarray, shape (6, k)
-        Of the frame K, in the joint frame.
+        The motion of the frame K, in the joint frame.
     screw : ndarray, shape (6,), optional
-        X of a joint exp(X q), in K: where it moves, it is what numbers are, and K stays. A screw
-        that begins to turn has no axis to put K on.
+        X of a joint exp(X q), in K, where the parameter is the screw itself. The numbers are then
+        those of X, and K is constant: a screw that begins to turn has no axis to put K on.
     """
 
     joint: str

@@ -1,4 +1,4 @@
-"""Changes of the equations of motion by differences of high order whose step is chosen."""
+"""Changes of the equations of motion by finite differences of high order with a chosen step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forces in Python as kernels on dual numbers call them, by derivatives of their own arguments."""
+"""Forces in Python for kernels on dual numbers, by derivatives with respect to their arguments."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from mbkit.systems.memory.own_twists import OwnTwists
 class DualForceSlot:
     """The arguments and the answer of one Python force on dual numbers.
 
-    The values are those of a `PythonForceSlot`, which calls the force; what the arguments do along
-    each direction, its derivatives turn into what the answer does. They are asked for once where
-    one state comes several times in a row, with other directions.
+    The values are those of a `PythonForceSlot`, which calls the force. Along each direction, the
+    derivatives of the force are multiplied by the rates of its arguments; this gives the rates of
+    the answer. Where one state comes several times in a row, with other directions, the
+    derivatives are computed once.
 
     Parameters
     ----------
@@ -41,8 +42,8 @@ class DualForceSlot:
     error : BaseException or None
         What ended the last call.
     moving : tuple of str, axes and slice, or None
-        The field of the force that moves besides, its axes, and which of its entries, in a row,
-        have the directions.
+        A field of the force that changes as well, its axes, and which of its entries, counted in
+        a row, change along the directions.
     """
 
     def __init__(

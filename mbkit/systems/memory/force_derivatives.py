@@ -1,4 +1,4 @@
-"""Derivatives of what one force in Python writes, by its own arguments: its own, or differences."""
+"""Derivatives of a force in Python by its arguments: those that it gives, or differences."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ _Arguments = tuple[float, Any, Any, Any, Any]
 class StateDerivatives:
     """The derivatives of a force in Python at a state, under the names of `ForceDerivatives`.
 
-    Those that it gives, in one call; else differences, of four calls for each step and velocity of
-    its own joints, and for each of six motions and six twists of its own bodies.
+    A force that gives its derivatives is called once. Else finite differences are taken, by four
+    calls for each entry of the steps and velocities of its own joints, and for each of the six
+    motions and six twists of each of its own bodies.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Slopes of one force in Python for the adjoint, which asks it once a state."""
+"""Derivatives of the power of one force in Python, for the adjoint: one call at each state."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ _NAMES = ("q", "v", "poses", "twists")
 
 @final
 class ForceSlopes:
-    """The arguments of a force in Python, weights of what it writes, and slopes of their product.
+    """Memory in which kernels pass arguments and weights to a force in Python and read derivatives.
 
-    See `mbkit.kernels.vector_jacobian_products.python_forces`. Bodies move and turn as hybrid
-    twists say, whatever the representation of the force.
+    The weights multiply what the force writes, as velocities and twists do in a power; what is
+    read are the derivatives of that sum. See
+    `mbkit.kernels.vector_jacobian_products.python_forces`. Bodies move by hybrid twists, whatever
+    the representation of the force.
 
     Attributes
     ----------
@@ -34,20 +36,20 @@ class ForceSlopes:
     error : BaseException or None
         What ended the last call.
     fields : dict
-        Fields of the force by which slopes are summed, with their axes.
+        Fields of the force by which derivatives are summed, with their axes.
     by_fields : dict of str to ndarray
-        Sums of slopes by fields of the force, as far as it gives derivatives by them.
+        The sums of derivatives by fields of the force, for those that its derivatives have.
 
     Parameters
     ----------
     plain : PythonForceSlot
         The force, with arguments of their sizes.
     steps : int
-        How many steps the joints have whose positions and velocities it is given.
+        How many entries the steps of those joints have whose positions the force is given.
     steps_add : bool
-        Whether all of them add to positions, which is an attribute as well.
+        Whether the positions of all these joints add; an attribute as well.
     fields : mapping of str to tuple of int
-        Fields of the force, with their axes, by which slopes are summed.
+        Fields of the force, with their axes, by which derivatives are summed.
     """
 
     def __init__(

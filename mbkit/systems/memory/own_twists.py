@@ -1,4 +1,4 @@
-"""Twists and wrenches of the representation in which a force in Python is written."""
+"""Twists and wrenches in the representation that a force in Python uses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["OwnTwists"]
 
 @final
 class OwnTwists:
-    """From hybrid twists V_h at poses that move to those of a representation, V = T V_h.
+    """The maps T from hybrid twists V_h of n bodies to those of a representation, V = T V_h.
 
     Attributes
     ----------
     T : ndarray, shape (n, 6, 6)
-        At the poses.
+        At the poses of the bodies.
     rate : ndarray, shape (k, n, 6, 6)
-        As these move along k directions.
+        The rates of T where the poses move along k directions.
     """
 
     def __init__(self, T: Any, rate: Any) -> None:
