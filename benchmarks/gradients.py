@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -57,8 +58,9 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
 
     And by the parameters of as many forces of one kind, of runs with these; by pitches and axes of
     the joints of trees; of runs with forces in Python; of runs of closed mechanisms, by places of
-    all their joints, or by the numbers of all their rods, besides; and of a ball that rolls.
-    Differences of functions in Python have no bar: they are so many calls.
+    all their joints, by the numbers of all their rods, or by the axes of joints that close them,
+    besides; and of a ball that rolls. Differences of functions in Python have no bar: they are so
+    many calls.
     """
     rows = [
         _row(count, kinds, name)
@@ -99,6 +101,8 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
         ]
         rows.append(_row_of_rods(6))
         rows += [_row_of_rods(6, method, numbers=True) for method in METHODS]
+        rows += [_row_of_shafts(method) for method in METHODS]
+        rows += [_row_of_a_composite(method) for method in METHODS]
         rows += [_row_of_a_ball(method, every=each) for method in METHODS for each in (False, True)]
     title = "Gradient of a run by all inertial parameters and its start, against the run"
     return Table(title, rows, peer="run")
@@ -181,6 +185,38 @@ def _row_of_rods(count: int, method: str = "RKMK4", *, numbers: bool = False) ->
     start = system.close_loops(system.reference_configuration(), v)
     what = f"{count} bodies, {count - 1} rods, {method}{', numbers' if numbers else ''}"
     of = ("bodies.", "constraints.") if numbers else ("bodies.",)
+    return _measured(what, system, start, METHODS[method], of)
+
+
+def _row_of_shafts(method: str) -> Row:
+    """Return the row of double Cardan shafts, by the axes of joints that close loops besides."""
+    case = next(each for each in CASES if each.name == "double Cardan")
+    system = case.system()
+    start = system.close_loops(system.reference_configuration(), case.velocity(system))
+    axes = tuple(f".{joint}.axis{k}" for joint in system.loop_joints for k in (1, 2))
+    what = f"{case.name}, {method}, axes"
+    return _measured(what, system, start, METHODS[method], ("bodies.", *axes))
+
+
+def _row_of_a_composite(method: str) -> Row:
+    """Return the row of a four-bar that a ball on a rail closes, by their places besides."""
+    mechanism = mb.Mechanism("four-bar", gravity=(0.0, 0.0, -9.81))
+    points = np.array([(0.0, 0.0, 0.0), (0.0, 0.0, 0.3), (0.8, 0.0, 0.5), (0.9, 0.0, 0.0)])
+    before = mechanism.world
+    for k, (a, b) in enumerate(itertools.pairwise(points)):
+        inertia = mb.SpatialInertia.from_com(1.0, 0.5 * (a + b), 0.01 * np.diag([1.0, 1.5, 2.0]))
+        body = mechanism.add_body(mb.Body(f"rod {k}", inertia))
+        mechanism.add_joint(mb.RevoluteJoint(f"hinge {k}", axis=(0, 1, 0), point=a), before, body)
+        before = body
+    ball, rail = (
+        mb.SphericalJoint("ball", point=points[-1]),
+        mb.PrismaticJoint("rail", axis=(0, 1, 0)),
+    )
+    mechanism.add_joint(mb.CompositeJoint("last", ball, rail), mechanism.world, before)
+    system = mechanism.assemble(mb.RelativeCoordinates(loop_joints=("last",)))
+    start = system.close_loops(system.reference_configuration(), [3.0, 0.0, 0.0])
+    what = f"four-bar that a composite joint closes, {method}, numbers and places"
+    of = ("bodies.", "joints.last.")
     return _measured(what, system, start, METHODS[method], of)
 
 

@@ -11,7 +11,7 @@ from mbkit.closed_loops.loop_equations import position_rows
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.derivatives.constraint_changes import MovingRows
-from mbkit.systems.derivatives.dynamics_derivatives import constraints_by_steps, loops_alone
+from mbkit.systems.derivatives.dynamics_derivatives import by_poses, constraints_by_steps
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.input_changes import rate_along_steps
@@ -71,7 +71,7 @@ def rate_by_steps(system: System, q: Floats, v: Floats, t: Floats) -> Floats:
 
     By differences of eighth order where constraints are not compiled for dual numbers.
     """
-    if loops_alone(system):
+    if by_poses(system):
         return system.constraint_jacobian_velocity_derivative(q, v, t)
     found = constraints_by_steps(system, q, v, t)
     if found is None:

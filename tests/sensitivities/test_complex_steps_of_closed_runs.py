@@ -25,7 +25,8 @@ H, STEPS = 0.002, 2
 
 #: Mechanisms whose positions add, with a parameter; of three some constraints are redundant. Masses
 #: of shafts that only turn do not matter. Then places of joints, and how their axes move with them:
-#: a plane linkage has to stay plane.
+#: a plane linkage has to stay plane. And axes of a joint that
+#: closes a loop.
 CLOSED = {
     "four-bar": (four_bar, "bodies.coupler.mass", {"joints.C.S_succ": (0, 0, 0.3, 0.5, 0.1, 0)}),
     "slider-crank": (
@@ -33,7 +34,10 @@ CLOSED = {
         {"joints.ball.S_succ": (3, 1, 2, 5, 4, 1), "joints.pivot.axis": (0.1, 0.2, 0.3)},
     ),
     "Bricard": (bricard, "bodies.rod3.mass", {}),
-    "double Cardan": (double_cardan, "forces.damper.damping", {}),
+    "double Cardan": (
+        double_cardan, "forces.damper.damping",
+        {f"joints.hollow at output.{axis}": (0.1, 0.2, 0.3) for axis in ("axis1", "axis2")},
+    ),
 }  # fmt: skip
 STIFFNESS = "forces.spring.stiffness"
 

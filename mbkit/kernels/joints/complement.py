@@ -74,7 +74,12 @@ def complement(S, n, out):
     that depend on each other it gives as many vectors, normal to all of them.
     Source: Golub, Van Loan, Matrix Computations, 4th edition, 5.1, 5.2.
     """
-    reflections = np.zeros((n, 6))
+    complement_in(S, n, out, np.zeros((n, 6)))
+
+
+@helper
+def complement_in(S, n, out, reflections):
+    """The same with memory (n, 6) for the reflections, all zero."""
     last = min(n, 4)
     for k in range(n):
         tilt(S, 6 * k)

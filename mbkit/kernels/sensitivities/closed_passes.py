@@ -17,6 +17,7 @@ from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.status import OK
 from mbkit.kernels.vector_jacobian_products.bushings import SIZE as BUSHING_SIZE
 from mbkit.kernels.vector_jacobian_products.bushings import add_bushings
+from mbkit.kernels.vector_jacobian_products.called_loop_joints import CALLED_LOOPS
 from mbkit.kernels.vector_jacobian_products.constraints import add_constraints
 from mbkit.kernels.vector_jacobian_products.drags import SIZE as DRAG_SIZE
 from mbkit.kernels.vector_jacobian_products.drags import add_drags
@@ -54,6 +55,7 @@ PASSES = np.dtype(
         ("closes", _i8),  # whether it is the end of a step that is closed
         ("moves", _i8),  # whether constraints depend on time
         ("time", _f8),
+        ("loops", _i8),  # CALLED_LOOPS of `called_loop_joints` there, or 0
         ("constraints", _i8),  # ROWS of `mbkit.kernels.vector_jacobian_products.constraints`, or 0
         ("twists", _i8),
         ("momenta", _i8),
@@ -193,7 +195,9 @@ def back_through_equations(space, memory, q, v, vdot, x, by_q, by_v):
     add_drags(space, sums)
     residuals = table[3] if record.with_residuals == OPEN else table[3, :0]
     closed = table[3] if record.with_residuals == CLOSED else table[3, :0]
-    factors = Factors(table[0], table[1], table[2], residuals, closed)
+    factors = Factors(table[0], table[1], table[2], residuals, closed, record.loops)
+    if record.loops != 0:
+        records_at(record.loops, 1, CALLED_LOOPS)[0].factors = record.factors
     out = tangent(model, by_q), velocities(model, by_v)
     status = add_called_forces(space, state, x, sums, out)
     if status == OK and record.rows != 0:

@@ -18,17 +18,19 @@ a_b with the [n_b, V_b] that belongs to it, and kappa the derivative of psi by T
 wrenches on b, and their opposites on a: `dynamics` beside this sums them.
 
 kappa is zero without residuals for joints whose wrenches are constant; else it and beta come from
-`mbkit.kernels.vector_jacobian_products.slopes_of_loop_joints`.
+`called_loop_joints` beside this, or where joints do not move on dual numbers from
+`slopes_of_loop_joints`.
 Source: derived here.
 """
 
 from typing import NamedTuple
 
-from mbkit.kernels.compile import floats, floats_at, helper
+from mbkit.kernels.compile import floats, floats_at, helper, int64
 from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.kernels.constraints.workspace import closure_of, constraints, sites
 from mbkit.kernels.derivatives.loop_joint import at_loop_joint, move_sites, set_current_wrenches
 from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
+from mbkit.kernels.vector_jacobian_products.called_loop_joints import add_called_slopes
 from mbkit.kernels.vector_jacobian_products.places import add_place
 from mbkit.kernels.vector_jacobian_products.slopes_of_loop_joints import (
     Motion,
@@ -64,6 +66,7 @@ class Factors(NamedTuple):
     rates: floats  # Z
     residuals: floats  # G, or none
     closed: floats  # G where residuals are zero, or none: log(T_J^-1 T) moves as T does
+    called: int64  # CALLED_LOOPS where joints have slopes on dual numbers, or 0: differences
 
 
 @helper
@@ -91,6 +94,16 @@ def seen(R, r, V):
 
 
 @helper
+def set_slopes(space, loop, wrenches, factors, motion):
+    """kappa into F of the joint's memory, and beta into A."""
+    if factors.called != 0:
+        return add_called_slopes(factors.called, loop, factors, motion)
+    closure = closure_of(space)
+    buffer = floats_at(closure.buffer, closure.num_buffer)
+    return add_slopes(loop, wrenches, factors, motion, buffer)
+
+
+@helper
 def add_loop(space, loop, factors, sums):
     """Add what one loop joint does to the sums of its bodies."""
     a, b = loop.a, loop.b
@@ -114,10 +127,8 @@ def add_loop(space, loop, factors, sums):
         pose_of(loop.body),
         loop.joint.constant == 0 and not (is_zero(V) or is_zero(wrenches.Y)),
     )
-    closure = closure_of(space)
-    buffer = floats_at(closure.buffer, closure.num_buffer)
     if status == OK:
-        status = add_slopes(loop, wrenches, factors, motion, buffer)
+        status = set_slopes(space, loop, wrenches, factors, motion)
     if status != OK:
         return status
     L, Y, Z, _ = wrenches

@@ -34,6 +34,7 @@ from mbkit.sensitivities.linear_steps import (
 )
 from mbkit.sensitivities.munthe_kaas.reversal import reversal
 from mbkit.sensitivities.passes.called_constraints import numbers_moved
+from mbkit.sensitivities.passes.called_loops import loop_joints_moved
 from mbkit.sensitivities.passes.forces import (
     called_forces,
     known_forces,
@@ -97,7 +98,7 @@ class Steps(Linearisation):
         names = list(names)
         moved = {*places_moved(system, names), *joints_moved(system, names)}
         if takes_one_pass(system):
-            moved.update(*numbers_moved(system, names).values())
+            moved.update(*numbers_moved(system, names).values(), loop_joints_moved(system, names))
         return all(
             name in (*STATE_INPUTS, "gravity")
             or name in moved

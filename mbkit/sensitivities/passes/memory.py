@@ -11,6 +11,11 @@ import numpy as np
 from mbkit.integrators.step_memory import Record
 from mbkit.sensitivities.passes.called_constraints import CalledConstraints
 from mbkit.sensitivities.passes.called_forces import CalledForces
+from mbkit.sensitivities.passes.called_loops import (
+    CalledLoops,
+    loop_joints_moved,
+    places_of_loop_joints,
+)
 from mbkit.sensitivities.passes.forces import (
     by_closed_forms,
     closed_form_parameters,
@@ -61,6 +66,9 @@ class PassSums:
         is_known = other_forces(system, called) is None
         numbers = joints_moved(system, names) if is_known else {}
         moved = places_moved(system, names, numbers) if is_known else {}
+        loops = loop_joints_moved(system, names) if is_known else {}
+        moved |= places_of_loop_joints(system, loops)
+        self._loops = CalledLoops(system, loops)
         self._places = moved
         self._joints = MovedJoints(system, numbers)
         self.sums = sums = _sums(
@@ -77,7 +85,7 @@ class PassSums:
             pushes=sums.pushes, origins=sums.origins, regressor=sums.regressor,
             by_springs=sums.springs, table_of_bushings=sums.bushings, table_of_drags=sums.drags,
             by_places=sums.places, by_sites=sums.sites, numbers=sums.numbers, called=sums.called,
-            constraints=self._constraints.address,
+            constraints=self._constraints.address, loops=self._loops.address,
             solve_adjoint=passes.solve_adjoint.address,
             multipliers_of=passes.multipliers_of.address,
             back_through_equations=passes.back_through_equations.address,
@@ -88,7 +96,7 @@ class PassSums:
         """The parameters by which it finds derivatives."""
         found = {*self._closed, *self._fields, *self._places}
         found |= self._forces.known | {*self._constraints.by_parameters}
-        return found | {*self._joints.by_parameters}
+        return found | {*self._joints.by_parameters} | {*self._loops.by_parameters}
 
     def raise_errors(self) -> None:
         """Raise what ended a call of a force in Python, if that is why the pass has ended."""
@@ -97,15 +105,16 @@ class PassSums:
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
         """Hold the memory of dual numbers, which is the system's."""
-        with self._forces.lock, self._constraints.lock:
+        with self._forces.lock, self._constraints.lock, self._loops.lock:
             yield
 
     def found(self) -> Mapping[str, Floats]:
         """Return derivatives (k,) by name."""
         found = by_closed_forms(self._system, self.sums, self._closed) | self._forces.by_parameters
         found |= self._constraints.by_parameters | by_places(self.sums, self._places)
-        for name, by_numbers in self._joints.by_parameters.items():
-            found[name] = by_numbers + found.get(name, 0.0)  # and what its places do
+        for joints in (self._joints, self._loops):
+            for name, by_numbers in joints.by_parameters.items():
+                found[name] = by_numbers + found.get(name, 0.0)  # and what its places do
         if self._fields:
             found |= inertial_changes(self._system, self.sums.regressor[1:], self._fields)
         return found

@@ -21,7 +21,15 @@ from mbkit.systems.derivatives.numeric_changes import rates_of_numbers, rates_wi
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Moves", "MovingRows", "rows_by_parameter", "rows_by_state", "rows_by_time"]
+__all__ = [
+    "Moves",
+    "MovingLoops",
+    "MovingRows",
+    "loop_joint_of",
+    "rows_by_parameter",
+    "rows_by_state",
+    "rows_by_time",
+]
 
 #: What takes a number to values of a parameter, one for each of its entries.
 Moves = Sequence[Callable[[float], Any]]
@@ -55,6 +63,14 @@ def rows_by_parameter(point: Point, name: str, start: float, moves: Moves) -> Ch
     return None if rows is None else _change(point, rows.at)
 
 
+def loop_joint_of(system: System, name: str) -> str | None:
+    """Return the joint that closes a loop whose parameter it is, or a member's of it."""
+    kind, _, rest = name.partition(".")
+    owners = [joint for joint in system.joint_places if rest.startswith(f"{joint}.")]
+    owner = max(owners, key=len, default=None)
+    return owner if kind == "joints" and owner in system.loop_joints else None
+
+
 class MovingRows(NamedTuple):
     """What constraints read, as a parameter moves it: their derivatives, on dual numbers.
 
@@ -80,8 +96,8 @@ class MovingRows(NamedTuple):
         out. None for other parameters of joints, where constraints are not exact, where values
         beside the parameter's are refused, and where a hinge becomes a screw.
         """
-        exact, (kind, _, rest) = system._exact_constraints, name.partition(".")
-        of_tree = kind == "joints" and rest.rpartition(".")[0] not in system.loop_joints
+        exact = system._exact_constraints
+        of_tree = name.startswith("joints.") and loop_joint_of(system, name) is None
         if exact is None or of_tree:
             return None
         if name not in exact.moving:
@@ -114,35 +130,66 @@ def _moving(
     if kind == "constraints":
         part = next(each for each in closure.objects if each.name == owner)
         return exact.moving_numbers(owner, rates_of_numbers(part, field, start, moves))
-    if not closure.num_joints:
-        return {}
-
-    blueprint = system._blueprint.continued()
-
-    def frames(values: Mapping[str, Any]) -> Floats:
-        found = blueprint.loop_frames_with(values)
-        numbers = np.concatenate([each.reshape(-1) for each in found])
-        if values and len(numbers) != len(here):
-            raise UsageError(f"'{name}' makes another kind of joint.")
-        return numbers
-
-    here, sites = frames({}), 2 * closure.num_joints
-    rates = rates_without_jump(lambda value: frames({name: value}), start, moves, name, here)
-    found: dict[int, Floats] = {}
-    first = 16 * sites
-    for k, count in enumerate(exact.numbers_of_joints):
-        own = slice(first, first + count)
-        moved = exact.moving_joint(k, rates[own]) if rates[own].any() else {}
-        if moved is None:
-            return None
-        found |= moved
-        first += count
-    for site in range(sites):
-        own = slice(16 * site, 16 * (site + 1))
-        if rates[own].any():
-            twists = _twists(here[own].reshape(4, 4), rates[own].T.reshape(-1, 4, 4))
-            found |= exact.moving_site(site, twists)
+    loops = MovingLoops.of(system, exact, name, start, moves)
+    if loops is None:
+        return None
+    found = {place: rate for each in loops.joints.values() for place, rate in each.items()}
+    for site, twists in loops.sites.items():
+        found |= exact.moving_site(site, twists)
     return found
+
+
+class MovingLoops(NamedTuple):
+    """What a parameter moves of joints that close loops.
+
+    Attributes
+    ----------
+    joints : mapping of int to mapping of int to ndarray
+        By joint: numbers of it, as of `ExactConstraints.moving_joint`.
+    sites : mapping of int to ndarray
+        Twists (6, k) of the frames in which they are measured, in these.
+    entries : int
+        Those of the parameter, k.
+    """
+
+    joints: Mapping[int, Mapping[int, Floats]]
+    sites: Mapping[int, Floats]
+    entries: int
+
+    @classmethod
+    def of(
+        cls, system: System, exact: ExactConstraints, name: str, start: float, moves: Moves
+    ) -> MovingLoops | None:
+        """Return it; None where a hinge becomes a screw. UsageError where values are refused."""
+        closure = system.arrays.closure
+        if not closure.num_joints:
+            return cls({}, {}, len(moves))
+        blueprint = system._blueprint.continued()
+
+        def frames(values: Mapping[str, Any]) -> Floats:
+            found = blueprint.loop_frames_with(values)
+            numbers = np.concatenate([each.reshape(-1) for each in found])
+            if values and len(numbers) != len(here):
+                raise UsageError(f"'{name}' makes another kind of joint.")
+            return numbers
+
+        here, count = frames({}), 2 * closure.num_joints
+        rates = rates_without_jump(lambda value: frames({name: value}), start, moves, name, here)
+        joints, sites, first = {}, {}, 16 * count
+        for k, size in enumerate(exact.numbers_of_joints):
+            own = rates[first : first + size]
+            moved = exact.moving_joint(k, own) if own.any() else {}
+            if moved is None:
+                return None
+            if moved:
+                joints[k] = moved
+            first += size
+        for site in range(count):
+            own = rates[16 * site : 16 * (site + 1)]
+            if own.any():
+                frame = here[16 * site : 16 * (site + 1)].reshape(4, 4)
+                sites[site] = _twists(frame, own.T.reshape(-1, 4, 4))
+        return cls(joints, sites, len(moves))
 
 
 def _twists(frame: Floats, rates: Floats) -> Floats:

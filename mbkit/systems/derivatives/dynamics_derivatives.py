@@ -170,7 +170,7 @@ def constraint_jacobian_velocity_derivative(
     if not system.arrays.closure:
         leading = system.evaluator.arguments.leading(t, on_error, q=q, v=v)
         return np.zeros((*leading, 0, system.ndx))
-    if not loops_alone(system):
+    if not by_poses(system):
         system.evaluator.arguments.leading(t, on_error, q=q, v=v)
         exact, at_rest = (constraints_by_steps(system, q, w, t) for w in (v, np.zeros(system.nv)))
         if exact is not None and at_rest is not None:
@@ -194,7 +194,7 @@ def constraint_force_derivative(
     if not system.arrays.closure:
         leading = system.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
         return np.zeros((*leading, system.nv, system.ndx))
-    if not loops_alone(system):
+    if not by_poses(system):
         system.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
         exact = constraints_by_steps(system, q, np.zeros(system.nv), t, multipliers=multipliers)
         if exact is not None:
@@ -239,6 +239,18 @@ def constraints_by_steps(
     if not all(np.isfinite(part).all() for part in found):
         return None
     return RowDerivatives(*(part.reshape((*leading, *part.shape[1:])) for part in found))
+
+
+def by_poses(system: System) -> bool:
+    """Whether derivatives of all constraints come from poses of joints that close loops.
+
+    Exact where their wrenches do not turn; differences where some do that do not move on dual
+    numbers.
+    """
+    if not loops_alone(system):
+        return False
+    turning = system.arrays.closure.joint_rows["constant"][1:] == 0
+    return not turning.any() or system._exact_constraints is None
 
 
 def loops_alone(system: System) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -122,7 +122,7 @@ class ExactConstraints:
         parameters = arrays.parameters
         ends = 1 + count + np.cumsum([0, *(len(each) for each in parameters.values())])
         self._firsts = dict(zip(parameters, ends[:-1].tolist(), strict=True))
-        joints = DualJoints(model.joints, arrays.joints, self._workspace.numbers)
+        joints = DualJoints(model.joints, arrays.joints, self._workspace.numbers, model.own)
         first = int(ends[-1])
         self._joints = [[first + k for k in places] for places in joints.places]
         self._numbers = numbers = self._workspace.numbers(first + len(joints.numbers))
@@ -150,6 +150,14 @@ class ExactConstraints:
 
         self._numbers[:] = self._still
         return self._workspace.address, array_address(self._table)
+
+    def numbers_at(self, places: Iterable[int]) -> tuple[Any, Floats]:
+        """Return the addresses of numbers, and their values; see `lend`."""
+        from mbkit.kernels.compile import array_address
+
+        places = [*places]
+        addresses = [array_address(self._numbers[place:]) for place in places]
+        return np.array(addresses, dtype=np.int64), self._still[places, 0]
 
     def moving_site(self, site: int, twists: Floats) -> Mapping[int, Floats]:
         """Return how numbers move, (k,) each, where a site moves along twists (6, k) of its own."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +14,35 @@ from mbkit.systems.memory.lanes import record_in_lanes
 if TYPE_CHECKING:
     from mbkit.joints import Joint
 
-__all__ = ["DualJoints"]
+__all__ = ["DualJoints", "OwnNumbers"]
 
-#: The addresses of parameters, in rows of BODY.
-_PARAMETERS = ("parameters", "wrench_parameters", "configuration_from_pose_parameters")
+_NOTHING = np.zeros(0)
+_NONE: Mapping[int, Any] = MappingProxyType({})
+
+#: The addresses of parameters, in rows of BODY, by the functions that get them.
+_PARAMETERS = {
+    "motion": "parameters",
+    "constraint_wrenches": "wrench_parameters",
+    "configuration_from_pose": "configuration_from_pose_parameters",
+}
+
+
+class OwnNumbers(NamedTuple):
+    """What functions of a joint have as parameters.
+
+    Attributes
+    ----------
+    numbers : ndarray
+        The joint's own.
+    head : ndarray
+        What stands before them for some functions.
+    headed : tuple of str
+        Which these are, of "constraint_wrenches" and "configuration_from_pose".
+    """
+
+    numbers: Any
+    head: Any = _NOTHING
+    headed: tuple[str, ...] = ()
 
 
 class DualJoints:
@@ -30,6 +56,8 @@ class DualJoints:
         As many.
     room : callable
         Returns memory for so many dual numbers, (size, 1 + directions), all zero.
+    own : mapping of int to OwnNumbers, optional
+        By row: of joints whose parameters are others than they say themselves.
 
     Attributes
     ----------
@@ -41,19 +69,28 @@ class DualJoints:
     """
 
     def __init__(
-        self, rows: Any, joints: Sequence[Joint | None], room: Callable[[int], Any]
+        self,
+        rows: Any,
+        joints: Sequence[Joint | None],
+        room: Callable[[int], Any],
+        own: Mapping[int, OwnNumbers] = _NONE,
     ) -> None:
         from mbkit.kernels.duals import DUAL
 
         self._rows = rows
         self._kind = kind = record_in_lanes(BODY, DUAL)
         self._size = kind.size // 8 // DUAL.width
-        own = [np.zeros(0) if joint is None else _parameters_of(joint) for joint in joints]
-        self._ends = np.cumsum([self._size * len(rows), *map(len, own)]).tolist()
+        self._own = [
+            own[k] if k in own else OwnNumbers(_NOTHING if each is None else _parameters_of(each))
+            for k, each in enumerate(joints)
+        ]
+        sizes = [len(each.head) + len(each.numbers) for each in self._own]
+        self._ends = np.cumsum([self._size * len(rows), *sizes]).tolist()
         self.numbers = room(self._ends[-1])
         for k, row in enumerate(rows):
             self._write(k, row)
-            self.numbers[self._ends[k] : self._ends[k + 1], 0] = own[k]
+            given = self._own[k]
+            self.numbers[self._ends[k] : self._ends[k + 1], 0] = [*given.head, *given.numbers]
         self.places = [self._of(k, joint) for k, joint in enumerate(joints) if joint is not None]
 
     def _write(self, k: int, row: Any) -> None:
@@ -75,7 +112,7 @@ class DualJoints:
 
     def _of(self, k: int, joint: Joint) -> list[int]:
         if joint.screw_form() is None:
-            return list(range(self._ends[k], self._ends[k + 1]))
+            return list(range(self._ends[k] + len(self._own[k].head), self._ends[k + 1]))
         return [self._place(k, name) for name in ("rate", "lead")]
 
     def put(self, numbers: Any) -> int:
@@ -84,9 +121,10 @@ class DualJoints:
 
         for k, row in enumerate(self._rows):
             if row["kind"] != SCREW and row["num_velocities"]:
-                address = array_address(numbers[self._ends[k] :])
-                for name in _PARAMETERS:
-                    self._set_integer(numbers, k, name, address)
+                given, first = self._own[k], self._ends[k]
+                for function, name in _PARAMETERS.items():
+                    behind = 0 if function in given.headed else len(given.head)
+                    self._set_integer(numbers, k, name, array_address(numbers[first + behind :]))
         return array_address(numbers)
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import SCRATCH, SCREW
 from mbkit.systems.memory.closure import ClosureArrays, ClosureMemory
-from mbkit.systems.memory.dual_loop_joints import DualJoints
+from mbkit.systems.memory.dual_forms import forms_on_duals, moves_on_duals
+from mbkit.systems.memory.dual_loop_joints import DualJoints, OwnNumbers
 from mbkit.systems.memory.lane_functions import address_in_lanes, is_for_lanes
 from mbkit.systems.memory.lane_joints import called_one_by_one, calls_members, room_for_one
 from mbkit.systems.memory.lanes import (
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
 _CONSTRAINT = "sitpp"
 _MOTION = "icpppppp"
 _OF_ONE_VECTOR = "icpp"
-_OF_LOOPS = {
-    "motion": _MOTION,
-    "constraint_wrenches": _OF_ONE_VECTOR,
-    "configuration_from_pose": _OF_ONE_VECTOR,
-}
 _EVALUATION = "sipppp"
 _PREPARE = "s"
 _RESOLVE = "spp"
@@ -56,11 +52,7 @@ def is_dual(arrays: ClosureArrays) -> bool:
 def _is_dual_joint(row: Any, joint: Joint | None) -> bool:
     if joint is None or row["kind"] == SCREW or not row["num_velocities"]:
         return True
-    kernels = joint.kernels()
-    if kernels is None or calls_members(joint):
-        return False
-    own = all(getattr(kernels, name) for name in _OF_LOOPS)
-    return own and bool(getattr(getattr(kernels, "motion", None), "in_lanes", False))
+    return moves_on_duals(joint)
 
 
 def is_in_lanes(arrays: ClosureArrays) -> bool:
@@ -87,6 +79,8 @@ class LanesClosureModel:
         The joints that close loops, with functions for lanes.
     rooms : dict of int to int
         By row of these: how many numbers its functions want room for.
+    own : dict of int to OwnNumbers
+        By row of these: what functions for dual numbers have as parameters.
     """
 
     def __init__(self, arrays: ClosureArrays, lanes: Any, representation: Representation) -> None:
@@ -106,6 +100,7 @@ class LanesClosureModel:
             self.constraints[k]["function"] = address
         self.joints = arrays.joint_rows.copy()
         self.rooms: dict[int, int] = {}
+        self.own: dict[int, OwnNumbers] = {}
         self._owners: list[Any] = []
         for i, joint in enumerate(arrays.joints):
             row = self.joints[i]
@@ -155,16 +150,13 @@ class LanesClosureModel:
         from mbkit.kernels.joints import lane_by_lane
 
         row: Any = self.joints[i]
+        if self.lanes.branches:
+            functions, self.own[i] = forms_on_duals(row, joint)
+            for name, address in functions.items():
+                row[name] = address
+            return
         kernels = joint.kernels()
         assert kernels is not None  # none that calls Python: see `batch_in_lanes`
-        if self.lanes.branches:
-            from mbkit.kernels import library_functions  # noqa: F401  (which users may call)
-            from mbkit.kernels.duals import address_with_dual_parameters
-
-            for name, form in _OF_LOOPS.items():
-                function = getattr(kernels, name).function
-                row[name] = address_with_dual_parameters(function, form.replace("c", "p"))
-            return
         one_by_one = called_one_by_one(row)
         self._owners.append(one_by_one)
         self.rooms[i] = room_for_one(row)
@@ -225,7 +217,7 @@ class LanesClosure:
         for name in ("constraints", "joints"):
             closure[name] = array_address(getattr(model, name))
         if model.lanes.branches:
-            joints = DualJoints(model.joints, model.arrays.joints, self._rows_of_lines)
+            joints = DualJoints(model.joints, model.arrays.joints, self._rows_of_lines, model.own)
             closure["joints"] = joints.put(joints.numbers)
         closure["constraint_rows"] = model.constraint_rows
         closure["sites"] = self._sites(model)
