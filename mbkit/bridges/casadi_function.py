@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from mbkit.bridges.casadi_derivatives import derivatives_of
 from mbkit.bridges.casadi_numbers import CasadiNumbers
-from mbkit.bridges.extras import imported
 from mbkit.bridges.reading import read_evaluation
+from mbkit.extras import extra_package
 from mbkit.tracing.parameters import read_parameters
 from mbkit.tracing.trace import Trace
 
@@ -128,7 +128,7 @@ def casadi_function(
     what = "casadi_function"
     asked = read_evaluation(what, system, evaluation, options)
     free = read_parameters(what, system, parameters)
-    casadi = imported(what, "casadi")
+    casadi = extra_package("casadi", f"{what} needs casadi", "casadi")
     trace = Trace(what, system, free, smooth=True)
     vectors = trace.vectors(asked.shapes)
     results = asked.compute(trace, vectors)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from mbkit.bridges.evaluations import check_system
-from mbkit.bridges.extras import imported
 from mbkit.bridges.jax_parameters import RuleWithParameters
 from mbkit.bridges.jax_rules import RULES
 from mbkit.errors import UsageError, check_choice
+from mbkit.extras import extra_package
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -98,7 +98,7 @@ def jax_function(
     rule = RULES[evaluation]
     check_system(what, system, dynamic=rule.dynamic, of_trees=rule.of_trees)
     options = _checked_options(what, system, evaluation, body=body, prescribed=prescribed)
-    jax = imported(what, "jax")
+    jax = extra_package("jax", f"{what} needs jax", "jax")
     _check_precision(jax)
     own = RuleWithParameters.of(f"{what}: {evaluation}", rule, system, parameters)
     made = _function(jax, own, options, f"{what}: {evaluation}")

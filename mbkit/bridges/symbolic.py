@@ -10,10 +10,10 @@ import numpy as np
 
 from mbkit.bridges.evaluations import check_system
 from mbkit.bridges.expressions import exact, expressions
-from mbkit.bridges.extras import imported
 from mbkit.bridges.reading import read_evaluation
 from mbkit.bridges.terms import bias_less_forces
 from mbkit.errors import UsageError, check_switch
+from mbkit.extras import extra_package
 from mbkit.tracing.parameters import Free, read_parameters
 from mbkit.tracing.trace import Trace
 
@@ -100,7 +100,7 @@ class SymbolicSystem:
     """
 
     def __init__(self, system: System, free: tuple[Free, ...], simplify: bool) -> None:
-        self._sympy = sympy = imported(_WHAT, "sympy")
+        self._sympy = sympy = extra_package("sympy", f"{_WHAT} needs sympy", "symbolic")
         self.system, self._simplify = system, simplify
         self._trace = Trace(_WHAT, system, free, smooth=False)
         self.q = self._column("q", system.nq)

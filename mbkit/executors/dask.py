@@ -15,6 +15,7 @@ import attrs
 from mbkit.errors import UsageError
 from mbkit.executors.executor import Executor, Outcome, check_workers, number_of_workers
 from mbkit.executors.worker_process import Helper, packed
+from mbkit.extras import extra_package
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -65,10 +66,7 @@ class DaskExecutor(Executor):
         time_limit: float | None = None,
     ) -> Iterator[Outcome]:
         """Call a function for each of the tasks; see `Executor.run`."""
-        try:
-            from distributed import as_completed
-        except ImportError as error:
-            raise UsageError("Executor 'dask' needs dask: pip install 'mbkit[sweep]'.") from error
+        distributed = extra_package("distributed", "Executor 'dask' needs dask", "sweep")
         if not tasks:
             return  # without a cluster, which takes seconds to start
         sent = packed(function)
@@ -84,7 +82,7 @@ class DaskExecutor(Executor):
                     _run_batch, sent, sys.path, batch, time_limit, pure=False, retries=RETRIES
                 )
                 futures[future] = some
-            for future in as_completed(list(futures), loop=client.loop):
+            for future in distributed.as_completed(list(futures), loop=client.loop):
                 some = futures.pop(future)
                 if future.status == "cancelled":
                     raise UsageError(

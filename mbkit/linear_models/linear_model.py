@@ -17,6 +17,7 @@ from mbkit.errors import (
     check_switch,
     listed,
 )
+from mbkit.extras import extra_package
 from mbkit.lie.arrays import as_floats
 from mbkit.linear_models.modes import Modes, SecondOrderForm, modes_of, symmetric_modes
 from mbkit.spatial.arrays import FloatArray
@@ -256,12 +257,7 @@ class LinearModel:
         UsageError
             If python-control is not installed.
         """
-        try:
-            import control
-        except ImportError:
-            raise UsageError(
-                "to_control needs python-control: pip install mbkit[control]."
-            ) from None
+        control = extra_package("control", "to_control needs python-control", "control")
         self._check_size("to_control")
         names = {
             key: [_plain(name) for name in given]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mbkit.errors import UsageError
+from mbkit.extras import extra_package
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -94,13 +94,7 @@ def _as_dict(value: Any) -> dict[str, Any]:
 
 def to_dataset(run: Result) -> Dataset:
     """Return `run` as a data set of xarray; see `Result.to_xarray`."""
-    try:
-        import xarray as xr
-    except ImportError as error:
-        raise UsageError(
-            "to_xarray needs xarray, which is not installed; install it with "
-            "pip install 'mbkit[xarray]'."
-        ) from error
+    xarray = extra_package("xarray", "to_xarray needs xarray", "xarray")
     coords: dict[str, Any] = {"time": ("time", run.t, {"units": "s", "long_name": "time"})}
     coords |= {label: list(getattr(run, field)) for label, field in LABELS.items()}
     data = {name: (dims, getattr(run, name), about) for name, (dims, about) in VARIABLES.items()}
@@ -114,4 +108,5 @@ def to_dataset(run: Result) -> Dataset:
             data[name] = (dims, list(value) if field == "names" else value, about)
     for (variable, label), dims, array in output_variables(run):
         data[variable] = (dims, array, {"long_name": label})
-    return xr.Dataset(data, coords, attributes(run))
+    found: Dataset = xarray.Dataset(data, coords, attributes(run))
+    return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbkit.errors import UsageError
+from mbkit.extras import extra_package
 from mbkit.results.columns import velocity_units
 from mbkit.results.labelled import LEVELS
 
@@ -98,13 +98,8 @@ def _columns(run: Any, labels: Any, rows: Callable[[Any], Any]) -> Iterator[Colu
 
 def to_frame(columns: list[Column]) -> DataFrame:
     """Return columns as a data frame of pandas, with their units in ``attrs["units"]``."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise UsageError(
-            "Data frames need pandas, which is not installed; install it with "
-            "pip install 'mbkit[xarray]'. A .csv file is saved without it."
-        ) from error
-    frame = pd.DataFrame({each.name: each.values for each in columns})
+    remedy = "A .csv file is saved without it."
+    pandas = extra_package("pandas", "Data frames need pandas", "xarray", remedy)
+    frame: DataFrame = pandas.DataFrame({each.name: each.values for each in columns})
     frame.attrs["units"] = {each.name: each.unit for each in columns}
     return frame

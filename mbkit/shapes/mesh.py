@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import GeometryError, ModelFileError, ShapeError, UsageError, printable
+from mbkit.extras import extra_package
 from mbkit.shapes.shape import Shape
 from mbkit.shapes.triangles import IntArray, Triangles
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
@@ -196,13 +197,7 @@ def _read(file: str) -> Triangles:
 
 @functools.lru_cache(maxsize=256)
 def _loaded(file: str, _changed: int) -> Triangles:
-    try:
-        import trimesh
-    except ImportError as error:
-        raise UsageError(
-            "MeshShape: reading a file needs trimesh, which is not installed: pip install "
-            "'mbkit[meshes]'."
-        ) from error
+    trimesh = extra_package("trimesh", "MeshShape: reading a file needs trimesh", "meshes")
     try:
         found: Any = trimesh.load(file, force="mesh")
         vertices = frozen_array(_unit(file) * np.asarray(found.vertices))

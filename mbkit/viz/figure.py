@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mbkit.errors import UsageError
+from mbkit.extras import extra_package
 from mbkit.results.palette import COLOURS, LINES
 
 if TYPE_CHECKING:
@@ -24,16 +24,11 @@ def new_figure(size: tuple[float, float], *, of_pyplot: bool) -> Figure:
     pyplot keeps it, to be shown in a window, if it is one of its own. UsageError if matplotlib is
     not installed.
     """
-    try:
-        import matplotlib.figure
-    except ImportError as error:
-        raise UsageError(
-            "Plots need matplotlib, which is not installed; install it with "
-            "pip install 'mbkit[plot]'."
-        ) from error
+    figures = extra_package("matplotlib.figure", "Plots need matplotlib", "plot")
     if not of_pyplot:
         # No window and no memory kept: what writes files must run where there is no screen.
-        return matplotlib.figure.Figure(figsize=size, layout="constrained")
+        figure: Figure = figures.Figure(figsize=size, layout="constrained")
+        return figure
     import matplotlib.pyplot as plt
 
     return plt.figure(figsize=size, layout="constrained")

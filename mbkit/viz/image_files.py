@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.extras import extra_package
 from mbkit.viz.film import Film, frames_of
 
 __all__ = ["WRITERS", "check_installed"]
@@ -28,13 +29,7 @@ Images = Callable[[Iterable[int]], Iterator[Any]]
 
 def check_installed(path: pathlib.Path) -> None:
     """Raise UsageError unless what writes files of this suffix is installed."""
-    try:
-        import PIL  # noqa: F401
-    except ImportError as error:
-        raise UsageError(
-            "Pictures need Pillow, which is not installed; install it with "
-            "pip install 'mbkit[pictures]'."
-        ) from error
+    extra_package("PIL", "Pictures need Pillow", "pictures")
     if path.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
         raise UsageError(
             f"Film '{path}' needs the program ffmpeg, which is not found; install it (on Debian "

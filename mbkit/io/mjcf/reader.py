@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import pathlib
 import warnings
@@ -10,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.errors import ModelFileError, ModelFileWarning, UsageError, printable
+from mbkit.errors import ModelFileError, ModelFileWarning, printable
+from mbkit.extras import extra_package
 from mbkit.io.mjcf.document import Mjcf, MjcfActuator, MjcfSensor
 from mbkit.io.mjcf.files import check_files
 from mbkit.io.mjcf.losses import notes_of, warnings_of
@@ -135,12 +135,7 @@ def read_mjcf(path: str | os.PathLike[str]) -> Mjcf:
 
 
 def _mujoco() -> Any:
-    try:
-        return importlib.import_module("mujoco")
-    except ImportError as error:
-        raise UsageError(
-            "MJCF files are read by mujoco, which is not installed: pip install 'mbkit[mjcf]'."
-        ) from error
+    return extra_package("mujoco", "MJCF files are read by mujoco", "mjcf")
 
 
 def _mesh_file(source: pathlib.Path, spec: Any, name: str) -> pathlib.Path | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import pathlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mbkit.errors import ResultFileError, UsageError, printable
+from mbkit.extras import extra_package
 from mbkit.io.replacement import replacement
 from mbkit.io.results.ensembles import write_ensemble
 from mbkit.io.results.exports import write_csv, write_mat, write_xlsx
@@ -91,10 +91,5 @@ def check_suffix(path: pathlib.Path) -> None:
             "formats go by run.to_dataframe() or run.to_xarray()."
         )
     if path.suffix.lower() == ".xlsx":
-        try:
-            importlib.import_module("openpyxl")
-        except ImportError as error:
-            raise UsageError(
-                "Excel files need openpyxl, which is not installed: pip install 'mbkit[excel]'. "
-                "A .csv file is saved without it."
-            ) from error
+        remedy = "A .csv file is saved without it."
+        extra_package("openpyxl", "Excel files need openpyxl", "excel", remedy)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import pathlib
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbkit.errors import MbkitError, UsageError, check_choice, check_kind, printable
+from mbkit.extras import extra_package
 from mbkit.integrators.description import described, is_described
 from mbkit.integrators.integrator import Integrator
 from mbkit.io.replacement import replacement
@@ -216,13 +216,8 @@ def export_fmu(
 
 
 def _builder(standard: Standard) -> Any:
-    try:
-        return importlib.import_module(f"{standard.package}.builder").FmuBuilder
-    except ImportError as error:
-        raise UsageError(
-            f"FMUs are made by {standard.package}, which is not installed: pip install "
-            "'mbkit[fmi]'."
-        ) from error
+    name = standard.package
+    return extra_package(f"{name}.builder", f"FMUs are made by {name}", "fmi").FmuBuilder
 
 
 def _check_whole(system: System, folder: pathlib.Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mbkit.errors import UsageError
+from mbkit.extras import extra_package
 from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.film import Film
 from mbkit.viz.scene import Camera, Scene
@@ -198,17 +200,9 @@ def _mujoco_and_graphics() -> tuple[Any, Any]:
     ):
         # MuJoCo looks at it when it is imported first
         os.environ.setdefault("MUJOCO_GL", "egl")
-    try:
-        import mujoco
-    except ImportError as error:
-        raise UsageError(
-            "Pictures and films need MuJoCo's renderer, which is not installed; install it with "
-            "pip install 'mbkit[pictures]'. run.animate('run.html') writes a page by another one."
-        ) from error
-    if os.environ.get("MUJOCO_GL", "").lower() == "egl":
-        import mujoco.egl
-
-        return mujoco, mujoco.egl.GLContext
-    import mujoco.gl_context
-
-    return mujoco, mujoco.gl_context.GLContext
+    remedy = "run.animate('run.html') writes a page by another one."
+    need = "Pictures and films need MuJoCo's renderer"
+    mujoco = extra_package("mujoco", need, "pictures", remedy)
+    by_egl = os.environ.get("MUJOCO_GL", "").lower() == "egl"
+    contexts = importlib.import_module("mujoco.egl" if by_egl else "mujoco.gl_context")
+    return mujoco, contexts.GLContext

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from mbkit.errors import UsageError
+from mbkit.extras import extra_package
 from mbkit.spatial.arrays import FloatArray
 from mbkit.viz.film import Arrow
 from mbkit.viz.scene import Camera, Scene
@@ -37,14 +37,10 @@ T_END = 10.0
 
 def server_at(host: str, port: int) -> ViserServer:
     """Return a server of viser, without what it prints; UsageError if it is not installed."""
-    try:
-        import viser
-    except ImportError as error:
-        raise UsageError(
-            "Pages need viser, which is not installed; install it with pip install 'mbkit[view]'."
-        ) from error
+    viser = extra_package("viser", "Pages need viser", "view")
     with silence():
-        return viser.ViserServer(host=host, port=port, verbose=False)
+        server: ViserServer = viser.ViserServer(host=host, port=port, verbose=False)
+    return server
 
 
 def silence() -> contextlib.redirect_stdout[io.StringIO]:

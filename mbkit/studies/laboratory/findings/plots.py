@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.errors import UsageError
+from mbkit.extras import extra_package
 from mbkit.results.palette import COLOURS, LINES
 from mbkit.studies.laboratory.findings.table import Table
 
@@ -124,13 +124,9 @@ def _tick_few(axes: Any, numbers: Any) -> None:
 
 
 def _figure(width: float, height: float) -> Figure:
-    try:
-        import matplotlib.figure
-    except ImportError as error:
-        raise UsageError(
-            "Pictures need matplotlib, which is not installed; pip install 'mbkit[plot]'."
-        ) from error
-    return matplotlib.figure.Figure(figsize=(width, height), layout="constrained")
+    figures = extra_package("matplotlib.figure", "Pictures need matplotlib", "plot")
+    figure: Figure = figures.Figure(figsize=(width, height), layout="constrained")
+    return figure
 
 
 def _rank(name: str) -> int:

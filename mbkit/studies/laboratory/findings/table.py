@@ -14,7 +14,9 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError, suggestion
+from mbkit.extras import extra_package
 from mbkit.io.replacement import replacement
+from mbkit.results.tidy import Column, to_frame
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -148,22 +150,14 @@ class Table:
 
     def to_pandas(self) -> DataFrame:
         """Return it as a data frame (needs pandas), with the units in ``attrs["units"]``."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise UsageError("Data frames need pandas: pip install 'mbkit[xarray]'.") from error
-        frame = pd.DataFrame({name: self[name] for name in self.columns})
-        frame.attrs["units"] = {name: self.units[name] for name in self.columns}
-        return frame
+        return to_frame([Column(name, self.units[name], self[name]) for name in self.columns])
 
     def to_xarray(self) -> Dataset:
         """Return it as a data set over the dimension ``row`` (needs the extra ``xarray``)."""
-        try:
-            import xarray
-        except ImportError as error:
-            raise UsageError("Data sets need xarray: pip install 'mbkit[xarray]'.") from error
+        xarray = extra_package("xarray", "Data sets need xarray", "xarray")
         columns = {name: ("row", self[name], {"units": self.units[name]}) for name in self.columns}
-        return xarray.Dataset(columns)
+        found: Dataset = xarray.Dataset(columns)
+        return found
 
     def markdown(self, columns: str | Sequence[str] | None = None, *, digits: int = 3) -> str:
         """Return it, or some columns, as a table in Markdown that reads well as plain text too."""
