@@ -8,6 +8,8 @@ import pathlib
 import tempfile
 from collections.abc import Iterator
 
+from mbkit.errors import MbkitError, printable
+
 # The longest part of the target's name in that of the temporary file, which has more to it and
 # must still be a name that the file system allows.
 _NAME_SHOWN = 100
@@ -44,6 +46,19 @@ def replacement(target: pathlib.Path, *, follow: bool = True) -> Iterator[pathli
         flush_folder(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def written(what: str, target: pathlib.Path, fault: type[MbkitError]) -> Iterator[pathlib.Path]:
+    """Do what `replacement` does; `fault`, with `what` it is, if the file cannot be written."""
+    try:
+        with replacement(target) as temporary:
+            yield temporary
+    except OSError as error:
+        raise fault(
+            f"{what} '{printable(target)}' cannot be written: {error.strerror or error}; choose a "
+            "folder that can be written to and has room."
+        ) from error
 
 
 def check_writable(target: pathlib.Path) -> None:

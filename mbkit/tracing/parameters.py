@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import attrs
@@ -176,12 +176,15 @@ def _doubles(address: Any, count: int) -> Numbers:
     return Numbers(int(address), memory_at(int(address), count, np.dtype(np.float64)))
 
 
-def flat(numbers: Sequence[Numbers]) -> Any:
-    """Return all doubles of arrays in a row."""
-    parts = []
+def doubles_of(numbers: Iterable[Numbers]) -> Iterator[tuple[str | None, Any]]:
+    """Give the doubles of arrays, of each field of a table by itself, with its name."""
     for _, array in numbers:
         for name in array.dtype.names or (None,):
             part = array if name is None else array[name]
             if part.dtype == np.float64:
-                parts.append(np.ravel(part))
-    return np.concatenate(parts)
+                yield name, np.ravel(part)
+
+
+def flat(numbers: Iterable[Numbers]) -> Any:
+    """Return all doubles of arrays in a row."""
+    return np.concatenate([part for _, part in doubles_of(numbers)])

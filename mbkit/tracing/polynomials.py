@@ -27,7 +27,7 @@ import numpy as np
 
 from mbkit.errors import MbkitError, UsageError
 from mbkit.systems.memory.workspace import Workspace
-from mbkit.tracing.parameters import Free, flat, numbers_of
+from mbkit.tracing.parameters import Free, doubles_of, flat, numbers_of
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -260,14 +260,12 @@ def _step(system: System, each: Free, k: int) -> float:
 def _sizes(system: System) -> Any:
     """Return for each number the size that its kind has in the system."""
     workspace = Workspace(system.arrays, system.evaluator)
-    parts = []
-    for _, array in numbers_of(system, workspace):
-        for name in array.dtype.names or (None,):
-            part = array if name is None else array[name]
-            if part.dtype == np.float64:
-                size = np.abs(part).max(initial=0.0)
-                parts.append(np.full(part.size, size if name is not None else 0.0))
-    return np.concatenate(parts)
+    parts = doubles_of(numbers_of(system, workspace))
+    sizes = [
+        np.full(part.size, 0.0 if name is None else np.abs(part).max(initial=0.0))
+        for name, part in parts
+    ]
+    return np.concatenate(sizes)
 
 
 def _check(numbers: _Numbers, newton: Mapping[Product, Term]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mbkit.errors import ResultFileError, UsageError, printable
 from mbkit.extras import extra_package
-from mbkit.io.replacement import replacement
+from mbkit.io.replacement import written
 from mbkit.io.results.ensembles import write_ensemble
 from mbkit.io.results.exports import write_csv, write_mat, write_xlsx
 from mbkit.io.results.netcdf import write_netcdf
@@ -72,14 +72,8 @@ def save_result(run: Result | Ensemble, path: str | os.PathLike[str]) -> None:
             "first."
         )
     check_suffix(target)
-    try:
-        with replacement(target) as temporary, temporary.open("wb") as file:
-            WRITERS[target.suffix.lower()](run, file)
-    except OSError as error:
-        raise ResultFileError(
-            f"Result file '{printable(target)}' cannot be written: {error.strerror or error}; "
-            "choose a folder that can be written to and has room."
-        ) from error
+    with written("Result file", target, ResultFileError) as made, made.open("wb") as file:
+        WRITERS[target.suffix.lower()](run, file)
 
 
 def check_suffix(path: pathlib.Path) -> None:

@@ -17,7 +17,7 @@ from mbkit.errors import (
 )
 from mbkit.forces import Force
 from mbkit.io import mjcf, urdf
-from mbkit.io.replacement import replacement
+from mbkit.io.replacement import written
 from mbkit.io.robots import model_file
 from mbkit.io.text_file import checked_path, read_text
 from mbkit.io.toml_text.document import check_format, read_document
@@ -165,14 +165,8 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
                     f"holds {', '.join(table['not_written'])}, which is no number, array or string "
                     "of an attrs class; make it one, or build the mechanism in Python."
                 )
-    try:
-        with replacement(target) as temporary:
-            temporary.write_text(to_toml(mechanism), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ModelFileError(
-            f"Model file '{printable(target)}' cannot be written: {error.strerror or error}; "
-            "choose a folder that can be written to and has room."
-        ) from error
+    with written("Model file", target, ModelFileError) as temporary:
+        temporary.write_text(to_toml(mechanism), encoding="utf-8", newline="\n")
 
 
 def parse_model(

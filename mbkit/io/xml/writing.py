@@ -6,7 +6,7 @@ import pathlib
 import warnings
 
 from mbkit.errors import ModelFileError, ModelFileWarning, printable
-from mbkit.io.replacement import replacement
+from mbkit.io.replacement import written
 
 __all__ = ["write_mechanism"]
 
@@ -18,14 +18,8 @@ def write_mechanism(
 
     The warning points at who called the function that calls this one.
     """
-    try:
-        with replacement(target) as temporary:
-            temporary.write_text(content, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ModelFileError(
-            f"{form} file '{printable(target)}' cannot be written: {error.strerror or error}; "
-            "choose a folder that can be written to and has room."
-        ) from error
+    with written(f"{form} file", target, ModelFileError) as temporary:
+        temporary.write_text(content, encoding="utf-8", newline="\n")
     if notes:
         warnings.warn(
             f"{form} file '{printable(target)}' does not hold all of mechanism '{name}': "

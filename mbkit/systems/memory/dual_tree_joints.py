@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from mbkit.joints.placed import PlacedScrews
 from mbkit.kernels.layout import SCREW, TABLE, TABLE_IN_OWN_FRAME
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.dual_loop_joints import DualJoints
+from mbkit.systems.memory.lane_functions import compiles
 from mbkit.systems.memory.lane_joints import calls_members
 from mbkit.systems.memory.lanes import lines
 
@@ -38,27 +38,13 @@ def has_dual_numbers(arrays: SystemArrays, row: int) -> bool:
         compiled: list[bool] = []
 
         def note(name: str, function: Any) -> int:
-            compiled.append(name != "motion" or _compiles(function.function))
+            compiled.append(name != "motion" or compiles(_address, function.function))
             return 0
 
         return joint.parameters_with(note) is not None and all(compiled)
     kernels = joint.kernels()
     motion: Any = None if kernels is None else kernels.motion
-    return motion is not None and _compiles(motion.function)
-
-
-@functools.cache
-def _compiles(function: Callable[..., Any]) -> bool:
-    """Return whether a motion compiles with dual parameters; those of mbkit do."""
-    from mbkit.kernels.compiling.refusals import REFUSALS
-
-    if function.__module__.startswith("mbkit.kernels."):
-        return True
-    try:
-        _address(function)
-    except REFUSALS:
-        return False
-    return True
+    return motion is not None and compiles(_address, motion.function)
 
 
 def _address(function: Callable[..., Any]) -> int:

@@ -13,7 +13,7 @@ from mbkit.joints.defaults.jacobians import jacobians_of
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.callbacks import register
 from mbkit.systems.memory.dual_joint import DualJointSlot
-from mbkit.systems.memory.lane_functions import address_in_lanes
+from mbkit.systems.memory.lane_functions import address_in_lanes, compiles
 from mbkit.systems.memory.lane_joints import OF_JOINTS, calls_members
 from mbkit.systems.memory.lanes import LanesModel, LanesWorkspace
 
@@ -50,19 +50,11 @@ def _is_dual(joint: Joint) -> bool:
     return all(each is None or _compiles(each.function, form) for each, form in functions)
 
 
-@functools.cache
 def _compiles(function: Callable[..., Any], form: str) -> bool:
-    """Return whether a function of a joint compiles for dual numbers; those of mbkit do."""
-    from mbkit.kernels.compiling.refusals import REFUSALS
+    """Return whether a function of a joint compiles for dual numbers."""
     from mbkit.kernels.duals import DUAL
 
-    if function.__module__.startswith("mbkit.kernels."):
-        return True
-    try:
-        address_in_lanes(function, form, DUAL)
-    except REFUSALS:
-        return False
-    return True
+    return compiles(address_in_lanes, function, form, DUAL)
 
 
 class DualWorkspace(LanesWorkspace):

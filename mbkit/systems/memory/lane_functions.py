@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mbkit.kernels.compile import FunctionAddress
 
-__all__ = ["EVALUATION", "address_in_lanes", "caller", "is_for_lanes"]
+__all__ = ["EVALUATION", "address_in_lanes", "caller", "compiles", "is_for_lanes"]
 
 #: The form of evaluations by address, with lanes: see `address_in_lanes`.
 EVALUATION = "sipppp"
@@ -33,6 +33,23 @@ def address_in_lanes(function: Callable[..., Any], form: str, lanes: Any, space:
     from mbkit.kernels.uncompiled.copies import address_in_lanes as in_python
 
     return in_python(function, form, lanes, space)
+
+
+@functools.cache
+def compiles(address_of: Callable[..., int], function: Callable[..., Any], *form: Any) -> bool:
+    """Return whether a function of a joint compiles where its address is asked for, in a form.
+
+    Functions of mbkit do.
+    """
+    from mbkit.kernels.compiling.refusals import REFUSALS
+
+    if function.__module__.startswith("mbkit.kernels."):
+        return True
+    try:
+        address_of(function, *form)
+    except REFUSALS:
+        return False
+    return True
 
 
 def caller(kernel: FunctionAddress) -> FunctionAddress:
