@@ -8,7 +8,7 @@ from typing import Any
 
 from mbkit.errors import UsageError, several
 
-__all__ = ["as_list", "as_number", "check_whole", "is_whole", "positive_number"]
+__all__ = ["as_list", "as_number", "is_whole", "positive_number", "whole_number"]
 
 
 def as_number(value: Any) -> float:
@@ -42,10 +42,11 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def check_whole(what: str, value: Any, least: int = 0) -> None:
-    """Raise UsageError unless a value is a whole number from `least` on."""
+def whole_number(what: str, value: Any, least: int = 0) -> int:
+    """Return a whole number as an integer; raise UsageError unless it is from `least` on."""
     if not (is_whole(value) and value >= least):
         raise UsageError(f"{what} must be a whole number from {least} on, got {value!r}.")
+    return int(value)
 
 
 def as_list(given: Any) -> list[Any]:

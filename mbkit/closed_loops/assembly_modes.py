@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from mbkit.closed_loops.close_loops import checked_start, random_around
 from mbkit.closed_loops.closing import close
 from mbkit.closed_loops.loop_equations import Loops, checked_fixed
-from mbkit.given_values import check_whole, positive_number
+from mbkit.given_values import positive_number, whole_number
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import turning_positions
 from mbkit.systems.memory.body_tree import Integers
@@ -44,8 +44,8 @@ def assembly_modes(
     """Return the distinct closed configurations; see `System.assembly_modes`."""
     who = "assembly_modes"
     limit = positive_number(f"{who}: tolerance", tolerance)
-    check_whole(f"{who}: starts", starts)
-    check_whole(f"{who}: seed", seed)
+    whole_number(f"{who}: starts", starts)
+    whole_number(f"{who}: seed", seed)
     begin = checked_start(system, q, t, who)
     loops = Loops.of(system, checked_fixed(system, fixed, who), t)
     turning = turning_positions(system)

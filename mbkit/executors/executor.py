@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 
 import attrs
 
-from mbkit.errors import UsageError
+from mbkit.given_values import whole_number
 from mbkit.systems.calls.threads import cores
 
 __all__ = ["Executor", "Outcome", "check_workers", "number_of_workers"]
@@ -92,10 +92,8 @@ class Executor(abc.ABC):
 
 def check_workers(_executor: object, _field: object, workers: Any) -> None:
     """Raise UsageError unless a number of workers is one, or None: a validator of attrs."""
-    if workers is None:
-        return
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise UsageError(f"workers must be a positive integer, got {workers!r}.")
+    if workers is not None:
+        whole_number("workers", workers, 1)
 
 
 def number_of_workers(workers: int | None) -> int:

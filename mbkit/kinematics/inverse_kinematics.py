@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from mbkit.closed_loops.close_loops import checked_start
 from mbkit.closed_loops.closing import Closing
 from mbkit.errors import check_kind, several
-from mbkit.given_values import check_whole, positive_number
+from mbkit.given_values import positive_number, whole_number
 from mbkit.kinematics.descent import REACHED, SPENT, Descent, descend, linearised
 from mbkit.kinematics.found_configuration import InverseKinematics
 from mbkit.kinematics.freedom import Freedom, checked_freedom
@@ -172,7 +172,7 @@ singular posture
     positive_number(f"{who}: preference_tolerance", preference_tolerance)
     counts = {"restarts": restarts, "max_iterations": max_iterations, "seed": seed}
     for name, count in counts.items():
-        check_whole(f"{who}: {name}", count)
+        whole_number(f"{who}: {name}", count)
     preference = None if preferred is None else checked_preference(system, preferred)
     start, closing = _closed_start(freedom, start)
     if closing is not None and not closing.is_closed:

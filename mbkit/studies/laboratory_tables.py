@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mbkit.errors import UsageError, check_choice, check_switch
-from mbkit.given_values import check_whole
+from mbkit.given_values import whole_number
 from mbkit.studies.changes import flattened, several_values
 from mbkit.studies.laboratory import cases, factors
 from mbkit.studies.laboratory.counting.operations import checked_algorithms
@@ -61,10 +61,10 @@ _CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "algorithms": checked_algorithms,
     "method": lambda given: check_choice("method", given, ("one_at_a_time", "sobol")),
     "sizes": checked_sizes,
-    "samples": lambda given: check_whole("samples", given, 1),
-    "seed": lambda given: check_whole("seed", given),
-    "repeats": lambda given: check_whole("repeats", given),
-    "halvings": lambda given: check_whole("halvings", given, 2),
+    "samples": lambda given: whole_number("samples", given, 1),
+    "seed": lambda given: whole_number("seed", given),
+    "repeats": lambda given: whole_number("repeats", given),
+    "halvings": lambda given: whole_number("halvings", given, 2),
 }
 
 

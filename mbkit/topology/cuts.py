@@ -7,7 +7,7 @@ from typing import final, overload
 
 import attrs
 
-from mbkit.errors import UsageError
+from mbkit.given_values import whole_number
 from mbkit.topology.cut_search import CutGraph, Ranking, best_cut, ranked_cuts
 from mbkit.topology.graph import WORLD, JointEdge
 
@@ -134,8 +134,7 @@ def list_cuts(
     bodies: Sequence[str], edges: Sequence[JointEdge], loop_joints: Collection[str], limit: int
 ) -> Cuts:
     """Return alternatives to a cut, at most `limit`, the best first; see `Topology.cuts`."""
-    if not isinstance(limit, int) or limit < 1:
-        raise UsageError(f"cuts: limit must be a positive integer, got {limit!r}.")
+    limit = whole_number("cuts: limit", limit, 1)
     graph, joints = _graph(bodies, edges)
     chosen = frozenset(k for k, edge in enumerate(joints) if edge.name in loop_joints)
     rankings, are_all = ranked_cuts(graph, chosen)

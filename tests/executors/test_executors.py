@@ -105,8 +105,11 @@ def test_an_executor_without_its_method_is_skipped(registry, run, fault):
         (lambda: executor_of("proceses"), "did you mean 'processes'"),
         (lambda: executor_of(3), "a name, or an mbkit.studies.Executor"),
         (lambda: executor_of("serial", workers=2), "takes no workers"),
-        (lambda: executor_of("threads", workers=0), "workers must be a positive integer, got 0"),
-        (lambda: mb.studies.ProcessesExecutor(True), "workers must be a positive integer"),
+        (
+            lambda: executor_of("threads", workers=0),
+            "a whole number from 1 on, got 0",
+        ),
+        (lambda: mb.studies.ProcessesExecutor(True), "workers must be a whole number from 1 on"),
         (lambda: mb.studies.DaskExecutor(2, "tcp://localhost:1"), "leave out one of the two"),
         (lambda: mb.testing.check_executor("serial"), "an mbkit.studies.Executor"),
     ],

@@ -122,7 +122,7 @@ def test_all_faults_of_a_table_are_told_at_once(folder: pathlib.Path) -> None:
     assert "5 faults" in told
     for part in (
         "one.toml:6: sweep.outputs: outputs: there is no 'ende'; did you mean 'end'?",
-        "one.toml:7: sweep.workers: workers must be a positive integer",
+        "one.toml:7: sweep.workers: workers must be a whole number from 1 on",
         "one.toml:8: sweep.very: there is no such argument of mbkit.studies.sweep; did you",
         "bodies.top.mass=1:2: how many values",
         "one.toml:11: sweep.vary.h: h=1:2:x: START:STOP:COUNT",

@@ -14,7 +14,7 @@ import numpy as np
 from mbkit.errors import MbkitError, UsageError, check_kind
 from mbkit.events import Event
 from mbkit.executors import Executor
-from mbkit.given_values import check_whole
+from mbkit.given_values import whole_number
 from mbkit.model import Mechanism
 from mbkit.simulation.long_runs.identity import fingerprint
 from mbkit.simulation.start import initial_state
@@ -184,7 +184,7 @@ def _repeats(given: Any, executor: Executor) -> Any:
     """Return how often cases are timed; UsageError where times would mean nothing."""
     if given is None:
         return 0 if executor.side_by_side else 3
-    check_whole("repeats", given)
+    given = whole_number("repeats", given)
     if given and executor.side_by_side:
         raise UsageError(
             f"repeats = {given!r}: times of cases that run side by side mean nothing; take "
@@ -223,8 +223,7 @@ def setting_of(
     common = math.gcd(*counts)
     if samples is None:
         samples = max(k for k in range(1, min(common, MOST_SAMPLES) + 1) if common % k == 0)
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
-        raise UsageError(f"samples must be a positive integer, got {samples!r}.")
+    samples = whole_number("samples", samples, 1)
     if common % samples:
         raise UsageError(f"samples = {samples} divides not all numbers of steps; {common} does.")
     length = more["length"]

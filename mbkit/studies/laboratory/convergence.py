@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from mbkit.given_values import check_whole
+from mbkit.given_values import whole_number
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.compare import compare
 from mbkit.studies.laboratory.findings.findings import Findings
@@ -63,7 +63,7 @@ def convergence(
     """
     steps = h
     if not hasattr(h, "__iter__"):
-        check_whole("halvings", halvings, 2)
+        halvings = whole_number("halvings", halvings, 2)
         steps = [h / 2**k for k in range(halvings + 1)] if _is_number(h) else h
     found = compare(mechanism, t_span, steps, repeats=repeats, **options)
     cases = found.tables["cases"]

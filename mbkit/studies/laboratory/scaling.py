@@ -15,6 +15,7 @@ import numpy as np
 from mbkit.coordinates import RelativeCoordinates
 from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.errors import UsageError, check_choice, check_kind, several
+from mbkit.given_values import whole_number
 from mbkit.model import Mechanism
 from mbkit.simulation.long_runs.identity import fingerprint
 from mbkit.studies.laboratory.counting.operations import (
@@ -103,8 +104,7 @@ def scaling(
     names = representations_of(representations)
     algorithms = checked_algorithms(algorithms)
     check_choice("body_frames", body_frames, BODY_FRAMES)
-    if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
-        raise UsageError(f"repeats must be a positive integer, got {repeats!r}.")
+    repeats = whole_number("repeats", repeats, 1)
     makes = dict(make) if isinstance(make, Mapping) else {getattr(make, "__name__", ""): make}
     mechanisms = _made(makes, sizes)
     cases = [(*which, name, what) for which in mechanisms for name in names for what in algorithms]

@@ -13,7 +13,7 @@ import numpy as np
 
 from mbkit.errors import MbkitError, UsageError, check_choice
 from mbkit.executors import Executor
-from mbkit.given_values import check_whole
+from mbkit.given_values import whole_number
 from mbkit.model import Mechanism
 from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.findings.findings import Findings
@@ -96,8 +96,7 @@ def ensemble(
         {"vary": vary, "outputs": outputs, "samples": samples, "seed": seed, "executor": executor,
          "time_limit": time_limit}, what, "ensemble",
     )  # fmt: skip
-    count = 100 if given["samples"] is None else given["samples"]
-    check_whole("samples", count, 2)
+    count = whole_number("samples", 100 if given["samples"] is None else given["samples"], 2)
     asked = _Asked.of(
         "ensemble", what, (t_span, h), given, options, directory=directory, progress=progress
     )
@@ -176,7 +175,7 @@ def sensitivity(
     how = "one_at_a_time" if given["method"] is None else given["method"]
     check_choice("method", how, ("one_at_a_time", "sobol"))
     count = 64 if given["samples"] is None else given["samples"]
-    check_whole("samples", count, 2 if how == "sobol" else 1)
+    count = whole_number("samples", count, 2 if how == "sobol" else 1)
     asked = _Asked.of(
         "sensitivity", what, (t_span, h), given, options, directory=directory, progress=progress
     )
@@ -213,8 +212,7 @@ class _Asked:
             raise UsageError(f"vary must be a dict with an entry at least, got {given['vary']!r}.")
         if isinstance(given["outputs"], Mapping) and not given["outputs"]:
             raise UsageError("outputs must be a dict with an entry at least; or leave it out.")
-        seed = 0 if given["seed"] is None else given["seed"]
-        check_whole("seed", seed)
+        seed = whole_number("seed", 0 if given["seed"] is None else given["seed"])
         outputs = outputs_of(given["outputs"], what)
         vary = {str(name): distribution(str(name), each) for name, each in given["vary"].items()}
         executor = checked_executor(given["executor"], given["time_limit"])
