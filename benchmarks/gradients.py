@@ -59,8 +59,8 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     And by the parameters of as many forces of one kind, of runs with these; by pitches and axes of
     the joints of trees; of runs with forces in Python; of runs of closed mechanisms, by places of
     all their joints, by the numbers of all their rods, or by the axes of joints that close them,
-    besides; and of a ball that rolls. Differences of functions in Python have no bar: they are so
-    many calls.
+    besides; with a coupling in Python; and of a ball that rolls. Differences of functions in Python
+    have no bar: they are so many calls.
     """
     rows = [
         _row(count, kinds, name)
@@ -102,6 +102,7 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
         rows.append(_row_of_rods(6))
         rows += [_row_of_rods(6, method, numbers=True) for method in METHODS]
         rows += [_row_of_shafts(method) for method in METHODS]
+        rows += [_row_of_a_coupling(8, method) for method in METHODS]
         rows += [_row_of_a_composite(method) for method in METHODS]
         rows += [_row_of_a_ball(method, every=each) for method in METHODS for each in (False, True)]
     title = "Gradient of a run by all inertial parameters and its start, against the run"
@@ -196,6 +197,18 @@ def _row_of_shafts(method: str) -> Row:
     axes = tuple(f".{joint}.axis{k}" for joint in system.loop_joints for k in (1, 2))
     what = f"{case.name}, {method}, axes"
     return _measured(what, system, start, METHODS[method], ("bodies.", *axes))
+
+
+def _row_of_a_coupling(count: int, method: str) -> Row:
+    """Return the row of a tree in which a function in Python couples two hinges."""
+    mechanism = benchmark_tree(count, REVOLUTE)
+    driver, driven = list(mechanism.joints)[:2]
+    mechanism.add_constraint(mb.JointCoupling("cam", driver, driven, lambda x: 0.1 * np.sin(x)))
+    system = mechanism.assemble()
+    v = random_state(np.random.default_rng(count), system, 0.1).v
+    start = system.close_loops(system.reference_configuration(), v)
+    what = f"{count} bodies, a coupling in Python, {method}"
+    return _measured(what, system, start, METHODS[method], ("bodies.",))
 
 
 def _row_of_a_composite(method: str) -> Row:

@@ -20,7 +20,7 @@ from mbkit.autodiff.tape import (
     subtract,
 )
 
-__all__ = ["ELEMENTARY", "differentiate", "operated", "spline", "substitute"]
+__all__ = ["ELEMENTARY", "differentiate", "gradient", "operated", "spline", "substitute"]
 
 
 def _root(x: Number) -> Number:
@@ -140,6 +140,57 @@ def differentiate(outputs: Sequence[Number], seeds: Mapping[Traced, Number]) -> 
         if node.index not in rates:
             rates[node.index] = _rate(node, rates)
     return [rates[out.index] if isinstance(out, Traced) else 0.0 for out in outputs]
+
+
+def gradient(output: Number, inputs: Sequence[Traced]) -> list[Number]:
+    """Return the derivatives of one output by inputs, from the output back.
+
+    That takes a few operations for each of the output's, however many inputs there are. They are on
+    the same tape.
+    """
+    slopes: dict[int, Number] = {}
+    if isinstance(output, Traced):
+        slopes[output.index] = 1.0
+    for node in reversed(reachable([output])):
+        slope = slopes.get(node.index, 0.0)
+        if node.operation == "input" or (not isinstance(slope, Traced) and slope == 0.0):
+            continue
+        for argument, share in _shares(node, slope):
+            if isinstance(argument, Traced):
+                slopes[argument.index] = add(slopes.get(argument.index, 0.0), share)
+    return [slopes.get(each.index, 0.0) for each in inputs]
+
+
+def _shares(node: Traced, slope: Number) -> list[tuple[Any, Number]]:
+    """Return the arguments of a node, and what the slope by it is by each of them through it."""
+    operation, arguments = node.operation, node.arguments
+    if operation == "spline":
+        curves, order, component, x = arguments
+        if order + 1 == len(curves):
+            return []
+        return [(x, multiply(slope, spline(curves, order + 1, component, x)))]
+    if operation == "where":
+        condition, (a, b) = arguments[:3], arguments[3:]
+        where = node.tape.where
+        return [(a, where(condition, slope, 0.0)), (b, where(condition, 0.0, slope))]
+    a = arguments[0]
+    if operation == "neg":
+        return [(a, negative(slope))]
+    if operation in ("add", "sub"):
+        return [(a, slope), (arguments[1], slope if operation == "add" else negative(slope))]
+    if operation == "mul":
+        return [(a, multiply(slope, arguments[1])), (arguments[1], multiply(slope, a))]
+    if operation == "div":
+        share = divide(slope, arguments[1])
+        return [(a, share), (arguments[1], negative(multiply(share, node)))]
+    if operation == "pow":
+        n = arguments[1]
+        return [(a, multiply(slope, multiply(n, power(a, n - 1.0))))]
+    if operation == "arctan2":
+        x = arguments[1]
+        share = divide(slope, add(multiply(x, x), multiply(a, a)))
+        return [(a, multiply(share, x)), (x, negative(multiply(share, a)))]
+    return [(a, multiply(slope, DERIVATIVES[operation](a, node)))]
 
 
 def substitute(

@@ -56,7 +56,8 @@ class Motion:
         """Return the rates of all steps while time goes on."""
         return [1.0, *self.joint_steps(state.q, v), *np.ravel(twists)]
 
-    def _retracted(self, q: Any, steps: Any) -> Any:
+    def retracted(self, q: Any, steps: Any) -> Any:
+        """Return the positions of the joints after steps."""
         moved, at_q, at = [], 0, 0
         for joint in self._joints:
             nq, count = int(joint.num_positions), int(joint.ndx)
@@ -74,7 +75,7 @@ class Motion:
             skew = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
             poses[k, :3, :3] = R + skew @ R
             poses[k, :3, 3] = state.poses[k][:3, 3] + u
-        q = self._retracted(state.q, steps[1 : self.first_body_step])
+        q = self.retracted(state.q, steps[1 : self.first_body_step])
         return State(state.t + steps[0], q, poses)
 
     def carried(self, state: State, v: Any, twists: Any, e: float, time: float = 1.0) -> State:
@@ -87,4 +88,4 @@ class Motion:
             poses[k, :3, :3] = SO3.exp(e * twist[:3]) @ state.poses[k, :3, :3]
             poses[k, :3, 3] = state.poses[k, :3, 3] + e * twist[3:]
         steps = e * np.array(self.joint_steps(state.q, v), dtype=np.float64)
-        return State(state.t + e * time, self._retracted(state.q, steps), poses)
+        return State(state.t + e * time, self.retracted(state.q, steps), poses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,11 @@ from mbkit.closed_loops.loop_equations import position_rows
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.derivatives.constraint_changes import MovingRows
-from mbkit.systems.derivatives.dynamics_derivatives import by_poses, constraints_by_steps
+from mbkit.systems.derivatives.dynamics_derivatives import (
+    by_poses,
+    constraints_by_steps,
+    steps_of_constraints,
+)
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.input_changes import rate_along_steps
@@ -75,7 +79,7 @@ def rate_by_steps(system: System, q: Floats, v: Floats, t: Floats) -> Floats:
         return system.constraint_jacobian_velocity_derivative(q, v, t)
     found = constraints_by_steps(system, q, v, t)
     if found is None:
-        return rate_along_steps(system, q, system.constraint_velocity, v, t)
+        return _along_steps(system, q, system.constraint_velocity, v, t)
     return found.rate
 
 
@@ -83,10 +87,21 @@ def residual_by_steps(system: System, q: Floats, t: Floats) -> Floats:
     """Return the derivative of g by steps of q, by rows of A v, (N, m, ndx); cf. above."""
     found = constraints_by_steps(system, q, np.zeros(system.nv), t)
     if found is None:
-        residual = rate_along_steps(system, q, system.constraint_residual, t)
+        residual = _along_steps(system, q, system.constraint_residual, t)
     else:
         residual = found.residual
     return columns_by_row(system, residual)
+
+
+def _along_steps(
+    system: System, q: Floats, function: Callable[..., Floats], *given: Floats
+) -> Floats:
+    """Return differences of what constraints say by steps, (N, rows, ndx)."""
+    moving = steps_of_constraints(system)
+    rates = rate_along_steps(system, q, function, *given, moving=moving)
+    found = np.zeros((*rates.shape[:-1], system.ndx))
+    found[..., moving] = rates
+    return found
 
 
 def _nothing(system: System, count: int) -> Floats:

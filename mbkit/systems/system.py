@@ -4306,6 +4306,12 @@ class System:
 
     @functools.cached_property
     def _exact_constraints(self) -> ExactConstraints | None:
+        found = self._dual_constraints
+        return found if found is not None and found.is_complete else None
+
+    @functools.cached_property
+    def _dual_constraints(self) -> ExactConstraints | None:
+        """The constraints on dual numbers, but for those in Python."""
         return ExactConstraints.of(self.evaluator)
 
     @functools.cached_property

@@ -17,7 +17,7 @@ from scipy.interpolate import BSpline, CubicSpline, PchipInterpolator
 
 from mbkit.autodiff.program import compile_tape
 from mbkit.autodiff.retarget import Retargeting
-from mbkit.autodiff.rules import differentiate, substitute
+from mbkit.autodiff.rules import differentiate, gradient, substitute
 from mbkit.autodiff.tape import CannotTraceError, Tape, number_of
 from mbkit.lie import SE3, SO3, SO3xR3, UnitQuaternion
 
@@ -248,6 +248,31 @@ def test_functions_of_vectors(function):
     expected = differences(function, x)
     np.testing.assert_allclose(first, expected[0], rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(second, expected[1], rtol=1e-6, atol=1e-6)
+
+
+def slopes_both_ways(function, x):
+    """Return the slopes of a sum of results by all inputs, forward and from the result back."""
+    tape = Tape()
+    X = tape.inputs("x", x)
+    values = Retargeting().convert(function)(X)
+    values = [number_of(each) for each in np.asarray(values, dtype=object).ravel()]
+    total = sum((math.cos(k) * each for k, each in enumerate(values)), 0.0)
+    forward = [differentiate([total], {each: 1.0})[0] for each in X]
+    tape, outputs = substitute([*forward, *gradient(total, [*X])], {})
+    return np.reshape(compile_tape(tape, outputs, ["x"])(list(x)), (2, -1))
+
+
+@pytest.mark.parametrize("index", range(len(FUNCTIONS)))
+def test_gradients_of_elementary_functions(index):
+    function, _, x = FUNCTIONS[index]
+    forward, back = slopes_both_ways(lambda x: function(x[0]) * x[1] - x[1] / x[0], [x, 0.3])
+    np.testing.assert_allclose(back, forward, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("function", VECTORS)
+def test_gradients_of_functions_of_vectors(function):
+    forward, back = slopes_both_ways(function, [0.7, 0.4, -0.5, 1.0, 0.2, 0.3])
+    np.testing.assert_allclose(back, forward, rtol=1e-11, atol=1e-12)
 
 
 @given(st.floats(-3.0, 3.0), st.floats(-3.0, 3.0))

@@ -16,6 +16,7 @@ from mbkit.closed_loops.loop_equations import position_rows
 from mbkit.sensitivities.passes.loops import takes_one_pass
 from tests.sensitivities.differences import assert_adjoint
 from tests.sensitivities.test_complex_steps import ComplexMethod, closed_motion, compare, rolling
+from tests.sensitivities.test_python_constraints_by_pass import state_of, yoke
 from tests.systems.complex_steps import STEP
 from tests.systems.test_complex_steps_of_closed import closed
 
@@ -101,6 +102,16 @@ def test_runs_of_a_ball_that_rolls():
         "constraints.table.center": (0.2, 0.1, -0.3),
     }
     compare_classical(system, q, v, tau, "bodies.on ring y.mass", places)
+
+
+@pytest.mark.slow
+def test_runs_with_a_coupling_in_python():
+    hinge = mb.RevoluteJoint("last", axis=(0.2, 0.3, 1.0), point=(0.2, 0.1, 0.4))
+    system = yoke(lambda x: 0.1 * np.sin(x) + 0.3 * x**2, last=hinge)
+    q, v = state_of(system)
+    tau = np.random.default_rng(2).normal(size=system.nv)
+    places = {"joints.slide.S_succ": (0.3, 1.0, 2.0, 0.5, 0.4, 1.0)}
+    compare_classical(system, q, v, tau, "bodies.pan.mass", places)
 
 
 def compare_classical(system, q, v, tau, number, places):

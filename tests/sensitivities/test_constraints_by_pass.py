@@ -138,12 +138,3 @@ def test_what_rolls(kind, stabilisation, method):
     names = [f"constraints.contact.{field}" for field in given]
     by = ["q", "v", "tau", "gravity", "bodies.wheel.mass", "bodies.table.com", *names]
     assert_adjoint(run, mb.sensitivities(run, by=by), rtol=1e-11)
-
-
-def test_functions_of_time_in_python_are_left_to_matrices():
-    mech = rod_bar()
-    assert takes_one_pass(mech.assemble())
-    mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
-    mech.add_joint(mb.FreeJoint("of ball"), mech.world, "ball")
-    mech.add_constraint(mb.PrescribedPoint("hand", "ball", lambda t: [0.1 * t, 0.0, 0.3]))
-    assert not takes_one_pass(mech.assemble())

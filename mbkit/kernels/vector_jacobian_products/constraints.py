@@ -32,6 +32,7 @@ from mbkit.kernels.derivatives.springs import velocity_at
 from mbkit.kernels.duals import DIRECTIONS
 from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
 from mbkit.kernels.vector_jacobian_products.forces import add_at_origin
+from mbkit.kernels.vector_jacobian_products.python_constraints import ask_constraint
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -84,6 +85,8 @@ CALLED_CONSTRAINT = np.dtype(
         ("num_seeds", _i8),
         ("size", _i8),  # bytes of one set
         ("sums", _i8),
+        ("said", _i8),  # of a constraint in Python: its memory, and how many numbers that has
+        ("room", _i8),
     ],
     align=True,
 )
@@ -158,6 +161,8 @@ def add_by_numbers(memory, c):
     """Add the slopes by the numbers of a constraint: its function reads one set after another."""
     record = records_at(memory, 1, ROWS)[0]
     own = records_at(record.called, record.count, CALLED_CONSTRAINT)[c]
+    if own.num_seeds == 0:
+        return OK
     row = records_at(record.table, record.count, CONSTRAINT)[c]
     still = row.parameters
     sums = floats_at(own.sums, DIRECTIONS * own.num_seeds)
@@ -209,9 +214,14 @@ def add_constraints(space, told, state, weights, sums, out):
         own = records_at(record.bodies, constraint.num_sites, BODY_OF_ROW)
         for s in range(constraint.num_sites):
             place_on_row(space, sites(closure)[constraint.first_site + s], sums, own[s])
-        status = call_address(record.slopes, (record.space, memory, c))
-        if status == OK:
-            status = add_by_numbers(memory, c)
+        called = records_at(record.called, record.count, CALLED_CONSTRAINT)[c]
+        if called.said != 0:
+            given = state, weights[0], weights[1]
+            status = ask_constraint(space, (record, called), (constraint, c), own, given, out)
+        else:
+            status = call_address(record.slopes, (record.space, memory, c))
+            if status == OK:
+                status = add_by_numbers(memory, c)
         if status != OK:
             return status
         for s in range(constraint.num_sites):

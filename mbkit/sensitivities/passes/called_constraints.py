@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from mbkit.constraints import built_in
-from mbkit.constraints.built_in import PrescribedPoint, PrescribedPose
+from mbkit.constraints.built_in import JointCoupling, PrescribedPoint, PrescribedPose
 from mbkit.integrators.step_memory import Record
 from mbkit.sensitivities.constraint_rows import moving_rows
 from mbkit.sensitivities.passes.called_forces import rows_of_joints
@@ -17,13 +18,16 @@ from mbkit.sensitivities.passes.moved_numbers import MovedNumbers
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
+from mbkit.systems.memory.callbacks import register
+from mbkit.systems.memory.constraint_slopes import ConstraintSlopesSlot
 
 __all__ = ["CalledConstraints", "numbers_moved"]
 
 #: Constraints of mbkit: their functions branch on none of their own numbers.
 _OF_MBKIT = frozenset(each for each in vars(built_in).values() if isinstance(each, type))
 
-#: Those that depend on time where they are given by tables.
+#: Those that do not depend on time; those in Python may, others that are compiled do not.
+_STILL = JointCoupling
 _OVER_TIME = PrescribedPoint, PrescribedPose
 
 
@@ -63,7 +67,7 @@ class CalledConstraints:
     Parameters
     ----------
     system : System
-        A system whose constraints are compiled for dual numbers.
+        A system whose constraints are compiled for dual numbers, or in Python all but joints.
     wanted : sequence of str
         Parameters by which there are derivatives on the way, as far as `numbers_moved` has them.
     """
@@ -71,18 +75,16 @@ class CalledConstraints:
     def __init__(self, system: System, wanted: Sequence[str]) -> None:
         self.address, self.over_time = 0, False
         self._moved: list[MovedNumbers] = []
+        self._asked: list[ConstraintSlopesSlot] = []
         self.lock: Any = contextlib.nullcontext()
         if not system.num_velocity_constraints or loops_alone(system):
             return
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.duals import DIRECTIONS, DUAL
-        from mbkit.kernels.lanes import address_in_lanes
+        from mbkit.kernels.duals import DIRECTIONS
         from mbkit.kernels.vector_jacobian_products import constraints as records
-        from mbkit.kernels.vector_jacobian_products import slopes_of_constraints as slopes
 
-        self.over_time = any(isinstance(each, _OVER_TIME) for each in system.arrays.closure.objects)
-        exact, closure = system._exact_constraints, system.arrays.closure
-        assert exact is not None  # see `takes_one_pass`
+        closure = system.arrays.closure
+        self.over_time = any(_depends_on_time(each) for each in closure.objects)
         called = np.zeros(len(closure.constraints), records.CALLED_CONSTRAINT)
         self._kept = [
             rows_of_joints(system, [system.velocity_slice(name).start for name in each.joints])
@@ -90,26 +92,62 @@ class CalledConstraints:
         ]
         moved = numbers_moved(system, wanted)
         each: Any
-        for row, rows, each in zip(
-            called[closure.num_joints :], self._kept, closure.objects, strict=True
-        ):
+        for row, rows, each, derivatives in zip(
+            called[closure.num_joints :], self._kept, closure.objects, closure.derivatives,
+            strict=True,
+        ):  # fmt: skip
             row["rows"], row["num_rows"] = array_address(rows), len(rows) - 1
-            if each.name in moved:
+            if derivatives is not None:
+                self._let_ask(row, ConstraintSlopesSlot(each, derivatives))
+            elif each.name in moved:
                 numbers = closure.parameters[each.name]
                 self._moved.append(MovedNumbers(row, numbers, moved[each.name], DIRECTIONS))
-        space, table = exact.lend()
         most = max(1, *closure.constraints["num_sites"].tolist())
         self._record = Record(
-            records.ROWS, space=space, table=table, called=called, count=len(called),
-            bodies=np.zeros(most, records.BODY_OF_ROW),
-            slopes=address_in_lanes(slopes.slopes_of_constraint, slopes.FORM, DUAL),
-            slopes_by_numbers=address_in_lanes(
-                slopes.slopes_by_numbers, slopes.FORM_BY_NUMBERS, DUAL
-            ),
+            records.ROWS, called=called, count=len(called),
+            bodies=np.zeros(most, records.BODY_OF_ROW), **self._on_duals(system),
         )  # fmt: skip
-        self.address, self.lock = self._record.address, exact.lock
+        self.address = self._record.address
+
+    def _on_duals(self, system: System) -> dict[str, Any]:
+        """Return what compiled constraints are called with; nothing where all are in Python."""
+        from mbkit.kernels.duals import DUAL
+        from mbkit.kernels.lanes import address_in_lanes
+        from mbkit.kernels.vector_jacobian_products import slopes_of_constraints as slopes
+
+        exact = system._dual_constraints
+        if exact is None:
+            return {}
+        self.lock = exact.lock
+        space, table = exact.lend()
+        by_numbers = slopes.slopes_by_numbers, slopes.FORM_BY_NUMBERS
+        return {
+            "space": space,
+            "table": table,
+            "slopes": address_in_lanes(slopes.slopes_of_constraint, slopes.FORM, DUAL),
+            "slopes_by_numbers": address_in_lanes(*by_numbers, DUAL),
+        }
+
+    def _let_ask(self, row: Any, slopes: ConstraintSlopesSlot) -> None:
+        """Let a constraint in Python be asked for its slopes."""
+        from mbkit.kernels.compile import array_address
+
+        self._asked.append(slopes)
+        row["said"], row["room"] = array_address(slopes.memory), len(slopes.memory)
+        weakref.finalize(self, register(int(row["said"]), slopes))
+
+    def raise_errors(self) -> None:
+        """Raise what ended a call of a constraint in Python, if that is why the pass has ended."""
+        for each in self._asked:
+            each.raise_error()
 
     @property
     def by_parameters(self) -> dict[str, Floats]:
         """Sums of what constraints do by parameters, (k,) by name."""
         return {name: x for each in self._moved for name, x in each.by_parameters().items()}
+
+
+def _depends_on_time(constraint: Any) -> bool:
+    if constraint.kernel() is None:
+        return not isinstance(constraint, _STILL)
+    return isinstance(constraint, _OVER_TIME)

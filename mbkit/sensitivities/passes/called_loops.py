@@ -50,7 +50,7 @@ def _moved_by(system: System, name: str) -> MovingLoops | None:
         return None
     if is_spread(system) or system.free_joints or twists_of_places(system, name) is not None:
         return None
-    exact = system._exact_constraints
+    exact = system._dual_constraints
     if exact is None:
         return None
     try:
@@ -101,14 +101,14 @@ class CalledLoops:
         self._moved: list[MovedNumbers] = []
         self._kept: list[Any] = []
         closure = system.arrays.closure
-        if not closure or not (moved or _turn(closure)) or system._exact_constraints is None:
+        if not closure or not (moved or _turn(closure)) or system._dual_constraints is None:
             return
         from mbkit.kernels.duals import DUAL
         from mbkit.kernels.lanes import address_in_lanes
         from mbkit.kernels.vector_jacobian_products import called_loop_joints as records
         from mbkit.kernels.vector_jacobian_products import exact_slopes_of_loop_joints as slopes
 
-        exact = system._exact_constraints
+        exact = system._dual_constraints
         table = np.zeros(closure.num_joints, records.MOVED_LOOP)
         for k, row in enumerate(table):
             own = {name: each.joints[k] for name, each in moved.items() if k in each.joints}

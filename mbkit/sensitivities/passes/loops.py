@@ -36,23 +36,32 @@ _TAKEN = (
 
 
 def has_pass(system: System) -> bool:
-    """Return whether a pass over the bodies knows all constraints: joints, or compiled ones."""
-    if not system.num_velocity_constraints or loops_alone(system):
+    """Return whether a pass over the bodies knows all constraints.
+
+    That is joints, those in Python, and others where all but these are compiled for dual numbers.
+    """
+    if not system.num_velocity_constraints or loops_alone(system) or _in_python(system):
         return True
-    return system._exact_constraints is not None
+    return system._dual_constraints is not None
+
+
+def _in_python(system: System) -> bool:
+    """Return whether all constraints besides joints are written in Python."""
+    return all(each is not None for each in system.arrays.closure.derivatives)
 
 
 def takes_one_pass(system: System) -> bool:
     """Return whether adjoints of accelerations take a pass over the bodies, and no matrices.
 
-    Of trees, and of mechanisms whose loops are closed by joints, or by constraints of mbkit that
-    are compiled.
+    Of trees, and of mechanisms whose loops are closed by joints, by constraints of mbkit that are
+    compiled, or by constraints in Python.
     """
     if system.motions or not has_pass(system):
         return False
     if not system.num_velocity_constraints or loops_alone(system):
         return True
-    return all(type(each) in _TAKEN for each in system.arrays.closure.objects)
+    every = system.arrays.closure.objects
+    return all(each.kernel() is None or type(each) in _TAKEN for each in every)
 
 
 def changes_no_loops(system: System, names: Iterable[str]) -> bool:

@@ -99,8 +99,9 @@ class PassSums:
         return found | {*self._joints.by_parameters} | {*self._loops.by_parameters}
 
     def raise_errors(self) -> None:
-        """Raise what ended a call of a force in Python, if that is why the pass has ended."""
+        """Raise what ended a call of a function in Python, if that is why the pass has ended."""
         self._forces.raise_errors()
+        self._constraints.raise_errors()
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:

@@ -258,13 +258,36 @@ def loops_alone(system: System) -> bool:
     return bool((system.arrays.closure.constraints["kind"] == LOOP_JOINT).all())
 
 
+def steps_of_constraints(system: System) -> Any:
+    """Return which steps change what constraints say, (ndx,).
+
+    Those of the joints that a constraint names, and of those that move its bodies.
+    """
+    bodies, closure = system.arrays.bodies, system.arrays.closure
+    first = bodies["first_velocity"]
+    carries = np.zeros(len(bodies), dtype=bool)
+    for site in closure.sites[: len(closure.site_bodies)]:
+        row = int(site["row"])
+        while row > 0 and not carries[row]:
+            carries[row] = True
+            row = int(bodies["parent"][row])
+    for name in {name for each in closure.objects for name in each.joints}:
+        carries |= (first == system.velocity_slice(name).start) & (bodies["num_velocities"] > 0)
+    carries[0] = False  # of the world, which has sums
+    found = np.zeros(system.ndx, dtype=bool)
+    for row in bodies[carries]:
+        found[row["first_step"] : row["first_step"] + row["ndx"]] = True
+    return found
+
+
 def _jacobian_differences(system: System, q: ArrayLike, t: ArrayLike, on_error: str) -> Floats:
     """Return the derivative of A by each entry of a step, (..., ndx, rows, nv)."""
-    n = system.ndx
-    steps = np.multiply.outer(np.eye(n), _STEPS).swapaxes(1, 2)  # (n, 4, n)
+    moving = steps_of_constraints(system)
+    steps = np.multiply.outer(np.eye(system.ndx)[moving], _STEPS).swapaxes(1, 2)  # (n, 4, ndx)
     start = system.evaluator.arguments.with_leading_axes("q", q)[..., None, None, :]
     near = system.retract(start, steps, on_error=on_error)
     times = times_of(t, on_error)[..., None, None]
     A = system.constraint_jacobian(near, times, on_error=on_error)
-    rates: Floats = np.einsum("s,...srv->...rv", _WEIGHTS, A)
+    rates = np.zeros((*A.shape[:-4], system.ndx, *A.shape[-2:]))
+    rates[..., moving, :, :] = np.einsum("s,...srv->...rv", _WEIGHTS, A)
     return rates

@@ -68,6 +68,9 @@ class ExactConstraints:
         How parameters that have been asked for move numbers, as of `by_numbers`; None: otherwise.
     lock : context manager
         To be held while the memory of dual numbers is in use.
+    is_complete : bool
+        Whether there are no constraints in Python, of which nothing is known here: without, rows
+        cannot be asked for, but memory can be lent for the others.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
@@ -77,6 +80,7 @@ class ExactConstraints:
         from mbkit.kernels.lanes import address_in_lanes
 
         self.moving: dict[str, Mapping[int, Floats] | None] = {}
+        self.is_complete = not evaluator.arrays.closure.calls_python
         self._arrays = arrays = evaluator.arrays
         world: Any = arrays.bodies[0]
         self._nv = int(world["num_velocities"])

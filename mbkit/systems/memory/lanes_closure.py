@@ -43,9 +43,13 @@ def solves_in_lanes(arrays: ClosureArrays) -> bool:
 
 
 def is_dual(arrays: ClosureArrays) -> bool:
-    """Return whether all constraints are written for numbers that branch as doubles do."""
+    """Return whether all constraints are written for numbers that branch as doubles do.
+
+    But for those in Python.
+    """
+    kernels = (each.kernel() for each in arrays.objects)
     return all(map(_is_dual_joint, arrays.joint_rows, arrays.joints)) and all(
-        is_for_lanes(each.kernel()) for each in arrays.objects
+        each is None or is_for_lanes(each) for each in kernels
     )
 
 
@@ -96,6 +100,8 @@ class LanesClosureModel:
         self.constraints = arrays.constraints.copy()
         for k, each in enumerate(arrays.objects, arrays.num_joints):
             kernel: Any = each.kernel()
+            if kernel is None:  # in Python, where nothing but numbers is dual
+                continue
             address = address_in_lanes(kernel.function, _CONSTRAINT, lanes)
             self.constraints[k]["function"] = address
         self.joints = arrays.joint_rows.copy()
