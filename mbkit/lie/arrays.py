@@ -132,6 +132,16 @@ def hat(x: FloatArray) -> FloatArray:
     return matrix
 
 
+def vee(rates: FloatArray) -> FloatArray:
+    """Return the twists (..., 6) of matrices C^-1 dC or dC C^-1, (..., 4, 4).
+
+    Their angular parts are skew but for rounding: of both sides of the diagonal half is taken.
+    """
+    skew = 0.5 * (rates[..., :3, :3] - np.swapaxes(rates[..., :3, :3], -1, -2))
+    angular = np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
+    return np.concatenate([angular, rates[..., :3, 3]], axis=-1)
+
+
 def blocks(upper: FloatArray, lower_left: FloatArray, lower: FloatArray) -> FloatArray:
     """Return [[upper, 0], [lower_left, lower]] of 3x3 blocks, whose leading axes broadcast."""
     batch = np.broadcast_shapes(upper.shape, lower_left.shape, lower.shape)[:-2]

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import JointError, MbkitError
 from mbkit.joints import Joint, check_joint_definition
-from mbkit.joints.defaults.differences import derivative, vee
+from mbkit.joints.defaults.differences import derivative
+from mbkit.lie.arrays import vee
 from mbkit.model import Body, Mechanism
 from mbkit.spatial import SpatialInertia, inverse, pose_from_quaternion
 from mbkit.testing.compiled_joints import compiled_differences

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.joints.defaults.poses import inverse_of, pose_of
+from mbkit.lie.arrays import vee
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "disagreement",
     "extrapolated",
     "wrong_motion",
-    "vee",
 ]
 
 #: First steps that are tried, until the error is below `_ENOUGH`; halved three times each.
@@ -200,12 +200,6 @@ def solved(J: FloatArray, twist: FloatArray) -> FloatArray:
     if not (np.isfinite(J).all() and np.isfinite(twist).all()):
         return np.full(J.shape[1], np.nan)
     return np.asarray(np.linalg.lstsq(J, twist, rcond=None)[0])
-
-
-def vee(M: Any) -> FloatArray:
-    """Return the twist of a matrix: half of what stands on either side of the diagonal."""
-    w = 0.5 * np.array([M[2, 1] - M[1, 2], M[0, 2] - M[2, 0], M[1, 0] - M[0, 1]])
-    return np.concatenate([w, M[:3, 3]])
 
 
 def wrong_motion(joint: Any, q: FloatArray, w: FloatArray, S: FloatArray, bias: FloatArray) -> str:

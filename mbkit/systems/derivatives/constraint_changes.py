@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.lie import SE3
+from mbkit.lie.arrays import vee
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point, TimedStates
 from mbkit.systems.derivatives.exact_constraints import ExactConstraints, RowDerivatives
@@ -188,17 +190,8 @@ class MovingLoops(NamedTuple):
             own = rates[16 * site : 16 * (site + 1)]
             if own.any():
                 frame = here[16 * site : 16 * (site + 1)].reshape(4, 4)
-                sites[site] = _twists(frame, own.T.reshape(-1, 4, 4))
+                sites[site] = vee(SE3.inverse(frame) @ own.T.reshape(-1, 4, 4)).T
         return cls(joints, sites, len(moves))
-
-
-def _twists(frame: Floats, rates: Floats) -> Floats:
-    """Return the twists (6, k) in a frame of its rates (k, 4, 4)."""
-    turned = frame[:3, :3].T @ rates[:, :3, :3]
-    turned = 0.5 * (turned - np.swapaxes(turned, 1, 2))  # skew but for rounding
-    shifted = rates[:, :3, 3] @ frame[:3, :3]
-    spun = np.stack([turned[:, 2, 1], turned[:, 0, 2], turned[:, 1, 0]], axis=-1)
-    return np.concatenate([spun, shifted], axis=-1).T
 
 
 def _change(point: Point, rows: Callable[..., RowDerivatives]) -> Change | None:

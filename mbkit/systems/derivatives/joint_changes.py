@@ -33,7 +33,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.lie import SE3
-from mbkit.lie.arrays import pose
+from mbkit.lie.arrays import pose, vee
 from mbkit.representations import Spatial
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point
@@ -45,7 +45,6 @@ from mbkit.systems.derivatives.moving_joints import (
     joint_changes,
     joint_of,
     moving_joint,
-    twist_of,
 )
 from mbkit.systems.derivatives.numeric_changes import rates_without_jump
 
@@ -158,7 +157,7 @@ class Motion(NamedTuple):
         for rates in moved.T:
             parts = np.split(rates, np.cumsum([C.size, J.size]))
             dC, dJ, dB = (x.reshape(y.shape) for x, y in zip(parts, (C, J, bias), strict=True))
-            xi = twist_of(dC @ np.linalg.inv(C))
+            xi = vee(dC @ np.linalg.inv(C))
             rows = dJ - SE3.ad(xi) @ J
             rate = rows @ v[..., None]
             more = dJ @ vdot[..., None] + (speed**2 * dB)[..., None]

@@ -27,7 +27,7 @@ from mbkit.joints.motions.screw_coordinates import ScrewCoordinates
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.kernels.layout import CHANGE
 from mbkit.lie import SE3
-from mbkit.lie.arrays import pose
+from mbkit.lie.arrays import pose, vee
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.loosened import twists_of_places
@@ -40,7 +40,7 @@ from mbkit.systems.memory.lane_joints import calls_members
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["MovingJoint", "joint_changes", "joint_of", "moving_joint", "twist_of"]
+__all__ = ["MovingJoint", "joint_changes", "joint_of", "moving_joint"]
 
 
 class MovingJoint(NamedTuple):
@@ -135,13 +135,6 @@ def joint_of(system: System, name: str) -> str | None:
     return max(owners, key=len, default=None)
 
 
-def twist_of(rates: Floats) -> Floats:
-    """Return the twists (..., 6) of matrices dC C^-1 or C^-1 dC, (..., 4, 4)."""
-    turned = 0.5 * (rates[..., :3, :3] - np.swapaxes(rates[..., :3, :3], -1, -2))  # but rounding
-    spun = np.stack([turned[..., 2, 1], turned[..., 0, 2], turned[..., 1, 0]], axis=-1)
-    return np.concatenate([spun, rates[..., :3, 3]], axis=-1)
-
-
 def _moving(system: System, name: str, joint: str, row: int) -> MovingJoint:
     start, moves = moves_of(system, name)
     sign = -1.0 if system.arrays.bodies[row]["reversed"] else 1.0
@@ -168,7 +161,7 @@ def _moving(system: System, name: str, joint: str, row: int) -> MovingJoint:
     count = len(own)
     rates = rates_without_jump(numbers, start, moves, name, np.concatenate([K.reshape(-1), own]))
     dK = np.moveaxis(rates[:16].reshape(4, 4, -1), -1, 0)
-    return MovingJoint(joint, row, rates[16:], twist_of(dK @ np.linalg.inv(K)).T)
+    return MovingJoint(joint, row, rates[16:], vee(dK @ np.linalg.inv(K)).T)
 
 
 def _numbers_of(joint: Joint, sign: float) -> Floats:
