@@ -243,12 +243,10 @@ class BLieDF(Integrator):
 
 def _in_lanes(
     step: StepMemory, sizes: Any, fields: Any, first: Any, tableau: Any
-) -> ImplicitStepInLanes | None:
-    """Return how several runs take these steps side by side; None where they do not."""
+) -> ImplicitStepInLanes:
+    """Return how several runs take these steps side by side."""
     from mbkit.kernels.time_loops.bliedf import step_in_lanes
     from mbkit.kernels.time_loops.starting import starting_in_lanes
 
-    if "solve" in step.functions:
-        return None
     starting = (starting_in_lanes, first, tableau)
     return ImplicitStepInLanes(step_in_lanes, step, FORMULA, sizes, fields, starting)

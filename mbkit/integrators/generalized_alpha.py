@@ -298,12 +298,10 @@ class GeneralizedAlpha(Integrator):
         )  # fmt: skip
 
 
-def _in_lanes(step: StepMemory, sizes: Any, coefficients: Any) -> ImplicitStepInLanes | None:
-    """Return how several runs take these steps side by side; None where they do not."""
+def _in_lanes(step: StepMemory, sizes: Any, coefficients: Any) -> ImplicitStepInLanes:
+    """Return how several runs take these steps side by side."""
     from mbkit.kernels.time_loops.generalized_alpha import step_in_lanes
 
-    if "solve" in step.functions:
-        return None
     fields = {"coefficients": coefficients}
     return ImplicitStepInLanes(step_in_lanes, step, ALPHA, sizes, fields)
 

@@ -15,8 +15,8 @@ __all__ = ["ImplicitStepInLanes"]
 #: Forms of functions by address, with lanes: see `address_in_lanes`.
 _EVALUATION = "sipppp"
 _OF_STEP = {
-    "make": "ss", "solve_step": "ssdddd", "solve_end": "sssddd", "accelerate": "ssdpppp",
-    "dynamics_derivatives": _EVALUATION, "predict": "sssd",
+    "make": "ss", "solve": "sp", "solve_step": "ssdddd", "solve_end": "sssddd",
+    "accelerate": "ssdpppp", "dynamics_derivatives": _EVALUATION, "predict": "sssd",
 }  # fmt: skip
 #: Integers of a step that it writes, the same for all runs, by what their number is; None: one.
 _OWN_INTEGERS = {"prescribed": "nv", "count": None}
@@ -99,9 +99,12 @@ class ImplicitStepInLanes:
 
         The workspace of these runs gets what steps ask of it; `functions` are their addresses.
         """
+        from mbkit.kernels.compile import array_address
+
         address_of = workspace.address_of
         step, space = self.step, workspace.record[0]
         space["num_columns"] = step["width"]
+        space["column_of"] = array_address(step["column_of"])
         workspace.have_trial(step["nq"] + 2 * step["nv"])
         parts = self._parts(numbers)
         places: dict[str, Any] = {name: address_of(rows) for name, rows in parts["step"].items()}

@@ -16,11 +16,12 @@ from mbkit.systems.memory.arrays import SystemArrays
 
 __all__ = ["StepBlocks", "step_blocks"]
 
-#: Numbers in the blocks, in parts of those of the dense matrix, up to which they are used.
-LARGEST_PART = 0.25
+#: Numbers of the dense matrix that blocks must spare for each node, which takes as long as these
+#: (decision 27).
+SPARED = 500.0
 
-#: Unknowns up to which a dense matrix is as fast.
-LEAST_UNKNOWNS = 100
+#: Of all velocities, the largest part that one path, force or constraint may concern.
+LARGEST_PART = 0.5
 
 
 @final
@@ -50,16 +51,17 @@ def step_blocks(arrays: SystemArrays, *, stabilised: bool) -> StepBlocks | None:
         return None
     every = _nodes(coupling, stabilised=stabilised)
     n = sum(every.sizes)
-    if n <= LEAST_UNKNOWNS:
+    spared = n * n - SPARED * len(every.sizes)
+    if spared <= 0.0:
         return None
     order, later = minimum_degree(len(every.sizes), every.coupled, after=every.after)
     layout = _Layout.of(every.sizes, order, later)
-    if layout.num_entries > LARGEST_PART * n * n:
+    if layout.num_entries >= spared:
         return None
     column_of, num_columns = _column_of(coupling)
     tables = {
         "nodes": layout.nodes,
-        "unknowns": np.array([k for node in order for k in every.unknowns[node]], dtype=np.int64),
+        "order": np.array([k for node in order for k in every.unknowns[node]], dtype=np.int64),
         "neighbours": layout.neighbours,
         "updates": layout.updates,
         "pairs": _table(_pairs(coupling, layout), 5),

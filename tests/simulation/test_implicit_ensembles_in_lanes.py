@@ -7,8 +7,10 @@ import pytest
 
 import mbkit as mb
 from benchmarks.constraints import four_bars
+from mbkit.integrators.implicit_in_lanes import ImplicitStepInLanes
 from mbkit.kernels.lanes import native_width
 from mbkit.simulation.ensembles import in_lanes
+from mbkit.sparsity import step_blocks
 from tests.constraints.loops import consistent
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
@@ -145,4 +147,51 @@ def test_runs_through_a_change_point_are_the_runs_alone(monkeypatch, taken):
     turned = np.abs(runs.q[:, :, 0] - q[0]).max(axis=1)
     assert turned.max() > np.pi
     assert sum(together for _, together in taken) > 0
+    check_alone(runs, system, options, given)
+
+
+def hanging_bodies():
+    """A chain of bodies in absolute coordinates, whose matrix is by blocks."""
+    mech = random_mechanism(np.random.default_rng(8), 12, reach=2)
+    system = mech.assemble(mb.AbsoluteCoordinates())
+    return system, system.reference_configuration()
+
+
+BY_BLOCKS = {"hanging bodies": hanging_bodies} | {
+    name: CASES[name] for name in ("constraints", "body_fixed", "redundant", "absolute")
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "formulation"),
+    [
+        (name, *each)
+        for name, each in zip(BY_BLOCKS, itertools.cycle(METHODS_OF_LOOPS), strict=False)
+    ],
+)
+def test_matrices_by_blocks_are_those_of_the_runs_alone(
+    monkeypatch, taken, name, method, formulation
+):
+    """Bit by bit: one pattern for all runs, and pivots inside of its nodes of their own."""
+    monkeypatch.setattr(in_lanes, "LEAST_CLOSED_RUNS", 1)
+    monkeypatch.setattr(step_blocks, "SPARED", -np.inf)
+    monkeypatch.setattr(step_blocks, "LARGEST_PART", 2.0)
+    solved = []
+    called = ImplicitStepInLanes.called
+
+    def noted(step, *, forces):
+        solved.append("solve" in step.step.functions)
+        return called(step, forces=forces)
+
+    monkeypatch.setattr(ImplicitStepInLanes, "called", noted)
+    system, q = BY_BLOCKS[name]()
+    given = starts(system, q)
+    given["v"][9] *= 1e4
+    options = {
+        "t_span": (0.0, 0.02), "h": 2e-3, "save_every": 3,
+        "integrator": method(formulation=formulation),
+    }  # fmt: skip
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert solved == [True]
+    assert_others_were_taken(taken, runs)
     check_alone(runs, system, options, given)

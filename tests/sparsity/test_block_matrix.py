@@ -26,8 +26,8 @@ METHODS = {
 
 @pytest.fixture(autouse=True)
 def blocks_of_small_systems(monkeypatch):
-    """Few unknowns are enough."""
-    monkeypatch.setattr(step_blocks, "LEAST_UNKNOWNS", 0)
+    """They need not spare anything."""
+    monkeypatch.setattr(step_blocks, "SPARED", -np.inf)
 
 
 def chain(count=4):
@@ -165,7 +165,7 @@ def dense_matrix(step):
 def expanded(step):
     """S of a factor by blocks: what each elimination has subtracted is added again."""
     n = int(step["n"])
-    nodes, unknowns, numbers = step["nodes"], step["unknowns"], step["matrix"]
+    nodes, unknowns, numbers = step["nodes"], step["order"], step["matrix"]
     S = np.zeros((n, n))
     parts = []
     for node in nodes:

@@ -141,7 +141,7 @@ def factorise_blocks(record):
         A = right_of(record, node)
         lost = eliminate(A, pivots[first:end], largest[first:end])
         if lost >= 0:
-            return failure(SINGULAR_STEP, flags_at(record.unknowns, record.n)[first + lost])
+            return failure(SINGULAR_STEP, flags_at(record.order, record.n)[first + lost])
         solve_right(A)
         update(record, node, nodes, A, room)
     return OK
@@ -152,12 +152,12 @@ def solve_blocks(step, vector):
     """The vector, of a step's unknowns, becomes S^-1 times it."""
     record = memory_of(step)
     change = as_array(vector, record.n)
-    unknowns = flags_at(record.unknowns, record.n)
+    order = flags_at(record.order, record.n)
     pivots = own_integers_at(record.pivots, record.n)
     x = floats_at(record.sorted, record.n)
     nodes = nodes_of(record)
     for k in range(record.n):
-        x[k] = change[unknowns[k]]
+        x[k] = change[order[k]]
     for c in range(nodes.shape[0]):
         node = nodes[c]
         end = node.first + node.count
@@ -190,5 +190,5 @@ def solve_blocks(step, vector):
                 column += other.count
             x[node.first + k] -= total
     for k in range(record.n):
-        change[unknowns[k]] = x[k]
+        change[order[k]] = x[k]
     return OK

@@ -77,7 +77,7 @@ IMPLICIT = np.dtype(
         ("nodes", _i8),
         ("num_nodes", _i8),
         ("num_entries", _i8),
-        ("unknowns", _i8),  # n
+        ("order", _i8),  # n
         ("largest", _i8),  # n: of each column
         ("sorted", _i8),  # n: what is solved for, in that order
         ("neighbours", _i8),

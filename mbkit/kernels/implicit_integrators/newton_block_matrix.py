@@ -15,6 +15,7 @@ What is multiplied by T where velocities follow D in another gain than one is as
 
 from mbkit.kernels.compile import address_kernel, floats_at, helper, integers_at
 from mbkit.kernels.constraints.workspace import closure_of, constraints
+from mbkit.kernels.elementary import select
 from mbkit.kernels.implicit_integrators.block_factor import factorise_blocks, nodes_of
 from mbkit.kernels.implicit_integrators.layout import (
     ACCELERATION_GAIN,
@@ -151,23 +152,22 @@ def set_holds(space, record, h, a):
         turn(AT[first:end], column, T, row, 1.0, room)
         turn(Z[first:end], column, T, row, h, room)
         for r in range(first, end):
-            if kept[r] == 0:
-                continue
+            factor = select(kept[r] != 0, scale, 0.0)
             for k in range(row.num_velocities):
                 if prescribed[row.first_velocity + k] != 0:
                     continue
                 force = hold[HOLD_FORCE_START] + k * hold[HOLD_FORCE_STRIDE]
-                entries[force + r - first] = -scale * A[r, column + k]
+                entries[force + r - first] = -factor * A[r, column + k]
                 way = AT[r, column + k]
                 speed = a * (A[r, column + k] if record.gain == 0 else way) + Z[r, column + k]
                 target = hold[HOLD_START] + (r - first) * hold[HOLD_STRIDE] + k
                 if position_of_row[r] < 0:
-                    entries[target] = scale * speed
+                    entries[target] = factor * speed
                 else:
-                    entries[target] = scale * way
+                    entries[target] = factor * way
                     if record.stabilised != 0:
                         below = constraint.num_rows * hold[HOLD_STRIDE]
-                        entries[target + below] = scale * speed
+                        entries[target + below] = factor * speed
 
 
 @helper
@@ -194,11 +194,11 @@ def set_pushes(space, record):
             start = pushes[e, PRODUCT_START] + i * pushes[e, PRODUCT_STRIDE] + constraint.num_rows
             for r in range(constraint.num_rows):
                 s = constraint.first_row + r
-                if kept[s] != 0 and position_of_row[s] >= 0:
+                if position_of_row[s] >= 0:
                     total = 0.0
                     for k in range(row.num_velocities):
                         total += P[own.first_velocity + i, column + k] * A_n[s, column + k]
-                    entries[start + r] += total
+                    entries[start + r] += select(kept[s] != 0, total, 0.0)
 
 
 @helper
@@ -221,17 +221,16 @@ def set_meetings(space, record, a):
         column = column_of[row.first_velocity]
         for i in range(own.num_rows):
             r = own.first_row + i
-            if kept[r] == 0:
-                continue
+            factor = select(kept[r] != 0, scale * a, 0.0)
             line = i if position_of_row[r] < 0 else own.num_rows + i
             start = meetings[e, PRODUCT_START] + line * meetings[e, PRODUCT_STRIDE]
             for j in range(other.num_rows):
                 s = other.first_row + j
-                if kept[s] != 0 and position_of_row[s] >= 0:
+                if position_of_row[s] >= 0:
                     total = 0.0
                     for k in range(row.num_velocities):
                         total += A[r, column + k] * A_n[s, column + k]
-                    entries[start + other.num_rows + j] += scale * a * total
+                    entries[start + other.num_rows + j] += select(kept[s] != 0, factor * total, 0.0)
 
 
 @helper
@@ -243,21 +242,22 @@ def set_unity(record):
     kept = own_integers_at(record.kept, m)
     position_of_row = flags_at(record.position_of_row, m)
     prescribed = flags_at(record.prescribed, nv)
-    unknowns = flags_at(record.unknowns, record.n)
+    order = flags_at(record.order, record.n)
     entries = floats_at(record.matrix, record.num_entries)
     nodes = nodes_of(record)
     for c in range(nodes.shape[0]):
         node = nodes[c]
         for k in range(node.count):
-            j = unknowns[node.first + k]
+            j = order[node.first + k]
+            diagonal = node.right + k * (node.count + node.width + 1)
+            r = (j - nv) % m if j >= nv else 0
             if j < nv:
-                left_out = prescribed[j] != 0
-            elif j < nv + m:
-                left_out = kept[j - nv] == 0
+                if prescribed[j] != 0:
+                    entries[diagonal] = scale
+            elif j >= nv + m and position_of_row[r] < 0:
+                entries[diagonal] = scale
             else:
-                left_out = kept[j - nv - m] == 0 or position_of_row[j - nv - m] < 0
-            if left_out:
-                entries[node.right + k * (node.count + node.width + 1)] = scale
+                entries[diagonal] = select(kept[r] == 0, scale, entries[diagonal])
 
 
 @helper
