@@ -173,11 +173,14 @@ def array_address(array: Any) -> int:
     """Return the address of an array's data, which the caller keeps alive.
 
     Where nothing is compiled the array itself is found again by this number, of whatever type
-    its entries are.
+    its entries are: the last one that was asked for, and of several of one type the longest. A
+    part of it that ends earlier would leave nothing there.
     """
     address = int(array.ctypes.data)
     if UNCOMPILED:
-        _arrays[address] = array
+        known = _arrays.get(address)
+        if known is None or known.dtype != array.dtype or known.nbytes < array.nbytes:
+            _arrays[address] = array
     return address
 
 
