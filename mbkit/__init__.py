@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from mbkit.errors import ShapeError as ShapeError
     from mbkit.errors import SingularityWarning as SingularityWarning
     from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
+    from mbkit.errors import StartDerivativeWarning as StartDerivativeWarning
     from mbkit.errors import StiffnessWarning as StiffnessWarning
     from mbkit.errors import StudyFileError as StudyFileError
     from mbkit.errors import TopologyError as TopologyError

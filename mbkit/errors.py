@@ -46,6 +46,7 @@ __all__ = [
     "ResultFileWarning",
     "ShapeError",
     "SingularMassMatrixError",
+    "StartDerivativeWarning",
     "StiffnessWarning",
     "StudyFileError",
     "TopologyError",
@@ -195,6 +196,10 @@ class ConstraintError(MbkitError, ValueError):
 
 class ConstraintDerivativeWarning(UserWarning):
     """A constraint that cannot be differentiated exactly: differences take the place."""
+
+
+class StartDerivativeWarning(UserWarning):
+    """A start of a run that was searched for, of which derivatives are those of one nearby."""
 
 
 class RedundantConstraintsWarning(UserWarning):

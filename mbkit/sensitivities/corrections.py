@@ -26,6 +26,7 @@ from mbkit.sensitivities.constraint_rows import (
     rate_by_steps,
     residual_by_steps,
 )
+from mbkit.sensitivities.held_start import HeldStart, joint_motion
 from mbkit.sensitivities.linear_steps import moving
 from mbkit.sensitivities.passes.equations import WeightedEquations, weighted_changes
 from mbkit.simulation.preparation import Prepared
@@ -79,15 +80,24 @@ class Corrections:
     _by_velocity: tuple[Floats, Floats]
 
     @classmethod
-    def at(cls, system: System, t: Floats, opened: Any, closed: Any, kept: Any) -> Corrections:
+    def at(
+        cls, system: System, t: Floats, opened: Any, closed: Any, kept: Any,
+        held: HeldStart | None = None,
+    ) -> Corrections:  # fmt: skip
         """Return the corrections that lead from (q0, v0) to (q, v).
 
-        kept (N, m) is not zero for the rows of constraints that count.
+        kept (N, m) is not zero for the rows of constraints that count; `held` says what stays as it
+        is, where that is more than prescribed joints.
         """
         (q0, v0), (q, v) = opened, closed
         step = system.difference(q0, q)
         first = correction_point(system, t, q0, step, kept)
         velocity = correction_point(system, t, q, v - v0, kept)
+        if held is not None:
+            first = attrs.evolve(first, given=held.positions)
+            velocity = correction_point(system, t, q, v - v0, kept, held.velocities)
+            if held.by_motion:  # D is zero there
+                first.__dict__["mass_matrix"] = joint_motion(system, len(t))
         ndx, count = system.ndx, len(t)
         unit = np.broadcast_to(np.eye(ndx + system.nv), (count, ndx + system.nv, ndx + system.nv))
         A = velocity.jacobian()
@@ -128,8 +138,9 @@ class Corrections:
             return None
         assert run.start is not None
         q, v, t = problem.q[None], problem.v[None], np.array([problem.t0])
-        opened = tuple(x[None] for x in run.start)
-        return cls.at(system, t, opened, (q, v), counted_rows(system, t, q, v))
+        held = HeldStart.of(run)
+        opened = run.start[0][None], (run.start[1] if held.v is None else held.v)[None]
+        return cls.at(system, t, opened, (q, v), counted_rows(system, t, q, v), held)
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return what inputs do to (dq, dv), (N, size, k) by name, where they do something."""
@@ -277,10 +288,16 @@ def _T(matrices: Floats) -> Floats:
     return np.swapaxes(matrices, -1, -2)
 
 
-def correction_point(system: System, t: Floats, q: Floats, change: Floats, kept: Any) -> Point:
-    """Return states at rest whose accelerations and multipliers stand for a correction."""
+def correction_point(
+    system: System, t: Floats, q: Floats, change: Floats, kept: Any, held: Any = None
+) -> Point:
+    """Return states at rest whose accelerations and multipliers stand for a correction.
+
+    `held` (nv,) says which entries are not corrected, if not those of prescribed joints alone.
+    """
     none = np.zeros((len(t), system.num_velocity_constraints))
     given, still = prescribed_velocities(system), np.zeros(change.shape)
+    given = given if held is None else held
     change = np.where(given, 0.0, change)
     rank = np.count_nonzero(kept, axis=-1)
     point = Point(system, q, still, change, still, t, none, rank, given, False, kept)

@@ -16,6 +16,7 @@ from mbkit.results import Result
 from mbkit.sensitivities.efforts import with_efforts
 from mbkit.sensitivities.event_steps import Branch, PassageSteps, Piece, stops_of
 from mbkit.sensitivities.grid_steps import GridSteps
+from mbkit.sensitivities.held_start import HeldStart
 from mbkit.sensitivities.linear_steps import Inputs, Linearisation, checked_inputs
 from mbkit.sensitivities.methods import check_method, linearisation_of
 from mbkit.sensitivities.step_parts import Part
@@ -156,6 +157,8 @@ class RecordedRun:
             shapes |= {"tau": tau.values.shape} if "tau" in shapes else {}
             inputs = Inputs(shapes, prepared.held.interval)
         same = SAME * (callable(tau) and not held)
+        if prepared.system.num_velocity_constraints:
+            HeldStart.of(prepared).warn([*inputs.shapes])
         return cls(run, linearisation_of(prepared), inputs, count, passages, same)
 
     # ------------------------------------------------------------------------- rows

@@ -78,7 +78,8 @@ GeneralizedForces = ArrayLike | EffortsInSteps | Callable[[float, Any, Any], Arr
 class Prepared:
     """A run whose arguments are checked, before its first step.
 
-    `start` is the state at the start; None where the run goes on from another one's end. `momenta`
+    `start` is the state at the start, `given` what it was found from, q and v of the caller; None
+    where the run goes on from another one's end. `momenta`
     are those of a run in them, where v of the problem and its rows stands for them. `outputs` are
     what it records besides.
     """
@@ -94,6 +95,7 @@ class Prepared:
     drive: Drive | None
     options: dict[str, Any]
     start: tuple[Any, Any] | None
+    given: tuple[Any, Any] | None = None
     momenta: MomentaInLoops | None = None
     held: Held | None = None
     outputs: tuple[Output, ...] = ()
@@ -159,7 +161,8 @@ def prepare(
     course = Course(system, integrator, problem, watch, times, samples, found, held, monitors)
     return Prepared(
         system, integrator, tau, problem, course, steps, workspace, force, drive, options,
-        start=None if continued else (q_start, v_start), momenta=momenta, held=held,
+        start=None if continued else (q_start, v_start), given=None if continued else (q, v),
+        momenta=momenta, held=held,
     )  # fmt: skip
 
 

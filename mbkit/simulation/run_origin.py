@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any, final
 
@@ -17,6 +18,7 @@ class Origin:
     """A run before its first step, without its memory."""
 
     arguments: dict[str, Any]  # those of `prepare`, of which the system has all forces of the run
+    given: tuple[Any, Any] | None  # q and v of the caller, from which the start was found
 
     @classmethod
     def of(cls, run: Prepared) -> Origin:
@@ -32,10 +34,11 @@ class Origin:
             "events": run.course.events, "save_every": options["save_every"] or 1,
             "save_at": None if times is None else times.times,
             "stabilisation": from_description(described), "in_momenta": run.momenta is not None,
-        })  # fmt: skip
+        }, copy.deepcopy(run.given))  # fmt: skip
 
     def prepared(self) -> Prepared:
         """Return the run, before its first step; what it warned of was told already."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return prepare(**self.arguments, forces=(), constraint_solver=None)
+            again = prepare(**self.arguments, forces=(), constraint_solver=None)
+        return attrs.evolve(again, given=self.given)

@@ -55,7 +55,7 @@ class Common:
         given = {**self.arguments, **self.members.given(number), "system": system}
         for name in ("forces", "constraint_solver"):
             del given[name]
-        return system.model_text, Origin(given)
+        return system.model_text, Origin(given, (given["q"], given["v"]))
 
 
 def check_in_memory(output: Any, save: Any, dtype: Any) -> None:
