@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mbkit.errors import DuplicateNameError as DuplicateNameError
     from mbkit.errors import EnergyBalanceWarning as EnergyBalanceWarning
     from mbkit.errors import EventError as EventError
+    from mbkit.errors import FailedRunsWarning as FailedRunsWarning
     from mbkit.errors import ForceDerivativeWarning as ForceDerivativeWarning
     from mbkit.errors import ForceError as ForceError
     from mbkit.errors import GeometryError as GeometryError
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from mbkit.errors import NotFiniteError as NotFiniteError
     from mbkit.errors import ParameterError as ParameterError
     from mbkit.errors import PluginWarning as PluginWarning
+    from mbkit.errors import PoorFitWarning as PoorFitWarning
     from mbkit.errors import QuantityError as QuantityError
     from mbkit.errors import RedundantConstraintsWarning as RedundantConstraintsWarning
     from mbkit.errors import ResultFileError as ResultFileError

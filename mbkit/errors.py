@@ -230,6 +230,14 @@ class MissingTimeWarning(UserWarning):
     """A state whose prescribed joints are not where their motions are at t = 0, without a t."""
 
 
+class FailedRunsWarning(UserWarning):
+    """Runs of an ensemble that ended by an error; the ensemble holds the reasons."""
+
+
+class PoorFitWarning(UserWarning):
+    """What is left of measured numbers is far above their noise, or as large as themselves."""
+
+
 class StiffnessWarning(UserWarning):
     """A motion whose stiff parts keep the steps of an explicit integrator small."""
 
@@ -335,8 +343,6 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     "did you mean 'l'?"
     >>> suggestion("x", ["shoulder", "elbow"])
     "known are 'shoulder', 'elbow'."
-    >>> suggestion("x", [])
-    'there are none.'
     """
     names = list(known)
     close: list[str] = []

@@ -24,6 +24,9 @@ from mbkit.simulation.stepping.chunks import INTERRUPTED, TERMINAL, run_chunks
 from mbkit.simulation.stepping.course import event_columns
 from mbkit.simulation.stepping.failed_step import explain
 
+#: A note of exceptions that have ended a run.
+IN_RESULT = "What was computed until then is in this exception's attribute 'result'."
+
 
 def run_in_memory(run: Prepared, *, progress: bool) -> Result:
     """Take all steps; return the result, or raise what has stopped them, with it."""
@@ -58,7 +61,7 @@ def run_in_memory(run: Prepared, *, progress: bool) -> Result:
     if error is None or isinstance(error, KeyboardInterrupt):
         return result
     error.result = result  # type: ignore[attr-defined]
-    error.add_note("What was computed until then is in this exception's attribute 'result'.")
+    error.add_note(IN_RESULT)
     raise error
 
 

@@ -130,13 +130,14 @@ def simulate(
     Result
         States, energies, and all that is needed to know where they came from. After Ctrl-C it holds
         what was computed, and ``completed`` is false. Where q, v, tau or parameters have leading
-        axes it is an `Ensemble`: runs that fail say so in it, and nothing is raised for them. See
+        axes it is an `Ensemble`: runs that fail say so in it, and a warning is issued for them. See
         docs/ensembles.md.
 
     Raises
     ------
     UsageError
-        If the span, the step or `save_every` is impossible, or `output` is used already.
+        If the span, the step or `save_every` is impossible, or `output` is used already or named as
+        a file is.
     ResultFileError
         If `output` cannot be written to, or its disk has no room, before the run or during it; the
         message says what was kept.
@@ -156,6 +157,8 @@ def simulate(
     EnergyBalanceWarning
         After the run, if the error of its energy balance exceeds a hundredth of the peak kinetic
         energy; see docs/integrators.md. It stands in the result's ``warnings``.
+    FailedRunsWarning
+        Of an ensemble, after its runs, if some of them ended by an error.
     StiffnessWarning
         Once, if steps of adaptive size are kept small by the stability of an explicit method, and
         not by accuracy; likewise.

@@ -23,6 +23,7 @@ from tests.simulation.test_ensembles_in_lanes import (
 )
 
 pytestmark = [
+    pytest.mark.filterwarnings("ignore::mbkit.FailedRunsWarning"),
     pytest.mark.long,  # minutes of compiling
     pytest.mark.compiled,
     pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning"),

@@ -124,6 +124,7 @@ def test_multipliers_of_several_runs_are_those_of_each(integrator):
 
 
 @pytest.mark.compiled  # time loops of Python are tested alone
+@pytest.mark.filterwarnings("ignore::mbkit.FailedRunsWarning")
 @pytest.mark.parametrize("integrator", [mb.RungeKuttaMuntheKaas(), mb.MultistepMuntheKaas(3)])
 def test_a_step_to_an_output_time_may_fail(monkeypatch, integrator):
     """The run ends where that step begins, and has counted what it has taken up to there."""
@@ -305,7 +306,15 @@ def test_a_run_that_fails_stops_no_other():
     q, v = starts(system, 4)
     v[2] *= 1e150
     options = {"t_span": (0.0, 0.2), "h": 0.01, "save_every": 3}
-    runs = mb.simulate(system, **options, q=q.reshape(2, 2, -1), v=v.reshape(2, 2, -1))
+    started = {"q": q.reshape(2, 2, -1), "v": v.reshape(2, 2, -1)}
+    said = (
+        r"^1 of 4 runs failed, the first of them sample \(1, 0\): NotFiniteError: .*without bounds"
+    )
+    with pytest.warns(mb.FailedRunsWarning, match=said):
+        runs = mb.simulate(system, **options, **started)
+    with pytest.raises(mb.FailedRunsWarning) as raised:
+        mb.simulate(system, **options, **started)
+    np.testing.assert_array_equal(raised.value.result.q, runs.q)
     assert runs.failed.tolist() == [[False, False], [True, False]]
     assert list(runs.failures) == [(1, 0)]
     with pytest.raises(mb.NotFiniteError, match="without bounds") as alone:
@@ -332,6 +341,23 @@ def test_what_single_runs_warn_of_is_told_once_and_kept_by_sample():
     with pytest.warns(mb.EnergyBalanceWarning):
         alone = mb.simulate(system, **options, q=q[2], v=v[2], progress=False)
     assert runs[2].warnings == alone.warnings == runs.warnings[2,]
+
+
+@pytest.mark.parametrize(
+    "events", [[], [mb.Event("turned", "shoulder")]], ids=["threads", "in turn"]
+)
+def test_what_may_be_wrong_with_runs_that_failed_is_told(events):
+    """Beside their failure, and as of runs that completed."""
+    system = double_pendulum().assemble()
+    q, v = starts(system, 3)
+    damping = {"forces.damper.damping": [0.0, 1e4, 0.1]}  # stiff, so that its energy grows
+    options = {"parameters": damping, "events": events, "progress": False}
+    with pytest.warns() as told:
+        runs = mb.simulate(system, (0.0, 0.5), 0.01, q=q, v=v, **options)
+    assert list(runs.failures) == list(runs.warnings) == [(1,)]
+    texts = {each.category: str(each.message) for each in told}
+    assert set(texts) == {mb.FailedRunsWarning, mb.EnergyBalanceWarning}
+    assert texts[mb.EnergyBalanceWarning] == f"Sample (1,): {runs.warnings[1,][0]}"
 
 
 def test_threads_leave_the_filters_of_warnings_alone(monkeypatch):
@@ -391,6 +417,7 @@ def test_ctrl_c_keeps_what_is_finished(monkeypatch, damped):
         runs[39]
 
 
+@pytest.mark.filterwarnings("ignore::mbkit.FailedRunsWarning")
 def test_a_force_in_python_that_fails_is_of_its_run_alone():
     system = double_pendulum().assemble()
     v = np.array([[0.1, 0, 0, 0], [8.0, 0, 0, 0], [0.0, 0.1, 0, 0]])
@@ -401,7 +428,9 @@ def test_a_force_in_python_that_fails_is_of_its_run_alone():
         return -0.1 * v
 
     runs = mb.simulate(system, (0.0, 0.1), 0.01, tau=tau, v=v, progress=False)
-    assert runs.failures == {(1,): "RuntimeError: too fast"}
+    reason = "RuntimeError: too fast. Raised by the forces tau(t, q, v), in the step from t = "
+    assert list(runs.failures) == [(1,)]
+    assert runs.failures[1,].startswith(reason)
     assert runs.lengths.tolist() == [11, 6, 11]
 
 

@@ -24,7 +24,10 @@ COUNT = 22
 
 STONE = mb.SpatialInertia.box(2.0, size=(0.2, 0.3, 0.5))
 
-pytestmark = pytest.mark.compiled  # without machine code there are no lanes
+pytestmark = [
+    pytest.mark.compiled,  # without machine code there are no lanes
+    pytest.mark.filterwarnings("ignore::mbkit.FailedRunsWarning"),
+]
 
 
 @pytest.fixture

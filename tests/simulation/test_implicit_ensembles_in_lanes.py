@@ -28,6 +28,7 @@ METHODS_OF_LOOPS = [
 ]
 
 pytestmark = [
+    pytest.mark.filterwarnings("ignore::mbkit.FailedRunsWarning"),
     pytest.mark.long,  # minutes of compiling
     pytest.mark.compiled,
     pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning"),

@@ -254,6 +254,7 @@ def test_outputs_of_an_ensemble_with_a_loop():
         assert_same_outputs(runs[k], mb.simulate(system, **common, **state, tau=tau[k]))
 
 
+@pytest.mark.filterwarnings("ignore::mbkit.FailedRunsWarning")
 @pytest.mark.parametrize("tau", [None, weight])
 def test_an_output_that_fails_in_one_run_of_an_ensemble(tau):
     def odd(t, q, v):

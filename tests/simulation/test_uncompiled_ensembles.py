@@ -18,6 +18,7 @@ if not UNCOMPILED:
     pytest.skip("lanes are compiled, and tested for more runs", allow_module_level=True)
 
 pytestmark = [
+    pytest.mark.filterwarnings("ignore::mbkit.FailedRunsWarning"),
     pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning"),
     pytest.mark.filterwarnings("ignore::mbkit.LargeStepWarning"),
     pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from mbkit.errors import UsageError, several
+from mbkit.errors import EnergyBalanceWarning, UsageError, several
 from mbkit.results import Ensemble
 from mbkit.simulation.ensembles.adaptive_in_lanes import AdaptiveGroup
 from mbkit.simulation.ensembles.finishing import finish
@@ -24,6 +24,7 @@ from mbkit.simulation.ensembles.in_threads import (
 from mbkit.simulation.ensembles.members import Members, of_sample
 from mbkit.simulation.ensembles.starts import Starts
 from mbkit.simulation.in_memory import run_in_memory
+from mbkit.simulation.monitors.findings import UNKNOWN
 from mbkit.simulation.outputs.by_name import Output, check_at_start
 from mbkit.simulation.preparation import Prepared, prepare
 from mbkit.simulation.progress import ProgressDisplay
@@ -212,6 +213,11 @@ def _one_by_one(common: Common, gathered: Gathered, display: ProgressDisplay) ->
                 gathered.fail(number, error)
                 result = getattr(error, "result", None)
         gathered.told += [(number, each.message) for each in told]
+        if number in gathered.errors and result is not None:  # whose error was raised before them
+            said = (UNKNOWN, *(str(each.message) for each in told))
+            gathered.told += [
+                (number, EnergyBalanceWarning(each)) for each in result.warnings if each not in said
+            ]
         if result is not None:
             gathered.put(number, result)
             if number not in gathered.errors and not result.completed:

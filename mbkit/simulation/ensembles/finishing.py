@@ -246,5 +246,4 @@ def _note_balance(
     if not text:
         return
     gathered.warnings[number] = (*gathered.warnings.get(number, ()), text)
-    if number not in gathered.errors:
-        gathered.told.append((number, EnergyBalanceWarning(text)))
+    gathered.told.append((number, EnergyBalanceWarning(text)))

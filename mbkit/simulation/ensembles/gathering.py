@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mbkit.errors import FailedRunsWarning
 from mbkit.memory import check_memory
 from mbkit.results import Ensemble, Result
 from mbkit.results.ensemble import Origins
 from mbkit.simulation.ensembles.members import Members
+from mbkit.simulation.in_memory import IN_RESULT
 from mbkit.simulation.outputs.by_name import other_shape
 from mbkit.simulation.preparation import versions
 from mbkit.systems import System
@@ -129,7 +131,9 @@ class Gathered:
     def fail(self, number: int, error: BaseException) -> None:
         """Note what has ended a run."""
         self.errors[number] = error
-        self.messages[number] = f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}"
+        notes = [note for note in getattr(error, "__notes__", ()) if note != IN_RESULT]
+        self.messages[number] = " ".join([_sentence(text), *notes]) if notes else text
 
     def ensemble(self, options: dict[str, Any], origins: Origins) -> Ensemble:
         """Return the ensemble."""
@@ -162,7 +166,19 @@ class Gathered:
         )  # fmt: skip
 
     def tell(self, ensemble: Ensemble) -> None:
-        """Warn once of each kind of thing that was told of runs; see `Ensemble.warnings`."""
+        """Warn of runs that failed, and once of each kind of thing that was told of runs.
+
+        See `Ensemble.failures` and `Ensemble.warnings`.
+        """
+        texts: list[tuple[str, type[Warning]]] = []
+        if self.errors:
+            number, count = min(self.errors), self.members.count
+            text = (
+                f"{len(self.errors)} of {count} runs failed, the first of them sample "
+                f"{self.members.place(number)}: {_sentence(self.messages[number])} The reasons of "
+                f"all are in runs.failures."
+            )
+            texts.append((text, FailedRunsWarning))
         kinds: dict[type[Warning], list[tuple[int, Any]]] = {}
         for number, warning in sorted(self.told, key=lambda each: each[0]):
             kinds.setdefault(type(warning), []).append((number, warning))
@@ -171,11 +187,18 @@ class Gathered:
             several = len({each for each, _ in found})
             runs = f"In {several} runs of {self.members.count}, the first of them sample "
             text = f"{runs if several > 1 else 'Sample '}{self.members.place(number)}: {first}"
+            texts.append((text, kind))
+        for text, kind in texts:
             try:
                 warnings.warn(text, kind, stacklevel=4)
             except Warning as warning:
                 warning.result = ensemble  # type: ignore[attr-defined]
                 raise
+
+
+def _sentence(text: str) -> str:
+    """Return text, which may be of any exception, with a mark at its end."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _labels(system: System) -> dict[str, tuple[str, ...]]:
