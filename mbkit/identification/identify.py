@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import InertiaError, MbkitError, UsageError, check_kind, check_switch
+from mbkit.identification.fit_quality import warn_of_poor_fit
 from mbkit.identification.force_numbers import exact_slopes, force_values
 from mbkit.identification.inertias import (
     check_whole,
@@ -99,6 +100,12 @@ def identify(
     ConvergenceError
         If the iteration does not end.
 
+    Warns
+    -----
+    PoorFitWarning
+        If the residuals of a velocity are far above the noise that is given, or at least half of
+        its efforts.
+
     See Also
     --------
     calibrate : geometry from measured poses.
@@ -149,7 +156,7 @@ def identify(
         check_timeless(system, motion)
     shape = motion.efforts.shape
     words = f"standard deviations of shape ({system.nv},) or {shape}"
-    given = noise_of(_WHO, noise, [(system.nv,), shape], words)
+    told = given = noise_of(_WHO, noise, [(system.nv,), shape], words)
     if consistent:
         check_whole(unknown)
     problem = _Problem.of(system, motion, unknown)
@@ -160,6 +167,7 @@ def identify(
         given = estimated_noise(problem.fit, groups, max(rounding, _ROUNDING))
     rows = np.broadcast_to(given, shape).ravel()
     x, linear, residuals = problem.fit(rows, consistent)
+    warn_of_poor_fit(system, motion.efforts, residuals.reshape(shape), told)
     if not consistent:
         x = with_possible_bodies(unknown, linear, problem.sizes, x)
     of_base, errors = linear.errors(len(x))

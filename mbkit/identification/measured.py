@@ -84,6 +84,8 @@ class Motion:
                 f"identify: data must have one axis of samples, of one length, before the last; "
                 f"got {told}."
             )
+        if not len(times):
+            raise UsageError("identify: data has no samples, rows of no number; give some.")
         found["t"] = times
         for key, each in found.items():
             check_ordinary(each, f"identify: data[{key!r}]")
@@ -221,7 +223,11 @@ def noise_of(who: str, noise: Any, shapes: Iterable[tuple[int, ...]], words: str
 
 def check_ordinary(values: FloatArray, what: str) -> None:
     """Raise NotFiniteError unless numbers are finite, and so small that their squares are."""
-    if not (np.abs(values) < LARGEST).all():
+    bad = np.argwhere(~(np.abs(values) < LARGEST))
+    if len(bad):
+        more = len(np.unique(bad[:, 0])) - 1
+        others = f", and so have {more} more" if more else ""
         raise NotFiniteError(
-            f"{what} has a number that is not finite, or above {LARGEST:g}; leave such samples out."
+            f"{what} has a number that is not finite, or above {LARGEST:g}: sample {bad[0, 0]} has "
+            f"{values[tuple(bad[0])]}{others}; leave such samples out."
         )

@@ -9,7 +9,7 @@ from typing import Any, Self, final
 import attrs
 import numpy as np
 
-from mbkit.errors import ConvergenceError, InertiaError, ModelError, UsageError
+from mbkit.errors import ConvergenceError, InertiaError, ModelError, UsageError, listed
 from mbkit.spatial.arrays import FloatArray, frozen_array
 from mbkit.systems import BaseParameters, System
 
@@ -109,7 +109,34 @@ class Identification:
             f"<Identification of '{self._start.name}': {len(names)} combinations of {count} "
             f"parameters, {left} not told by themselves, condition {self.condition:.3g}"
         )
-        return "\n".join([first, *lines]) + ">"
+        return "\n".join([first, *lines, self._fit]) + ">"
+
+    @property
+    def _fit(self) -> str:
+        """The noise, and what the fit has left, as a line."""
+        if isinstance(self.residuals, Mapping):  # rotations, if any, and positions
+            rows = [each.reshape(len(each), -1, 3) for each in self.residuals.values()]
+            wide = any(each.shape[1] == 2 for each in rows)
+            labels = ("rotations [rad]", "positions [m]")[not wide :]
+            parts = {
+                label: np.concatenate([each[:, k] for each in rows if each.shape[1] >= -k])
+                for k, label in zip(range(-len(labels), 0), labels, strict=True)
+            }
+            noise = np.asarray(self.noise)[-len(labels) :]
+        else:
+            names = self._start.velocity_names
+            parts = dict(zip(names, self.residuals.T, strict=True))
+            noise = root_mean_square(np.atleast_2d(self.noise))
+        rows_of = zip(parts, noise, parts.values(), strict=True)
+        texts = [
+            f"{name} {s:.2g} ({root_mean_square(left.ravel()):.2g})" for name, s, left in rows_of
+        ]
+        return f"  noise (and residuals, root mean square): {listed(texts, str)}"
+
+
+def root_mean_square(values: Any) -> Any:
+    """Return it over the first axis."""
+    return np.sqrt(np.mean(np.square(values), axis=0))
 
 
 @final

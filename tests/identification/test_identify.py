@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,7 @@ def test_a_tree_of_many_joints_without_noise():
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::mbkit.PoorFitWarning")  # of much noise
 def test_standard_errors_are_those_of_repeated_measurements():
     """Efforts in N m and N with other noise each, told or estimated; the whole covariance."""
     rng = np.random.default_rng(121)
@@ -102,6 +105,7 @@ def test_forces_of_which_the_efforts_are_not_linear():
     np.testing.assert_allclose(still.parameters, [0.5, 0.3, 4.0], rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::mbkit.PoorFitWarning")  # of noise as large as efforts
 def test_possible_bodies():
     """Noise leads linear least squares to masses that no body has, and log-Cholesky not."""
     rng = np.random.default_rng(123)
@@ -123,6 +127,7 @@ def test_possible_bodies():
         mb.identify(system, noisy, ["body0.mass"], consistent=True)
 
 
+@pytest.mark.filterwarnings("ignore::mbkit.PoorFitWarning")  # first moments differ as well
 def test_some_parameters_and_what_is_not_told():
     """A plane arm of two links; what is not asked for is taken from the system."""
     system = arm([(0, 1, 0)] * 2)
@@ -190,18 +195,52 @@ def test_forces_that_depend_on_time_need_the_times():
     assert abs(mb.identify(system, measured(system, data), names).parameters[-1]) < 1e-9
 
 
+@pytest.mark.parametrize(
+    ("given", "wrong", "warned"),
+    [
+        (0.2, lambda efforts: efforts, ""),
+        (None, lambda efforts: efforts, ""),
+        (0.01, lambda efforts: efforts, "'hinge' [12][0-9.]+ times the noise that was given"),
+        (
+            None,
+            lambda efforts: efforts[np.argsort(np.sin(1e3 * np.arange(200)))],
+            r"'hinge' [0-9.]+, of efforts of",
+        ),
+    ],
+    ids=["given", "estimated", "far above what was given", "rows of no order"],
+)
+def test_residuals_are_shown_and_large_ones_warned_of(given, wrong, warned):
+    """Noise of 0.2 N m in the efforts of a pendulum."""
+    system, data = pendulum()
+    data = measured(system, data, 0.2, np.random.default_rng(127))
+    data["efforts"] = wrong(data["efforts"])
+    noise = None if given is None else [given]
+    with pytest.warns(mb.PoorFitWarning, match=warned) if warned else contextlib.nullcontext():
+        found = mb.identify(system, data, ["rod", "forces.damper.damping"], noise=noise)
+    left = np.sqrt((found.residuals**2).mean())
+    last = repr(found).splitlines()[-1]
+    assert last.endswith(f"square): hinge {found.noise[0]:.2g} ({left:.2g})>")
+
+
 def test_what_is_refused():
     system = arm([(0, 1, 0)])
     rng = np.random.default_rng(125)
     data = measured(system, motion_of(rng, system))
     still = {key: np.zeros_like(each) for key, each in data.items()}
+    with_nan = np.where(np.isin(np.arange(60), (7, 9))[:, None], np.nan, data["v"])
     cases = [
         ((system, still, ["link1.moment_about_origin[yy]"]), {}, mb.UsageError, "tell nothing"),
         ((system, {"q": data["q"]}), {}, mb.UsageError, "lacks 'v', 'vdot', 'efforts'"),
         ((system, {**data, "tau": 1}), {}, mb.NameUnknownError, "'tau'"),
         ((system, {**data, "v": data["v"][1:]}), {}, mb.ShapeError, "one length"),
         ((system, {**data, "t": data["v"]}), {}, mb.ShapeError, "one length"),
-        ((system, {**data, "v": np.nan * data["v"]}), {}, mb.NotFiniteError, "'v'"),
+        (
+            (system, {**data, "v": with_nan}),
+            {},
+            mb.NotFiniteError,
+            r"'v'.* sample 7 has nan, and",
+        ),
+        ((system, {key: each[:0] for key, each in data.items()}), {}, mb.UsageError, "no samples"),
         ((system, data["q"]), {}, mb.UsageError, r"\{'q': q, .*got ndarray\.$"),
         ((system, {**data, "efforts": data["q"][:, 0]}), {}, mb.ShapeError, r"data\['efforts'\]"),
         ((system, data, ["link"]), {}, mb.NameUnknownError, "did you mean 'link1'"),

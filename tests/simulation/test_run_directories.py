@@ -80,6 +80,15 @@ def test_used_directories_are_refused_before_the_run(system, tmp_path):
         simulate(system, tmp_path / "file")
 
 
+@pytest.mark.parametrize(
+    ("name", "file"), [("run.nc", "run.nc"), ("runs/x.txt", "runs/x.nc"), ("a.CSV", "a.CSV")]
+)
+def test_names_of_files_are_refused_before_anything_is_made(system, tmp_path, name, file):
+    with pytest.raises(mb.UsageError, match=rf"got .*{name}', .* use run\.save\('.*{file}'\)"):
+        mb.simulate(system, (0.0, 0.1), 0.1, output=tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_directories_that_take_no_files_are_refused_before_the_run(system, sealed_folder):
     with pytest.raises(mb.ResultFileError, match="'/proc/run' cannot be written: No such file"):
         simulate(system, f"{sealed_folder}/run")

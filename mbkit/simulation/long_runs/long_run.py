@@ -6,6 +6,7 @@ import functools
 import hashlib
 import math
 import os
+import pathlib
 import secrets
 import time
 from collections import Counter
@@ -15,10 +16,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mbkit.errors import ResultFileError
+from mbkit.errors import ResultFileError, UsageError, printable
 from mbkit.integrators.description import described, is_described
 from mbkit.io.results.run_directory import RunDirectory
 from mbkit.io.results.run_result import consolidate
+from mbkit.io.results.saving import WRITERS
 from mbkit.io.text_file import checked_place
 from mbkit.results import Result
 from mbkit.results.labelled import LABELS
@@ -40,6 +42,12 @@ from mbkit.simulation.stepping.chunks import INTERRUPTED, TERMINAL
 from mbkit.simulation.stepping.failed_step import explain
 from mbkit.simulation.watched_states import Samples
 
+#: What names of files end in, and those of directories not.
+_OF_FILES = {
+    *WRITERS, ".txt", ".dat", ".json", ".toml", ".yaml", ".npz", ".npy", ".pkl", ".zip", ".parquet",
+    ".png", ".svg", ".pdf",
+} - {""}  # fmt: skip
+
 
 def begin(
     run: Prepared,
@@ -52,7 +60,7 @@ def begin(
     """Start a run in a new directory, and take its steps; see `simulate`."""
     save, dtype = checked_saving(save, dtype)
     shapes = check_at_start(run)
-    directory = RunDirectory(checked_place(output, "simulate"))
+    directory = RunDirectory(_checked_directory(output))
     directory.create()
     with directory.locked():
         directory.create()  # another process may have been faster
@@ -72,6 +80,19 @@ def begin(
                 "nothing was computed."
             ) from error
         return go_on(run, recorder, manifest, step=0, part=1, progress=progress)
+
+
+def _checked_directory(output: Any) -> pathlib.Path:
+    """Return the place of a new directory; UsageError if its name is that of a file."""
+    place = checked_place(output, "simulate")
+    if place.suffix.lower() in _OF_FILES:
+        file = place if place.suffix.lower() in WRITERS else place.with_suffix(".nc")
+        raise UsageError(
+            f"simulate: output must be the name of a directory, got '{printable(place)}', which "
+            f"ends as a file does; for a file use run.save('{printable(file)}') after the run, "
+            f"or choose a name without '{place.suffix}'."
+        )
+    return place
 
 
 def go_on(
