@@ -27,7 +27,7 @@ from mbkit.simulation.sampled_control import Sampled
 from mbkit.simulation.stepping.events_within_step import Passage, Segment, State
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.parameter_moves import keeping_changed
+from mbkit.systems.derivatives.parameter_moves import keep_changed
 
 __all__ = ["RecordedRun"]
 
@@ -111,6 +111,7 @@ class RecordedRun:
     _start: Mapping[str, Floats] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        keep_changed(self.linear.run.system, self)
         object.__setattr__(self, "_start", self.state())
         self.linear.run.workspace.record[0]["watch"] = 0  # it is known what happened
 
@@ -146,7 +147,6 @@ class RecordedRun:
             changed = {"system": with_efforts(system, tau), "tau": None}
             origin = attrs.evolve(origin, arguments={**origin.arguments, **changed})
         prepared = origin.prepared()
-        prepared = attrs.evolve(prepared, system=keeping_changed(prepared.system))
         if not run.completed:
             raise UsageError(f"The run is not complete, and has no derivatives: {run.message}")
         passages = _passages(origin) if origin.arguments["events"] else {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import attrs
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import mbkit as mb
 from mbkit.errors import ShapeError, UsageError
 from mbkit.lie import SE3
 from mbkit.sensitivities.passes.forces import closed_form_parameters
+from mbkit.systems.derivatives import parameter_moves
 from tests.sensitivities.differences import assert_adjoint, assert_same
 from tests.trees import random_inertia, random_mechanism, random_state
 
@@ -203,3 +206,13 @@ def test_piecewise_efforts_that_do_not_fit_are_refused():
         tau = mb.PiecewiseEfforts(values, span)
         with pytest.raises((UsageError, ShapeError), match=words):
             mb.simulate(system, (0.0, 0.1), 1e-2, tau=tau)
+
+
+def test_systems_with_other_numbers_are_kept_no_longer_than_a_call():
+    """There may be thousands of them, each as large as the system."""
+    system = random_mechanism(np.random.default_rng(1), 4).assemble()
+    run = mb.simulate(system, (0.0, 0.02), 5e-3, progress=False)
+    by = [name for name in system.parameters if name.startswith("joints.")]
+    mb.sensitivities(run, by=by)
+    gc.collect()
+    assert system not in parameter_moves._KEPT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.loosened import twists_of_places
 from mbkit.systems.derivatives.moving_joints import MovingJoint
+from mbkit.systems.derivatives.parameter_moves import once_a_parameter
 
 __all__ = ["MovedPlace", "by_places", "places_moved"]
 
@@ -47,12 +47,7 @@ def places_moved(
     """
     if is_spread(system) or system.free_joints:
         return {}
-    known, found = _KNOWN.setdefault(system.evaluator, {}), {}
-    for name in names:
-        if name not in known:
-            known[name] = _moved_by(system, name)
-        if known[name]:
-            found[name] = known[name]
+    found = {name: places for name in names if (places := _moved_by(system, name))}
     for name, each in (numbers or {}).items():
         if each.twists.any():
             ends = "S_pred", "S_succ"
@@ -60,6 +55,7 @@ def places_moved(
     return found
 
 
+@once_a_parameter
 def _moved_by(system: System, name: str) -> list[MovedPlace]:
     """Return the places that move by a parameter that does nothing else."""
     twists = twists_of_places(system, name)
@@ -69,10 +65,6 @@ def _moved_by(system: System, name: str) -> list[MovedPlace]:
     if joint not in system.loop_joints and system.joint_places[joint].is_weld:
         return []
     return [_place(system, *place, each) for place, each in twists.items()]
-
-
-#: What parameters that have been asked for move, by the evaluators of systems.
-_KNOWN: weakref.WeakKeyDictionary[Any, dict[str, list[MovedPlace]]] = weakref.WeakKeyDictionary()
 
 
 def _place(system: System, joint: str, end: str, twists: Floats) -> MovedPlace:

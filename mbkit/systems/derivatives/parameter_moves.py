@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import weakref
 from collections.abc import Callable
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "changed_by",
     "is_pose",
-    "keeping_changed",
+    "keep_changed",
     "moves_of",
     "once_a_parameter",
     "shape_of_parameter",
@@ -37,11 +36,10 @@ _KEPT: weakref.WeakKeyDictionary[System, dict[tuple[str, int, float], System]] =
 _MOST_SYSTEMS = 1024
 
 
-def keeping_changed(system: System) -> System:
-    """Return the same system as another object: while it lives `changed_by` keeps what it makes."""
-    kept = copy.copy(system)
-    _KEPT[kept] = {}
-    return kept
+def keep_changed(system: System, owner: object) -> None:
+    """Let `changed_by` keep what it makes of a system while the owner lives."""
+    _KEPT[system] = {}
+    weakref.finalize(owner, _KEPT.pop, system, None).atexit = False
 
 
 def changed_by(system: System, name: str, entry: int, e: float) -> System:
