@@ -69,7 +69,7 @@ def one_by_one(x, y, scale, out, statuses):
 def test_operations_have_the_bits_of_doubles(width):
     """Of numbers that are none too, and of angles for which the library is asked."""
     from mbkit.kernels.lanes import Lanes
-    from mbkit.systems.memory.lane_functions import address_in_lanes
+    from mbkit.systems.memory.in_lanes.functions import address_in_lanes
 
     function = address_in_lanes(operations, "ppcp", Lanes(width))
     count = 64

@@ -21,7 +21,7 @@ if not UNCOMPILED:
     pytest.skip("lanes are compiled", allow_module_level=True)
 
 from mbkit.kernels.lanes import Lanes, record_of_lanes
-from mbkit.systems.memory.lane_functions import address_in_lanes
+from mbkit.systems.memory.in_lanes.functions import address_in_lanes
 
 PAIR = np.dtype([("a", np.float64), ("b", np.float64, (2, 2)), ("k", np.int64)])
 

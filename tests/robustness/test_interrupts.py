@@ -15,7 +15,7 @@ from mbkit.simulation.options import described_part
 from mbkit.systems.calls import waiting_threads
 from mbkit.systems.calls.threads import cores
 from mbkit.systems.calls.waiting_threads import WaitingThread
-from mbkit.systems.memory.lanes import native_lanes
+from mbkit.systems.memory.in_lanes.workspace import native_lanes
 from tests.robustness.interrupted import CASES, batch_to_out
 from tests.robustness.interrupts import in_a_process
 

@@ -9,7 +9,7 @@ import mbkit as mb
 from mbkit.kernels.compile import UNCOMPILED
 from mbkit.systems.calls import lanes
 from mbkit.systems.calls.evaluations import FORCE_WRENCHES, HYBRID_DYNAMICS
-from mbkit.systems.memory import lanes_forces
+from mbkit.systems.memory.in_lanes import forces as lanes_forces
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.trees import random_mechanism, random_state

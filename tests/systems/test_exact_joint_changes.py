@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.systems.memory.dual_joint import DualJointSlot
+from mbkit.systems.memory.on_duals.python_joint import DualJointSlot
 from tests.joints.absolute_joints import LOCALS
 from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
 from tests.reference.test_nonholonomic_joints import Opaque, Skate, SkateByHand

@@ -42,7 +42,7 @@ def case():
 def in_lanes(system, width, monkeypatch):
     """Let batches of any size take lanes, of that width, and count the groups that they are."""
     from mbkit.kernels.lanes import Lanes
-    from mbkit.systems.memory.lanes import LanesModel
+    from mbkit.systems.memory.in_lanes.workspace import LanesModel
 
     monkeypatch.setattr(lanes, "LEAST_SAMPLES", 1)
     evaluator = system.evaluator

@@ -8,7 +8,7 @@ import pytest
 import mbkit as mb
 from examples.closed_loops import delta_robot
 from mbkit.systems.calls import lanes
-from mbkit.systems.memory.lanes import native_lanes
+from mbkit.systems.memory.in_lanes.workspace import native_lanes
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.systems.test_batches import DERIVATIVES, METHODS, WITHOUT_OUT, in_lanes_alone, one

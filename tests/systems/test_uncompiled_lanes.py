@@ -9,7 +9,7 @@ import mbkit as mb
 from mbkit.kernels.calls import batches_in_lanes, chunks
 from mbkit.kernels.compile import UNCOMPILED
 from mbkit.systems.calls import lanes
-from mbkit.systems.memory.lane_functions import caller
+from mbkit.systems.memory.in_lanes.functions import caller
 from tests.every_representation import REPRESENTATIONS
 from tests.systems.test_batches import (
     CHANGING,

@@ -10,7 +10,7 @@ import numpy as np
 from mbkit.forces.built_in import Bushing, Drag, SpringDamper
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.memory.lanes_forces import forces_have_lanes
+from mbkit.systems.memory.in_lanes.forces import forces_have_lanes
 
 __all__ = [
     "by_closed_forms",

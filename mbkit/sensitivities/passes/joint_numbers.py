@@ -12,8 +12,8 @@ from mbkit.kernels.layout import CHANGE
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.moving_joints import MovingJoint, moving_joint
-from mbkit.systems.memory.dual_tree_joints import dual_sets
-from mbkit.systems.memory.duals import DualWorkspace
+from mbkit.systems.memory.on_duals.tree_joints import dual_sets
+from mbkit.systems.memory.on_duals.workspace import DualWorkspace
 
 __all__ = ["MovedJoints", "joints_moved"]
 

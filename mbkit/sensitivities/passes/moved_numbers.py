@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.memory.lanes import lines
+from mbkit.systems.memory.in_lanes.workspace import lines
 
 __all__ = ["MovedNumbers"]
 

@@ -28,22 +28,22 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.lanes import is_written
 from mbkit.systems.memory.arrays import SystemArrays
-from mbkit.systems.memory.lane_functions import address_in_lanes
-from mbkit.systems.memory.lane_joints import MOTION_AND_STEPS
-from mbkit.systems.memory.lanes import (
-    EVALUATION,
-    LanesModel,
-    LanesWorkspace,
-    native_lanes,
-)
-from mbkit.systems.memory.lanes_closure import (
+from mbkit.systems.memory.in_lanes.closure import (
     LanesClosure,
     LanesClosureModel,
     is_in_lanes,
     solves_in_lanes,
 )
-from mbkit.systems.memory.lanes_forces import forces_have_lanes
-from mbkit.systems.memory.own_models import ModelsInLanes
+from mbkit.systems.memory.in_lanes.forces import forces_have_lanes
+from mbkit.systems.memory.in_lanes.functions import address_in_lanes
+from mbkit.systems.memory.in_lanes.joints import MOTION_AND_STEPS
+from mbkit.systems.memory.in_lanes.own_models import ModelsInLanes
+from mbkit.systems.memory.in_lanes.workspace import (
+    EVALUATION,
+    LanesModel,
+    LanesWorkspace,
+    native_lanes,
+)
 from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Group", "Lanes", "Registers", "Start", "lanes_of"]

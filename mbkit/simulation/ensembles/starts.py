@@ -18,7 +18,7 @@ from mbkit.systems.calls.evaluations import STORED_DYNAMICS
 from mbkit.systems.calls.lanes import LEAST_SAMPLES
 from mbkit.systems.constraint_checks import check_certain, check_dependent, warn_of_redundant
 from mbkit.systems.constraints import solved_by
-from mbkit.systems.memory.own_models import differ_in_numbers
+from mbkit.systems.memory.in_lanes.own_models import differ_in_numbers
 from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Starts"]

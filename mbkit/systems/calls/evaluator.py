@@ -23,9 +23,9 @@ from mbkit.systems.calls.failures import failure, named
 from mbkit.systems.calls.lanes import BatchInLanes
 from mbkit.systems.calls.root_motions import RootMotions
 from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
-from mbkit.systems.memory.duals import DualModel
-from mbkit.systems.memory.lanes import LanesModel, LanesWorkspace, native_lanes
-from mbkit.systems.memory.lanes_closure import LanesClosureModel
+from mbkit.systems.memory.in_lanes.closure import LanesClosureModel
+from mbkit.systems.memory.in_lanes.workspace import LanesModel, LanesWorkspace, native_lanes
+from mbkit.systems.memory.on_duals.workspace import DualModel
 from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Evaluator"]

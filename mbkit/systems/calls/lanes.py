@@ -32,8 +32,8 @@ from mbkit.systems.calls.evaluations import (
     Evaluation,
 )
 from mbkit.systems.calls.parts_in_lanes import MULTIPLIERS, parts_of
-from mbkit.systems.memory.lane_functions import address_in_lanes, caller
-from mbkit.systems.memory.lanes import EVALUATION, LanesModel, LanesWorkspace
+from mbkit.systems.memory.in_lanes.functions import address_in_lanes, caller
+from mbkit.systems.memory.in_lanes.workspace import EVALUATION, LanesModel, LanesWorkspace
 
 if TYPE_CHECKING:
     from mbkit.kernels.compile import FunctionAddress

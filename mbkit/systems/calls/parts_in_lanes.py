@@ -37,18 +37,18 @@ from mbkit.systems.calls.evaluations import (
     SOLVED_DYNAMICS,
     Evaluation,
 )
-from mbkit.systems.memory.lane_functions import is_for_lanes
-from mbkit.systems.memory.lanes_closure import LanesClosure, is_in_lanes, solves_in_lanes
-from mbkit.systems.memory.lanes_forces import (
+from mbkit.systems.memory.in_lanes.closure import LanesClosure, is_in_lanes, solves_in_lanes
+from mbkit.systems.memory.in_lanes.forces import (
     derivatives_have_lanes,
     forces_have_lanes,
     potentials_have_lanes,
 )
+from mbkit.systems.memory.in_lanes.functions import is_for_lanes
 
 if TYPE_CHECKING:
     from mbkit.systems.calls.batches import Samples
     from mbkit.systems.calls.evaluator import Evaluator
-    from mbkit.systems.memory.lanes import LanesWorkspace
+    from mbkit.systems.memory.in_lanes.workspace import LanesWorkspace
     from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["MULTIPLIERS", "Part", "parts_of"]

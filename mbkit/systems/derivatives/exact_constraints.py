@@ -14,15 +14,15 @@ from mbkit.kernels.layout import SCREW
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.directions import Directions
 from mbkit.systems.derivatives.evaluation_states import TimedStates
-from mbkit.systems.memory.dual_loop_joints import DualJoints
-from mbkit.systems.memory.duals import DualWorkspace, motions_are_dual
-from mbkit.systems.memory.lanes import record_in_lanes
-from mbkit.systems.memory.lanes_closure import (
+from mbkit.systems.memory.in_lanes.closure import (
     LanesClosure,
     LanesClosureModel,
     is_dual,
     write_sites,
 )
+from mbkit.systems.memory.in_lanes.workspace import record_in_lanes
+from mbkit.systems.memory.on_duals.loop_joints import DualJoints
+from mbkit.systems.memory.on_duals.workspace import DualWorkspace, motions_are_dual
 from mbkit.systems.memory.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from mbkit.kernels import layout
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import TimedStates
 from mbkit.systems.memory.callbacks import register
-from mbkit.systems.memory.dual_force import DualForceSlot
-from mbkit.systems.memory.duals import DualWorkspace, motions_are_dual
 from mbkit.systems.memory.force_slopes import ForceSlopes
 from mbkit.systems.memory.forces import PythonForceSlot
-from mbkit.systems.memory.lanes_forces import LanesForces, forces_have_lanes
+from mbkit.systems.memory.in_lanes.forces import LanesForces, forces_have_lanes
+from mbkit.systems.memory.on_duals.python_force import DualForceSlot
+from mbkit.systems.memory.on_duals.workspace import DualWorkspace, motions_are_dual
 
 if TYPE_CHECKING:
     from mbkit.systems.calls.evaluator import Evaluator

@@ -33,9 +33,9 @@ from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.loosened import twists_of_places
 from mbkit.systems.derivatives.numeric_changes import rates_without_jump
 from mbkit.systems.derivatives.parameter_moves import moves_of, once_a_parameter
-from mbkit.systems.memory.dual_tree_joints import dual_sets, has_dual_numbers
-from mbkit.systems.memory.duals import DualWorkspace
-from mbkit.systems.memory.lane_joints import calls_members
+from mbkit.systems.memory.in_lanes.joints import calls_members
+from mbkit.systems.memory.on_duals.tree_joints import dual_sets, has_dual_numbers
+from mbkit.systems.memory.on_duals.workspace import DualWorkspace
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -53,8 +53,8 @@ class MovingJoint(NamedTuple):
     row : int
         Its row of the tree.
     rates : ndarray, shape (n, k)
-        Derivatives of the numbers that kernels read; `mbkit.systems.memory.dual_loop_joints` says
-        which they are.
+        Derivatives of the numbers that kernels read: see
+        `mbkit.systems.memory.on_duals.loop_joints`.
     twists : ndarray, shape (6, k)
         The motion of the frame K, in the joint frame.
     screw : ndarray, shape (6,), optional

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.systems.memory.forces import ForceArrays
-from mbkit.systems.memory.lane_functions import EVALUATION, is_for_lanes
+from mbkit.systems.memory.in_lanes.functions import EVALUATION, is_for_lanes
 from mbkit.systems.memory.workspace import spring_rows
 
 if TYPE_CHECKING:
     from mbkit.systems.memory.arrays import SystemArrays
-    from mbkit.systems.memory.lanes import LanesModel
+    from mbkit.systems.memory.in_lanes.workspace import LanesModel
 
 __all__ = ["LanesForces", "derivatives_have_lanes", "forces_have_lanes", "potentials_have_lanes"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from mbkit.joints import Joint
 from mbkit.kernels import layout
 from mbkit.systems.memory.arrays import SystemArrays
-from mbkit.systems.memory.lanes import LanesModel, LanesWorkspace, record_in_lanes
+from mbkit.systems.memory.in_lanes.workspace import LanesModel, LanesWorkspace, record_in_lanes
 from mbkit.systems.memory.workspace import spring_rows
 
 __all__ = ["ModelsInLanes", "differ_in_numbers"]

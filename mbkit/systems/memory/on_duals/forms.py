@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mbkit.joints import Joint
-from mbkit.systems.memory.dual_loop_joints import OwnNumbers
-from mbkit.systems.memory.lane_functions import is_for_lanes
-from mbkit.systems.memory.lane_joints import calls_members
+from mbkit.systems.memory.in_lanes.functions import is_for_lanes
+from mbkit.systems.memory.in_lanes.joints import calls_members
+from mbkit.systems.memory.on_duals.loop_joints import OwnNumbers
 
 __all__ = ["forms_on_duals", "moves_on_duals"]
 

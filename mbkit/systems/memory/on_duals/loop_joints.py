@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbkit.kernels.layout import BODY, SCREW
-from mbkit.systems.memory.lanes import record_in_lanes
+from mbkit.systems.memory.in_lanes.workspace import record_in_lanes
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint

@@ -11,14 +11,14 @@ import numpy as np
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import SCRATCH, SCREW
 from mbkit.systems.memory.closure import ClosureArrays, ClosureMemory
-from mbkit.systems.memory.dual_forms import forms_on_duals, moves_on_duals
-from mbkit.systems.memory.dual_loop_joints import DualJoints, OwnNumbers
-from mbkit.systems.memory.lane_functions import address_in_lanes, is_for_lanes
-from mbkit.systems.memory.lane_joints import called_one_by_one, calls_members, room_for_one
-from mbkit.systems.memory.lanes import (
+from mbkit.systems.memory.in_lanes.functions import address_in_lanes, is_for_lanes
+from mbkit.systems.memory.in_lanes.joints import called_one_by_one, calls_members, room_for_one
+from mbkit.systems.memory.in_lanes.workspace import (
     lines,
     record_in_lanes,
 )
+from mbkit.systems.memory.on_duals.forms import forms_on_duals, moves_on_duals
+from mbkit.systems.memory.on_duals.loop_joints import DualJoints, OwnNumbers
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint

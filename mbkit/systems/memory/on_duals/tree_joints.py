@@ -11,10 +11,10 @@ from mbkit.joints.motions.screw_sum import ScrewSum
 from mbkit.joints.placed import PlacedScrews
 from mbkit.kernels.layout import SCREW, TABLE, TABLE_IN_OWN_FRAME
 from mbkit.systems.memory.arrays import SystemArrays
-from mbkit.systems.memory.dual_loop_joints import DualJoints
-from mbkit.systems.memory.lane_functions import compiles
-from mbkit.systems.memory.lane_joints import calls_members
-from mbkit.systems.memory.lanes import lines
+from mbkit.systems.memory.in_lanes.functions import compiles
+from mbkit.systems.memory.in_lanes.joints import calls_members
+from mbkit.systems.memory.in_lanes.workspace import lines
+from mbkit.systems.memory.on_duals.loop_joints import DualJoints
 
 __all__ = ["dual_sets", "has_dual_numbers"]
 

@@ -11,15 +11,15 @@ import numpy as np
 from mbkit.joints import Joint
 from mbkit.kernels import layout
 from mbkit.systems.memory.arrays import SystemArrays
-from mbkit.systems.memory.lane_functions import EVALUATION, address_in_lanes
-from mbkit.systems.memory.lane_joints import (
+from mbkit.systems.memory.in_lanes.forces import LanesForces
+from mbkit.systems.memory.in_lanes.functions import EVALUATION, address_in_lanes
+from mbkit.systems.memory.in_lanes.joints import (
     OF_JOINTS,
     called_one_by_one,
     calls_members,
     is_written_for_lanes,
     room_for_one,
 )
-from mbkit.systems.memory.lanes_forces import LanesForces
 from mbkit.systems.memory.packing import packed_mass_matrix
 from mbkit.systems.memory.workspace import (
     Workspace,
@@ -29,7 +29,7 @@ from mbkit.systems.memory.workspace import (
 )
 
 if TYPE_CHECKING:
-    from mbkit.systems.memory.lanes_closure import LanesClosure
+    from mbkit.systems.memory.in_lanes.closure import LanesClosure
 
 __all__ = [
     "EVALUATION",

@@ -12,10 +12,10 @@ from mbkit.joints import Joint
 from mbkit.joints.defaults.jacobians import jacobians_of
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.callbacks import register
-from mbkit.systems.memory.dual_joint import DualJointSlot
-from mbkit.systems.memory.lane_functions import address_in_lanes, compiles
-from mbkit.systems.memory.lane_joints import OF_JOINTS, calls_members
-from mbkit.systems.memory.lanes import LanesModel, LanesWorkspace
+from mbkit.systems.memory.in_lanes.functions import address_in_lanes, compiles
+from mbkit.systems.memory.in_lanes.joints import OF_JOINTS, calls_members
+from mbkit.systems.memory.in_lanes.workspace import LanesModel, LanesWorkspace
+from mbkit.systems.memory.on_duals.python_joint import DualJointSlot
 
 __all__ = ["DualModel", "DualWorkspace", "motions_are_dual"]
 
@@ -101,7 +101,7 @@ class DualModel(LanesModel):
         The rows of joints in Python that have some.
     sets : dict
         Joints of the tree whose numbers move, by the parameters that move them, as far as these
-        have been asked for; see `mbkit.systems.memory.dual_tree_joints`.
+        have been asked for; see `mbkit.systems.memory.on_duals.tree_joints`.
     """
 
     def __init__(self, arrays: SystemArrays) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.overriding import moves_as
-from mbkit.systems.memory.lane_functions import is_for_lanes
+from mbkit.systems.memory.in_lanes.functions import is_for_lanes
 
 #: Forms of functions of joints by address, with lanes: see `address_in_lanes`.
 OF_JOINTS = {

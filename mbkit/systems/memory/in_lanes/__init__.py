@@ -1,0 +1,1 @@
+"""Memory for several samples at once, each in a lane of the registers."""

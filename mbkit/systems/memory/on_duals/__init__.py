@@ -1,0 +1,1 @@
+"""Memory for dual numbers, by which joints, forces and constraints are differentiated."""
