@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mbkit.errors import MbkitError, NameUnknownError, check_name, suggestion
+from mbkit.errors import MbkitError, NameUnknownError, suggestion
+from mbkit.given_values import check_name
 
 
 def check_part(part: Any, contract: type[Any], error: type[MbkitError], hint: str = "") -> str:

@@ -1,7 +1,6 @@
 """Everything mbkit raises: one tree under `MbkitError`, each child also the fitting built-in.
 
-Also what the messages of all packages share: suggestions, lists of names, text of files, and which
-names are possible.
+Also what the messages of all packages share: suggestions, lists of names, text of files.
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ __all__ = [
     "UsageError",
     "check_choice",
     "check_kind",
-    "check_name",
     "check_switch",
     "listed",
     "no_coordinates",
@@ -303,31 +301,6 @@ def check_switch(what: str, value: Any) -> None:
 def several(value: Any) -> TypeGuard[Iterable[Any]]:
     """Whether it can be gone through, as a list or a tuple can."""
     return isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
-
-
-def check_name(kind: str, name: Any) -> None:
-    """Raise ModelError unless `name` can name something, a "Body", in tables, files and messages.
-
-    It is printable, not empty, without blanks at its ends. Joints must do without square brackets,
-    which number the positions of a joint: ``ball[2]``.
-
-    Examples
-    --------
-    >>> check_name("Body", "rod ")
-    Traceback (most recent call last):
-    mbkit.errors.ModelError: Body name must have no blanks at its ends, got 'rod '.
-    """
-    if not isinstance(name, str):
-        raise ModelError(f"{kind} name must be a string, got {name!r}.")
-    if not name:
-        raise ModelError(f"{kind} name must not be empty.")
-    if name != name.strip():
-        raise ModelError(f"{kind} name must have no blanks at its ends, got {name!r}.")
-    if not name.isprintable():
-        raise ModelError(f"{kind} name must be printable, got {name!r}.")
-    if kind == "Joint" and ("[" in name or "]" in name):
-        text = f"Joint name must have no square brackets, got {name!r}"
-        raise ModelError(f"{text}; they number a joint's positions.")
 
 
 def suggestion(name: object, known: Iterable[str]) -> str:

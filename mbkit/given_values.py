@@ -1,4 +1,4 @@
-"""Values that users give: numbers as floats, whole numbers, one name or several as a list."""
+"""Values that users give: numbers as floats, whole numbers, names, one of them or several."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 import numbers
 from typing import Any
 
-from mbkit.errors import UsageError, several
+from mbkit.errors import ModelError, UsageError, several
 
-__all__ = ["as_list", "as_number", "is_whole", "positive_number", "whole_number"]
+__all__ = ["as_list", "as_number", "check_name", "is_whole", "positive_number", "whole_number"]
 
 
 def as_number(value: Any) -> float:
@@ -60,3 +60,28 @@ def as_list(given: Any) -> list[Any]:
     (['elbow'], ['elbow', 'wrist'], [3])
     """
     return list(given) if several(given) and not isinstance(given, str) else [given]
+
+
+def check_name(kind: str, name: Any) -> None:
+    """Raise ModelError unless `name` can name something, a "Body", in tables, files and messages.
+
+    It is printable, not empty, without blanks at its ends. Joints must do without square brackets,
+    which number the positions of a joint: ``ball[2]``.
+
+    Examples
+    --------
+    >>> check_name("Body", "rod ")
+    Traceback (most recent call last):
+    mbkit.errors.ModelError: Body name must have no blanks at its ends, got 'rod '.
+    """
+    if not isinstance(name, str):
+        raise ModelError(f"{kind} name must be a string, got {name!r}.")
+    if not name:
+        raise ModelError(f"{kind} name must not be empty.")
+    if name != name.strip():
+        raise ModelError(f"{kind} name must have no blanks at its ends, got {name!r}.")
+    if not name.isprintable():
+        raise ModelError(f"{kind} name must be printable, got {name!r}.")
+    if kind == "Joint" and ("[" in name or "]" in name):
+        text = f"Joint name must have no square brackets, got {name!r}"
+        raise ModelError(f"{text}; they number a joint's positions.")

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
-from mbkit.errors import UsageError, check_name, suggestion
+from mbkit.errors import UsageError, suggestion
 from mbkit.events.fields import finite
 from mbkit.events.quantities import FunctionQuantity, JointPosition
 from mbkit.events.quantity import Quantity
 from mbkit.events.reset import FunctionReset, Reset
+from mbkit.given_values import check_name
 
 if TYPE_CHECKING:
     from mbkit.systems import System

@@ -11,7 +11,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.errors import JointError, ModelError, check_name
+from mbkit.errors import JointError, ModelError
+from mbkit.given_values import check_name
 from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.joint import Joint

@@ -14,10 +14,10 @@ from mbkit.errors import (
     DuplicateNameError,
     NameUnknownError,
     UsageError,
-    check_name,
     suggestion,
 )
 from mbkit.forces import Force
+from mbkit.given_values import check_name
 from mbkit.model.graph import graph_of
 from mbkit.parts.body import Body, RigidBody
 from mbkit.parts.connection import Connection

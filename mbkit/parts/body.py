@@ -9,7 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ShapeError, UsageError, check_name, several, suggestion
+from mbkit.errors import ShapeError, UsageError, several, suggestion
+from mbkit.given_values import check_name
 from mbkit.parts.frames import Frames
 from mbkit.shapes.color import Color, as_color, check_color
 from mbkit.shapes.shape import Shape

@@ -8,7 +8,8 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError, check_name
+from mbkit.errors import UsageError
+from mbkit.given_values import check_name
 from mbkit.spatial.arrays import FloatArray, frozen_array
 from mbkit.spatial.frames import check_pose
 

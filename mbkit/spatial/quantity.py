@@ -10,7 +10,8 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import QuantityError, ShapeError, check_name
+from mbkit.errors import QuantityError, ShapeError
+from mbkit.given_values import check_name
 from mbkit.lie.arrays import as_floats
 from mbkit.representations import Representation
 from mbkit.representations.conversions import check_representation

@@ -7,14 +7,8 @@ from typing import Any, final
 
 import attrs
 
-from mbkit.errors import (
-    DuplicateNameError,
-    NameUnknownError,
-    TopologyError,
-    check_name,
-    listed,
-    suggestion,
-)
+from mbkit.errors import DuplicateNameError, NameUnknownError, TopologyError, listed, suggestion
+from mbkit.given_values import check_name
 from mbkit.topology.forest import Forest
 
 #: The name of body 0.

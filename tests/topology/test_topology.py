@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 
 import mbkit as mb
-from mbkit.errors import check_name
+from mbkit.given_values import check_name
 from mbkit.topology import BodyGraph, build_topology
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mbkit.errors import check_name
+from mbkit.given_values import check_name
 from mbkit.io.sdf.contents import number_in, word_in
 from mbkit.io.sdf.document import SdfJoint, SdfMimic
 from mbkit.io.sdf.frames import MODEL, WORLD, Scope

@@ -9,13 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mbkit.errors import (
-    ModelFileError,
-    ModelFileWarning,
-    check_name,
-    listed,
-    printable,
-)
+from mbkit.errors import ModelFileError, ModelFileWarning, listed, printable
+from mbkit.given_values import check_name
 from mbkit.io.sdf.contents import pose_in, truth_in, vector_in, word_in
 from mbkit.io.sdf.document import Sdf, SdfFrame, SdfJoint, SdfLink
 from mbkit.io.sdf.frames import MODEL, WORLD, Place, Scope, placed

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from mbkit.errors import MbkitError, check_name
+from mbkit.errors import MbkitError
+from mbkit.given_values import check_name
 from mbkit.io.urdf.document import UrdfJoint, UrdfMimic
 from mbkit.io.urdf.origin import pose_of
 from mbkit.io.xml.elements import Element

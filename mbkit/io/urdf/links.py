@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mbkit.errors import check_name
+from mbkit.given_values import check_name
 from mbkit.io.urdf.document import UrdfGeometry, UrdfLink
 from mbkit.io.urdf.origin import pose_of
 from mbkit.io.xml.elements import Element

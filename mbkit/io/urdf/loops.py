@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from mbkit.errors import check_name, suggestion
+from mbkit.errors import suggestion
+from mbkit.given_values import check_name
 from mbkit.io.urdf.document import UrdfJoint, UrdfLink, UrdfLoop
 from mbkit.io.urdf.origin import pose_in
 from mbkit.io.xml.angles import rpy_from_rotation

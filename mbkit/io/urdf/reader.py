@@ -5,13 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 
-from mbkit.errors import (
-    ModelFileError,
-    ModelFileWarning,
-    check_name,
-    listed,
-    printable,
-)
+from mbkit.errors import ModelFileError, ModelFileWarning, listed, printable
+from mbkit.given_values import check_name
 from mbkit.io.robots import model_file
 from mbkit.io.text_file import read_text
 from mbkit.io.urdf.build import with_world_note
