@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.bridges.evaluations import EVALUATIONS, REFUSED, Asked, Derived, check_system
-from mbkit.errors import UsageError, check_choice, check_kind, check_switch, several
+from mbkit.errors import UsageError, check_choice, check_kind, check_switch, several, suggestion
 from mbkit.given_values import is_whole
 from mbkit.representations import BodyFixed
 from mbkit.systems import System
@@ -52,7 +52,10 @@ def read_evaluation(
     check_system(what, system, dynamic=False)
     if isinstance(evaluation, str) and evaluation in REFUSED:
         raise UsageError(f"{what}: {evaluation!r} {REFUSED[evaluation]}.")
-    check_choice(f"{what}: evaluation", evaluation, tuple(EVALUATIONS))
+    if not (isinstance(evaluation, str) and evaluation in EVALUATIONS):
+        raise UsageError(
+            f"{what}: there is no evaluation {evaluation!r}; {suggestion(evaluation, EVALUATIONS)}"
+        )
     asked = EVALUATIONS[evaluation]
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(asked, Asked):

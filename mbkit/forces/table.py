@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from mbkit.errors import ShapeError
 from mbkit.forces.fields import array_field, choice, fault
 from mbkit.spatial.arrays import FloatArray, check_array, with_key
 
@@ -35,6 +36,8 @@ def check_table(force: Any, key: str, width: int) -> None:
     ForceError, ShapeError or GeometryError if shapes do not fit, or times do not increase.
     """
     values, at = getattr(force, key), force.times
+    if values.dtype.kind == "f":
+        _check_sizes(force, key, width)
     count = max(1, at.size)
     shape = (count, width) if width > 1 else (count,)
     with_key(key, check_array, values, shape, f"Force {force.name!r}: {key}")
@@ -45,6 +48,27 @@ def check_table(force: Any, key: str, width: int) -> None:
         )  # fmt: skip
     if (np.diff(at) <= 0.0).any():
         raise fault(force, "times", f"must increase, got {at.tolist()!r}.")
+
+
+def _check_sizes(force: Any, key: str, width: int) -> None:
+    """Raise ShapeError unless there are values of a width at each time, or one without times."""
+    values, at = getattr(force, key), force.times
+    if width > 1 and (values.ndim != 2 or values.shape[1] != width):
+        given = values.shape[1:] if len(values) == 1 else values.shape
+        text = (
+            f"must be {width} numbers, moment and force, or rows of them, shape (k, {width}); got "
+            f"shape {given}."
+        )
+        raise fault(force, key, text, ShapeError)
+    if at.ndim == 1 and at.size == 0 and len(values) > 1:
+        text = (
+            f"must be {len(values)} times, those of the entries of {key}; got none. Give them, or "
+            f"one entry for a constant."
+        )
+        raise fault(force, "times", text, ShapeError)
+    if at.ndim == 1 and at.size > 1 and len(values) != at.size:
+        text = f"must have an entry for each of the {at.size} times, got {len(values)}."
+        raise fault(force, key, text, ShapeError)
 
 
 def pieces(values: FloatArray, at: FloatArray, kind: str) -> FloatArray:

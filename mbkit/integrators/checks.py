@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_array",
+    "check_above_rounding",
     "check_array",
     "check_choice",
     "check_fit",
@@ -32,6 +33,10 @@ __all__ = [
     "refused",
     "whole",
 ]
+
+
+#: Rounding of double precision, relative.
+ROUNDING = float(np.finfo(float).eps)
 
 
 def as_array(value: Any) -> Any:
@@ -74,7 +79,19 @@ def check_choice(integrator: Any, field: str, choices: tuple[str, ...]) -> None:
 
 def check_tolerance(integrator: Any, field: str = "tolerance") -> None:
     """Raise UsageError unless a field is a positive number."""
-    positive_number(f"{type(integrator).__name__}: {field}", getattr(integrator, field))
+    value, what = getattr(integrator, field), f"{type(integrator).__name__}: {field}"
+    positive_number(what, value)
+    if field == "rtol":
+        check_above_rounding(what, value)
+
+
+def check_above_rounding(what: str, rtol: float) -> None:
+    """Raise UsageError for a relative tolerance that no step of double precision keeps."""
+    if rtol < ROUNDING:
+        raise UsageError(
+            f"{what} must not be below rounding, {ROUNDING:.2g}, which no steps are more exact "
+            f"than; got {rtol!r}. Give for example 1e-12."
+        )
 
 
 def has_tolerance(integrator: Any) -> bool:

@@ -16,6 +16,7 @@ from mbkit.errors import UsageError, check_kind
 from mbkit.given_values import as_number, positive_number
 from mbkit.integrators.charts import angular_entries
 from mbkit.integrators.checks import (
+    check_above_rounding,
     has_tolerance,
     whole,
 )
@@ -111,6 +112,8 @@ class RungeKuttaMuntheKaas(Integrator):
             return
         what = f"RungeKuttaMuntheKaas: {attribute.name}"
         positive_number(what, value, remedy="leave out rtol and atol for steps of one size")
+        if attribute.name == "rtol":
+            check_above_rounding(what, value)
         if self.tableau.b_embedded is None:
             pairs = [name for name, each in TABLEAUS.items() if each.b_embedded is not None]
             raise UsageError(

@@ -138,6 +138,10 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     for path, value in values.items():
         kind, name, field = owner_of(parts, path)
+        if value is None:
+            raise ParameterError(
+                f"{path}: must be real numbers, got None; leave it out to keep what it is."
+            )
         groups.setdefault((kind, name), {})[field] = value
     for (kind, name), fields in groups.items():
         try:

@@ -143,8 +143,8 @@ def _remedy(options: Mapping[str, Any]) -> str:
     )
     if "rtol=" in method or "atol=" in method:
         return (
-            f"The tolerances of {name} are too large for this motion, {wrong}. Use a smaller rtol; "
-            f"{look}"
+            f"The tolerances of {name} are too large for this motion, {wrong}. Use a smaller rtol, "
+            f"integrator=mb.{name}({_of_order_5(method)}rtol=...); {look}"
         )
     h = options.get("h")
     steps = f"{'Steps' if h is None else f'Steps of h = {h:.9g} s'} are too large for {name}"
@@ -158,6 +158,11 @@ def _remedy(options: Mapping[str, Any]) -> str:
         f"{steps}, {wrong}. Use a smaller h{further}, or mbkit.GeneralizedAlpha() where parts are "
         f"stiff; {look}"
     )
+
+
+def _of_order_5(method: str) -> str:
+    """Return the argument of a method that is its tableau, where it has one."""
+    return "mb.tableaus.DORMAND_PRINCE5, " if "tableau=" in method else ""
 
 
 def in_order(rows: Sequence[Any], samples: Any) -> Any:

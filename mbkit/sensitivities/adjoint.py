@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, final
 
@@ -172,8 +172,17 @@ def seeds_of(run: Result, system: System, loss: Any) -> tuple[float, Seeds]:
             f"{parts[2].shape}; None stands for zeros; got {_shapes(returned)}."
         ) from None
     if not (np.isfinite(value) and all(np.isfinite(part).all() for part in parts)):
-        raise ShapeError("loss must return finite numbers; its value or a derivative is not.")
+        raise ShapeError(f"loss must return finite numbers; {_bad(value, parts)}.")
     return value, Seeds(np.concatenate(parts[:2], axis=-1), parts[2])
+
+
+def _bad(value: float, parts: Sequence[Floats]) -> str:
+    """Say which of a loss and its derivatives is not finite, and in which row."""
+    for name, part in zip(("q", "v", "t"), parts, strict=True):
+        bad = np.argwhere(~np.isfinite(part))
+        if len(bad):
+            return f"its derivative by {name} is {part[tuple(bad[0])]} in row {bad[0, 0]}"
+    return f"its value is {value}"
 
 
 def _shapes(returned: Any) -> str:

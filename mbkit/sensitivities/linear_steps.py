@@ -26,9 +26,10 @@ from typing import Any
 import attrs
 import numpy as np
 
-from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.errors import NameUnknownError, UsageError
 from mbkit.given_values import as_list
 from mbkit.integrators.integrator import Rows
+from mbkit.model.parameters import unknown_parameter
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
@@ -278,7 +279,7 @@ def checked_inputs(system: System, by: Any) -> dict[str, tuple[int, ...]]:
         if not (isinstance(name, str) and (name in STATE_INPUTS or name in system.parameters)):
             raise NameUnknownError(
                 f"A run of system '{system.name}' has no derivatives by {name!r}; "
-                f"{suggestion(name, (*STATE_INPUTS, *system.parameters))}"
+                f"{unknown_parameter(name, (*STATE_INPUTS, *system.parameters))}"
             )
     if not names:
         raise UsageError("by must name at least one input, such as 'q' or 'bodies.rod.mass'.")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Never
 
 import attrs
 from numpy.typing import ArrayLike
 
+from mbkit.errors import UsageError, suggestion
 from mbkit.events import Event
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
@@ -57,6 +59,7 @@ def simulate(
     dtype: str = "float64",
     progress: bool = True,
     notes: Mapping[str, Any] | None = None,
+    **others: Never,
 ) -> Result:
     """Integrate the equations of motion of a system, in steps of one size or by a tolerance.
 
@@ -124,6 +127,8 @@ def simulate(
     notes : mapping, optional
         What the result shall say of itself, in ``options["notes"]``: texts, numbers, lists and
         mappings of them.
+    **others
+        None: names that are not those above are refused.
 
     Returns
     -------
@@ -197,6 +202,8 @@ def simulate(
     >>> len(run.t), round(float(run.q[-1, 0]), 9)
     (1001, -4.905)
     """
+    if others:
+        raise _unknown(next(iter(others)))
     system, integrator, in_momenta = _parts(system, integrator, h, output)
     if h is None and isinstance(tau, Sampled):
         t_span, _, _ = number_of_steps(t_span, None)
@@ -232,6 +239,18 @@ def simulate(
         return begin(run, output, save=save, dtype=dtype, progress=progress)
     check_kept_whole(save, dtype)
     return run_in_memory(run, progress=progress)
+
+
+def _unknown(name: str) -> UsageError:
+    """Return what to raise about an argument that `simulate` does not have."""
+    if name in ("rtol", "atol", "method"):
+        rule = (
+            "is of the integrator: integrator=mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, "
+            "rtol=1e-10) without h, or another one of docs/integrators.md"
+        )
+        return UsageError(f"simulate has no argument {name!r}, which {rule}.")
+    known = [each for each in inspect.signature(simulate).parameters if each != "others"]
+    return UsageError(f"simulate has no argument {name!r}; {suggestion(name, known)}")
 
 
 def _parts(

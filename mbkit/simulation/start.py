@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.errors import NotFiniteError, UsageError, several, suggestion
+from mbkit.errors import (
+    ConfigurationError,
+    NotFiniteError,
+    UsageError,
+    several,
+    suggestion,
+)
 from mbkit.integrators.integrator import Rows
 from mbkit.memory import NoMemoryError, check_memory
 from mbkit.simulation.start_by_name import Start, start_of
@@ -47,11 +53,15 @@ def number_of_steps(t_span: Any, h: Any) -> tuple[tuple[float, float], float, in
         h_too = " and h a number" if h is not None else ", such as (0.0, 1.0)"
         got = f"t_span={t_span!r}" + ("" if h is None else f", h={h!r}")
         raise UsageError(f"t_span must be two times{h_too}; got {got}.") from None
-    if not (np.isfinite([start, end, h]).all() and h > 0.0 and end > start):
+    if np.isfinite([start, end]).all() and end <= start:
         raise UsageError(
-            f"t_span must go forward in time and h must be positive; got t_span=({start}, {end}), "
-            f"h={h}."
+            f"t_span must go forward in time, from its start to a later end; got t_span=({start}, "
+            f"{end})."
         )
+    if not np.isfinite([start, end]).all():
+        raise UsageError(f"t_span must be two finite times; got t_span=({start}, {end}).")
+    if not (np.isfinite(h) and h > 0.0):
+        raise UsageError(f"h must be positive, a step in seconds; got h={h}.")
     if not np.isfinite((end - start) / h) or (end - start) / h > 2**53:
         raise UsageError(f"A step of h={h} s is too small for a span of {end - start:g} s.")
     steps = round((end - start) / h)
@@ -76,7 +86,10 @@ def initial_state(system: System, t: float, q: Any, v: Any) -> Start:
         v = system.checked("v", v)
         check_finite("initial v", v, system.velocity_names)
     start = start_of(system, t, q, v)
-    system.energies(start.q[None], start.v[None])
+    try:
+        system.energies(start.q[None], start.v[None])
+    except ConfigurationError as error:  # there are no samples here
+        raise ConfigurationError(str(error).replace(" At sample (0,).", "")) from error.__cause__
     q, v, _ = system.prescribed_state(t, start.q, start.v)
     return start._replace(q=q, v=v)
 

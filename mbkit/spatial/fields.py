@@ -50,14 +50,19 @@ class Fields:
         """Return a field that is a finite number, at least `least`, above `above`."""
 
         def check(owner: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
-            if not (isinstance(value, float) and np.isfinite(value)):
+            if not isinstance(value, float):
+                text = f"must be a number, got {value!r}."
+                raise self.fault(owner, attribute.name, text)
+            if not np.isfinite(value):
                 text = f"must be a finite number, got {value!r}."
                 raise self.fault(owner, attribute.name, text, GeometryError)
             if least is not None and value < least:
-                text = f"must be at least {least:g}, got {value!r}."
+                text = (
+                    f"must be at least {least:g}, got {value!r}; give a number from {least:g} on."
+                )
                 raise self.fault(owner, attribute.name, text)
             if above is not None and value <= above:
-                text = f"must be above {above:g}, got {value!r}."
+                text = f"must be above {above:g}, got {value!r}; give a larger number."
                 raise self.fault(owner, attribute.name, text)
 
         return attrs.field(default=default, converter=as_number, validator=check)

@@ -63,10 +63,10 @@ def read_parameters(
     Names are those of `System.parameters`, with an index for one entry, ``"bodies.rod.com[2]"``; a
     mapping gives them other labels.
     """
-    if not several(given) or isinstance(given, np.ndarray):
+    if not several(given) or isinstance(given, str | np.ndarray):
         raise UsageError(
-            f"{what}: parameters must be names of System.parameters, in a list, or a mapping of "
-            f"these to labels, got {given!r}."
+            f"{what}: parameters must be names of System.parameters, in a list, such as "
+            f"['gravity'], or a mapping of these to labels, got {given!r}."
         )
     pairs = given.items() if isinstance(given, Mapping) else [(name, name) for name in given]
     known = system.parameters

@@ -299,7 +299,10 @@ def test_simulate_writes_what_the_library_computes(pendulum, tmp_path):
             ),
         ),
         (["--v", "ball[3]=1"], "joint 'ball' has ball[0], ball[1], ball[2]; 'ball' alone"),
-        (["--q", "hinge[0]=1"], "there is no entry 'hinge[0]'; joint 'hinge' has hinge."),
+        (
+            ["--q", "hinge[0]=1"],
+            "there is no entry 'hinge[0]'; joint 'hinge' has one, which is called 'hinge'.",
+        ),
         (["--q", "bal[1]=1"], "there is no entry 'bal[1]'; did you mean 'ball[1]'?"),
         (["--q", "ball=1,1,0,0"], "--q ball=1,1,0,0: Joint 'ball' has for positions a quaternion"),
         (

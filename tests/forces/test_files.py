@@ -112,7 +112,7 @@ def test_a_file_may_say_it_shorter():
         ),
         ("type = 'joint_damper'\njoint = 'axle'\ndamping = -1", "f.damping: .*must be at least 0"),
         ("type = 'joint_damper'\njoint = 'axle'\ndamping = 'x'", "damping: must be a number"),
-        ("type = 'joint_effort'\njoint = 'axle'\neffort = [1, 2]", "f.effort: .*shape"),
+        ("type = 'joint_effort'\njoint = 'axle'\neffort = [1, 2]", "f.times: .* must be 2 times"),
         (
             "type = 'uniform_field'\nacceleration = [0, 0, 1]\nbodies = ['c']",
             "no body 'c'",

@@ -293,12 +293,12 @@ def test_a_wrong_definition_is_refused(mechanism, attributes, error, message):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: mb.JointSpring("s", "j", stiffness="x"), mb.GeometryError, "'s': stiffness must"),
+        (lambda: mb.JointSpring("s", "j", stiffness="x"), mb.ForceError, "'s': stiffness must"),
         (lambda: mb.JointDamper("s", "j", damping=-1.0), mb.ForceError, "damping must be at least"),
         (lambda: mb.DryFriction("s", "j", 1.0, smoothing=0), mb.ForceError, "must be above 0"),
         (lambda: mb.JointSpring("s", 3, stiffness=1), mb.ForceError, "joint must be a name"),
         (lambda: mb.LimitStop("s", "j", 1.0, 0.0, 1.0), mb.ForceError, "lower must not be above"),
-        (lambda: mb.JointEffort("s", "j", [1, 2]), mb.ShapeError, r"effort must .* shape \(1,\)"),
+        (lambda: mb.JointEffort("s", "j", [1, 2]), mb.ShapeError, "times must be 2 times"),
         (lambda: mb.JointEffort("s", "j", [1, 2], [1, 1]), mb.ForceError, "times must increase"),
         (lambda: mb.JointEffort("s", "j", [1], [1]), mb.ForceError, "two times or more"),
         (

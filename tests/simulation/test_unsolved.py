@@ -179,9 +179,9 @@ def test_what_is_not_finite_is_so_at_the_time_that_is_named(method: mb.Integrato
             rails(), (0.0, 1.0), 1e-2, tau=lambda t, q, v: [np.nan if t > 0.494 else 0.0, 0.0],
             integrator=method, progress=False,
         )  # fmt: skip
-    assert f"it must be finite. At t = {t}. A smaller h" in str(caught.value)
+    assert f"it must be finite. At t = {t}. The function tau" in str(caught.value)
 
 
 def test_whole_seconds_end_with_one_dot() -> None:
-    with pytest.raises(mb.NotFiniteError, match=r"At t = 0\. A smaller h"):
+    with pytest.raises(mb.NotFiniteError, match=r"At t = 0\. The function tau returned it"):
         mb.simulate(rails(), (0.0, 1.0), 1e-2, tau=lambda t, q, v: [np.nan, 0.0], progress=False)

@@ -135,7 +135,7 @@ def test_a_whole_joint_counts_over_its_entries(study_folder):
 FAULTS = {
     "h = 1e-2": {
         "h = '1'": "swing.toml:4: h: must be a number, got '1'.",
-        "h = -1": "swing.toml:4: h: t_span must go forward in time and h must be positive",
+        "h = -1": "swing.toml:4: h: h must be positive",
         "h = 0.3": "swing.toml:4: h: The span 1 s must be a whole number of steps h",
         "hh = 1e-2": "swing.toml:4: hh: unknown key; did you mean 'h'?",
         "": "h: h was left out, and RungeKuttaMuntheKaas(tableau",

@@ -12,6 +12,8 @@ import mbkit as mb
 from mbkit.cli.files import TARGET, check_target
 from mbkit.errors import printable
 
+_PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
+
 
 @click.command(short_help="Draw result files or run directories.")
 @click.argument(
@@ -59,6 +61,12 @@ def plot(
       mbkit plot fine.nc coarse.nc --panel elbow --panel balance -o compared.png
       mbkit plot run.nc --phase elbow
     """  # noqa: D205
+    for path in runs:
+        if path.suffix.lower() in _PICTURES:
+            raise click.UsageError(
+                f"'{printable(path)}' is a picture; RUN is a result file or a run directory, and "
+                f"the picture to write is given by -o {printable(path)}."
+            )
     output = runs[0].with_suffix(".png") if output is None else output
     check_target(output, force=force)
     if len(runs) == 1:

@@ -243,6 +243,11 @@ class RunDirectory:
         ResultFileError if there is none, or none that this mbkit reads, or if it was changed.
         """
         path = self.path / _MANIFEST
+        if not os.path.lexists(self.path):
+            raise ResultFileError(
+                f"'{self.path}' has no run: there is no such directory; give the one that simulate "
+                f"was given as output, as seen from '{os.getcwd()}'."
+            )
         if not os.path.isfile(path):
             raise ResultFileError(
                 f"'{self.path}' has no run: there is no {_MANIFEST} in it. A run that was stopped "

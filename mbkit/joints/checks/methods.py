@@ -53,6 +53,7 @@ def check_methods(joint: Joint, what: str) -> None:
         if not name.startswith("_")
     }
     _check_spelling(own, known, kind.__name__, what)
+    _check_letters(kind, known, what)
     for name, expected in known.items():
         if isinstance(expected, types.FunctionType):
             if name in vars(joint):
@@ -84,6 +85,21 @@ def _check_spelling(own: set[str], known: dict[str, Any], kind: str, what: str) 
                 f"{_form(meant[0])}? A helper of your own needs another name, or one that begins "
                 f"with _."
             )
+
+
+def _check_letters(kind: type[Joint], known: dict[str, Any], what: str) -> None:
+    """Raise JointError where a class of a user writes the name of a method in other letters."""
+    by_letters = {name.casefold().replace("_", ""): name for name in known}
+    for base in kind.__mro__:
+        if base.__module__.startswith("mbkit.") or base is object:
+            continue
+        for name in vars(base):
+            meant = by_letters.get(name.casefold().replace("_", ""))
+            if meant is not None and name != meant and name[0] != "_" and meant not in vars(base):
+                raise JointError(
+                    f"{what}: {base.__name__} defines {name}, which nothing calls; did you mean "
+                    f"{_form(meant)}? A helper of your own needs another name."
+                )
 
 
 def _parameters(name: str) -> list[str]:

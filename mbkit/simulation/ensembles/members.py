@@ -9,7 +9,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from mbkit.errors import NameUnknownError, ShapeError, UsageError, check_kind, suggestion
+from mbkit.errors import NameUnknownError, ParameterError, ShapeError, UsageError, check_kind
+from mbkit.model.parameters import unknown_parameter
 from mbkit.simulation.options import described_part
 from mbkit.simulation.preparation import with_options
 from mbkit.systems import System
@@ -143,12 +144,18 @@ def _values(system: System, parameters: Any) -> dict[str, Any]:
     known, found = system.parameters, {}
     for name, given in parameters.items():
         if name not in known:
-            raise NameUnknownError(f"There is no parameter '{name}'; {suggestion(name, known)}")
+            raise NameUnknownError(
+                f"There is no parameter '{name}'; {unknown_parameter(name, known)}"
+            )
         expected = np.shape(known[name])
         try:
-            value = np.asarray(given, dtype=np.float64)
+            value = np.asarray(given)
+            wrong = value.dtype.kind not in "fiu"
+            value = value.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
-            value = np.full((0,) * 64, np.nan)
+            value, wrong = np.full((0,) * 64, np.nan), given is None or isinstance(given, str)
+        if wrong:
+            raise ParameterError(f"{name}: must be real numbers, got {given!r}.")
         if value.ndim == 64 or value.shape[max(value.ndim - len(expected), 0) :] != expected:
             axes = ", ".join(str(size) for size in expected)
             raise ShapeError(

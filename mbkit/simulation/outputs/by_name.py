@@ -21,6 +21,7 @@ from mbkit.representations import Hybrid
 from mbkit.results.columns import OF_JOINTS, effort_units
 from mbkit.simulation.outputs.forces import FORCES, check_force_output, entries_of, force_named
 from mbkit.simulation.outputs.multipliers import efforts_of
+from mbkit.simulation.python_force import check_takes_states
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
@@ -114,10 +115,13 @@ class Output:
         return tuple(every[own])
 
     def _called(self, function: Callable[[float, Any, Any], Any], rows: Rows) -> Any:
-        found = [
-            np.asarray(function(float(t), q.copy(), v.copy()))
-            for t, q, v in zip(rows.t, rows.q, rows.v, strict=True)
-        ]
+        found = []
+        for t, q, v in zip(rows.t, rows.q, rows.v, strict=True):
+            try:
+                found.append(np.asarray(function(float(t), q.copy(), v.copy())))
+            except Exception as error:
+                error.add_note(f"Raised by the output '{self.label}' at t = {t:.9g} s.")
+                raise
         shapes = {each.shape for each in found}
         if len(shapes) > 1 or not all(each.dtype.kind in "biuf" for each in found):
             raise UsageError(
@@ -184,6 +188,7 @@ def outputs_again(
 
 def _output(system: System, label: str, what: Any) -> Output:
     if callable(what) and not isinstance(what, type):
+        check_takes_states(what, f"outputs: '{label}'")
         return Output(label, "", "function", what)
     kinds = dict.fromkeys((*_MOTIONS, *OF_JOINTS, *FORCES))
     if not isinstance(what, str):

@@ -12,7 +12,10 @@ import numpy as np
 from mbkit.errors import NotFiniteError, ShapeError, UsageError
 from mbkit.events import Event
 from mbkit.events.event import DIRECTIONS
+from mbkit.events.quantities import FunctionQuantity
+from mbkit.events.reset import FunctionReset
 from mbkit.kernels import layout
+from mbkit.simulation.python_force import check_takes_states
 from mbkit.systems import System
 from mbkit.systems.forms.momentum_form import MomentaInLoops
 from mbkit.systems.memory.callbacks import callback_address, register
@@ -39,6 +42,10 @@ def checked_events(events: Any, system: System) -> tuple[Event, ...]:
         if event.name in names:
             raise UsageError(f"Two events are called '{event.name}'; give each its own name.")
         names.add(event.name)
+        if isinstance(event.when, FunctionQuantity):
+            check_takes_states(event.when.function, f"The function of event '{event.name}'")
+        if isinstance(event.reset, FunctionReset):
+            check_takes_states(event.reset.function, f"The reset of event '{event.name}'")
         try:
             event.check(system)
         except Exception as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mbkit.errors import ConstraintError, ConvergenceError, MbkitError, NotFiniteError
 from mbkit.simulation.monitors.growth import grown_without_bounds
 from mbkit.simulation.stepping.chunks import FAILED
@@ -75,8 +77,11 @@ def _explained(run: Prepared, status: int, taken: int) -> BaseException:
         grown.__cause__ = error
         return grown
     if isinstance(error, NotFiniteError):
+        returned = run.force is not None and not np.isfinite(run.workspace.tau).all()
+        alone = returned and np.isfinite([*problem.q_stage, *problem.v_stage]).all()
+        remedy = "The function tau returned it; mend it there." if alone else SMALLER
         error = NotFiniteError(
-            f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}: {error} {SMALLER}"
+            f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}: {error} {remedy}"
         )
     return error
 

@@ -45,7 +45,7 @@ class OutputTimes:
         late = np.flatnonzero(np.diff(array) <= 0.0)
         if late.size:
             raise UsageError(
-                f"save_at must increase; {array[late[0] + 1]!r} follows {array[late[0]]!r}."
+                f"save_at must increase; {array[late[0] + 1]} s follows {array[late[0]]} s."
             )
         steps = np.ceil((array - t0 - same) / h).astype(np.int64) - 1
         array.setflags(write=False)

@@ -49,7 +49,8 @@ class Arguments:
     num_terms, num_series : int
         For kinematics of higher order: terms of the series, and numbers that it is given.
     by_name : callable, optional
-        ``by_name("q", {"hinge": 0.5})``, or "v": the vector of numbers by the names of joints.
+        ``by_name("q", {"hinge": 0.5}, "q0")``, or "v": the vector of numbers by the names of
+        joints, of an argument that messages name.
     names : tuple of two tuples of str
         Names of positions and of velocities, for messages.
     dtype : type
@@ -66,7 +67,7 @@ class Arguments:
     num_sites: int = 0
     num_terms: int = 0
     num_series: int = 0
-    by_name: Callable[[str, Mapping[str, Any]], Any] | None = None
+    by_name: Callable[[str, Mapping[str, Any], str], Any] | None = None
     names: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     dtype: Any = np.float64
 
@@ -182,9 +183,9 @@ class Arguments:
         """
         if isinstance(argument, Mapping) and self.by_name is not None:
             if name in _POSITIONS:
-                return self.by_name("q", argument)
+                return self.by_name("q", argument, name)
             if name in _VELOCITIES:
-                return self.by_name("v", argument)
+                return self.by_name("v", argument, name)
         return _numbers(name, argument)
 
     @functools.cached_property

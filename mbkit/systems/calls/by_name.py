@@ -36,12 +36,14 @@ def vector(system: System, given: Any, kind: str, start: Floats, who: str) -> Fl
     return found
 
 
-def argument_of(system: weakref.ref[System], kind: str, given: Mapping[str, Any]) -> Floats:
-    """Return an argument of a method by names: of positions, "q", or of velocities, "v"."""
+def argument_of(
+    system: weakref.ref[System], kind: str, given: Mapping[str, Any], name: str
+) -> Floats:
+    """Return the argument `name` of a method by names: of positions, "q", or of velocities, "v"."""
     of = system()
     assert of is not None  # whose method is called
     start = of.reference_configuration() if kind == "q" else of.evaluator.zero
-    return vector(of, given, kind, start, f"System '{of.name}': {kind}")
+    return vector(of, given, kind, start, f"System '{of.name}': {name}")
 
 
 def fill_all(system: System, vector: Floats, given: Mapping[str, Any], kind: str, who: str) -> None:
@@ -52,7 +54,13 @@ def fill_all(system: System, vector: Floats, given: Mapping[str, Any], kind: str
         try:
             fill(system, vector, kind, key, plain)
         except (UsageError, NameUnknownError) as error:
-            raise type(error)(f"{who}: {error}") from error
+            samples = ""
+            if isinstance(plain, list) and len(plain) > 1 and isinstance(error, UsageError):
+                samples = (
+                    f" Names give one vector; for several samples give an array of shape "
+                    f"(samples, {len(vector)})."
+                )
+            raise type(error)(f"{who}: {error}{samples}") from error
 
 
 def fill(system: System, vector: Floats, kind: str, name: str, value: Any) -> None:
@@ -105,6 +113,8 @@ def slice_of_name(system: System, kind: str, name: str) -> slice:
     if joint not in joints:
         raise NameUnknownError(f"there is no entry '{name}'; {suggestion(name, names)}")
     own = names[place(joint)]
-    known = f"joint '{joint}' has none" if not own else f"joint '{joint}' has {', '.join(own)}"
+    known = f"joint '{joint}' has {', '.join(own) or 'none'}"
+    if len(own) == 1:
+        known = f"joint '{joint}' has one, which is called '{own[0]}'"
     remedy = f"; '{joint}' alone stands for all of them" if len(own) > 1 else ""
     raise NameUnknownError(f"there is no entry '{name}'; {known}{remedy}.")

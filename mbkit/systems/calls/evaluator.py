@@ -97,7 +97,7 @@ class Evaluator:
 
     def takes_names(
         self,
-        by_name: Callable[[str, Mapping[str, Any]], Any],
+        by_name: Callable[[str, Mapping[str, Any], str], Any],
         names: tuple[tuple[str, ...], tuple[str, ...]],
     ) -> None:
         """Let vectors be given by the names of joints, and messages name entries: `Arguments`."""

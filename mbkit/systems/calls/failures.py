@@ -66,7 +66,14 @@ def failure(
             return ForceError(
                 f"Force '{name}': its compiled function reported a failure.{_where(arguments)}"
             )
-        return NotFiniteError(f"Force '{name}' is not finite.{_where(arguments)}")
+        what = f"Force '{name}' is not finite."
+        if np.isinf(workspace.powers).any() and not np.isnan(workspace.powers).any():
+            # what it is times the velocity, which may overflow alone
+            what = (
+                f"Force '{name}', or its power, is beyond the largest number, 1.8e308; give "
+                f"velocities and forces of ordinary size."
+            )
+        return NotFiniteError(f"{what}{_where(arguments)}")
     if code == status.SINGULAR_INERTIA:
         name = evaluator.arrays.joint_of_velocity(index)
         return SingularMassMatrixError(
@@ -134,10 +141,12 @@ def _joint_failure(
         squares = (quaternions**2).sum(axis=1)
     off = np.sqrt(squares[np.abs(squares - 1.0) > QUATERNION_TOLERANCE])
     if off.size:
+        remedy = "Divide it by its length, and move it with system.retract."
+        if off[0] == 0.0:
+            remedy = "That of no turn is (1, 0, 0, 0), as in system.reference_configuration()."
         return ConfigurationError(
             f"Joint '{name}' has for positions a quaternion (w, x, y, z) of length {off[0]:.6g}; "
-            f"it must be of length 1. Divide it by its length, and move it with system.retract."
-            f"{_place(arguments)}"
+            f"it must be of length 1. {remedy}{_place(arguments)}"
         )
     return JointError(f"Joint '{name}' could not be evaluated.{_where(arguments)}")
 
