@@ -1,14 +1,23 @@
-"""Values that users give: numbers as floats, whole numbers, names, one of them or several."""
+"""Values that users give: numbers as floats, whole numbers, names; and values by name."""
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Mapping
 from typing import Any
 
-from mbkit.errors import ModelError, UsageError, several
+from mbkit.errors import ModelError, NameUnknownError, UsageError, several, suggestion
 
-__all__ = ["as_list", "as_number", "check_name", "is_whole", "positive_number", "whole_number"]
+__all__ = [
+    "Named",
+    "as_list",
+    "as_number",
+    "check_name",
+    "is_whole",
+    "positive_number",
+    "whole_number",
+]
 
 
 def as_number(value: Any) -> float:
@@ -85,3 +94,22 @@ def check_name(kind: str, name: Any) -> None:
     if kind == "Joint" and ("[" in name or "]" in name):
         text = f"Joint name must have no square brackets, got {name!r}"
         raise ModelError(f"{text}; they number a joint's positions.")
+
+
+class Named(dict[str, Any]):
+    """Values by name, which says what there is where a name is asked for that is unknown.
+
+    Examples
+    --------
+    >>> Named({"tip": 0.5}, "The run has no output")["ti"]
+    Traceback (most recent call last):
+    mbkit.errors.NameUnknownError: The run has no output 'ti'; did you mean 'tip'?
+    """
+
+    def __init__(self, values: Mapping[str, Any], missing: str) -> None:
+        super().__init__(values)
+        self.missing = missing  # how the message begins
+
+    def __missing__(self, name: object) -> Any:
+        """Raise NameUnknownError."""
+        raise NameUnknownError(f"{self.missing} {name!r}; {suggestion(name, self)}")

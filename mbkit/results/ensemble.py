@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mbkit.errors import ShapeError, UsageError
+from mbkit.given_values import Named
 from mbkit.results.columns import columns_of
 from mbkit.results.event_log import EventLog
 from mbkit.results.facts import as_html, as_text
@@ -44,7 +45,8 @@ def _frozen(array: Any) -> Any:
 
 
 def _all_frozen(arrays: Mapping[str, Any]) -> Any:
-    return {name: _frozen(array) for name, array in arrays.items()}
+    frozen = {name: _frozen(array) for name, array in arrays.items()}
+    return Named(frozen, "The runs have no output")
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mbkit.given_values import Named
+
 __all__ = ["Floats", "names", "plain", "read_only", "read_only_arrays", "writable"]
 
 Floats = npt.NDArray[np.float64]
@@ -26,7 +28,8 @@ def read_only(value: npt.ArrayLike) -> Floats:
 
 def read_only_arrays(value: Mapping[str, npt.ArrayLike]) -> Mapping[str, Floats]:
     """Return arrays by name, none of which can be changed."""
-    return MappingProxyType({str(name): read_only(array) for name, array in value.items()})
+    arrays = {str(name): read_only(array) for name, array in value.items()}
+    return MappingProxyType(Named(arrays, "The run has no output"))
 
 
 def names(value: Any) -> tuple[str, ...]:

@@ -26,6 +26,13 @@ from mbkit.testing.report import Line, Report
 #: turn.
 _SIZES = (0.0, 1e-8, 0.3, 1.3, np.pi - 1e-5)
 
+#: Where jumps are looked for: so many steps of a sample to both sides, at so many places; around so
+#: many of these it is halved so often.
+_WAY = 4.0
+_PLACES = 61
+_NARROWED = 3
+_HALVINGS = 30
+
 #: Where a claim is within this of central differences, there is no kink.
 _SMOOTH = 1e-9
 
@@ -155,6 +162,34 @@ def _identity(joint: Joint, at: _Sample) -> Found:
     if not joint.zero_reference:
         raise Nothing("zero_reference is not declared")
     yield "T", joint.pose(joint.neutral()), np.eye(4)
+
+
+def _continuous(joint: Joint, at: _Sample) -> Found:
+    """Look for jumps along a line of steps, where second differences are the largest."""
+    if joint.num_velocities == 0:
+        raise Nothing("it does not move")
+
+    def pose(s: float) -> Any:
+        try:
+            T = np.asarray(joint.pose(joint.retract(at.q, s * at.x)), dtype=np.float64)
+        except Exception:  # out of its range, perhaps
+            T = np.full((4, 4), np.nan)
+        return T
+
+    s = np.linspace(-_WAY, _WAY, _PLACES)
+    poses = np.array([pose(each) for each in s])
+    bends = np.abs(np.diff(poses, 2, axis=0)).max(axis=(1, 2))
+    bends[~np.isfinite(bends)] = 0.0
+    jump = 0.0
+    for k in np.argsort(bends)[-_NARROWED:]:
+        a, b = s[k], s[k + 2]
+        for _ in range(_HALVINGS):
+            ends = pose(a), pose(0.5 * (a + b)), pose(b)
+            left, right = (np.abs(q - p).max() for p, q in itertools.pairwise(ends))
+            a, b = (a, 0.5 * (a + b)) if left > right else (0.5 * (a + b), b)
+        if np.isfinite(last := float(np.abs(pose(b) - pose(a)).max())):
+            jump = max(jump, last)
+    yield "the largest jump", jump, 0.0
 
 
 def _subspace(joint: Joint, at: _Sample) -> Found:
@@ -314,6 +349,7 @@ def _power(joint: Joint, at: _Sample) -> Found:
 _LAWS: tuple[tuple[str, float, Callable[..., Found]], ...] = (
     ("pose is a rotation and a translation", 1e-12, _pose),
     ("pose is the identity at the neutral configuration", 1e-12, _identity),
+    ("pose does not jump", 1e-6, _continuous),
     ("motion subspace is the derivative of the pose", 1e-8, _subspace),
     ("motion subspace has full rank", 0.0, _rank),
     ("bias is the rate of the motion subspace, times v", 1e-7, _bias),

@@ -161,9 +161,9 @@ def test_the_command_ends_with_1_where_a_law_is_broken(registry, shown):
     assert code == 1
     lines = text.splitlines()
     assert lines[0] == "sound 1.2 (mbkit-sound)"
-    assert lines[1] == "  ok    joint type 'rail': Joint 'example' (Rail): 15 of 15 laws hold."
+    assert lines[1] == "  ok    joint type 'rail': Joint 'example' (Rail): 16 of 16 laws hold."
     assert lines[2] == "slippery 1.2 (mbkit-slippery)"
-    assert lines[3].startswith("  FAIL  joint type 'slipping': Joint 's' (Slipping): 13 of 15 laws")
+    assert lines[3].startswith("  FAIL  joint type 'slipping': Joint 's' (Slipping): 14 of 16 laws")
     assert lines[4].startswith("          FAIL  bias is the rate of the motion subspace, times v")
     assert lines[5].startswith("          FAIL  power is what the energy gains")
     assert lines[6].startswith("  --    joint type 'parabola': not checked: give an example of it")

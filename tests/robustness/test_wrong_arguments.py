@@ -181,6 +181,18 @@ CASES = {
         lambda: mb.resume("nowhere"), mb.ResultFileError,
         "'nowhere' has no run: there is no such directory; give the one that simulate",
     ),
+    "output of another name": (
+        lambda: simulate(outputs={"tip": "rod.position"}).outputs["ti"], mb.NameUnknownError,
+        "The run has no output 'ti'; did you mean 'tip'",
+    ),
+    "output of another name of runs": (
+        lambda: simulate(q=[[0.1], [0.2]], outputs={"tip": "rod.position"}).outputs["ti"],
+        mb.NameUnknownError, "The runs have no output 'ti'; did you mean 'tip'",
+    ),
+    "derivative by another input": (
+        lambda: HINGE.derivatives("forward_dynamics", [0.0], [0.0], by=["q", "v"]).vdot["tau"],
+        mb.NameUnknownError, "These derivatives are not by 'tau'; known are 'q', 'v'",
+    ),
     "negative damping": (
         lambda: mb.JointDamper("damper", "hinge", damping=-1), mb.ForceError,
         "'damper': damping must be at least 0, got -1.0; give a number from 0 on",

@@ -87,6 +87,17 @@ def shifted(self, q):
     return T
 
 
+class Step(mb.Joint):
+    """A slide with a step of 0.01 m, at which no sample is."""
+
+    num_positions = num_velocities = 1
+
+    def pose(self, q):
+        T = np.eye(4)
+        T[2, 3] = q[0] + (0.01 if q[0] > 0.35 else 0.0)
+        return T
+
+
 class Remembering(Good):
     """Gives something else at every call."""
 
@@ -102,6 +113,7 @@ BROKEN = {
         Good, pose=stretched, motion_subspace=mb.Joint.motion_subspace, bias=mb.Joint.bias
     ),
     "pose is the identity at the neutral": lambda: variant(Good, pose=shifted),
+    "pose does not jump": lambda: variant(Step),
     "motion subspace is the derivative": lambda: variant(
         Good, motion_subspace=lambda self, q: Good.motion_subspace(self, q) + 1e-6 * q[0]
     ),

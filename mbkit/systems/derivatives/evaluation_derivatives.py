@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import NameUnknownError, UsageError, listed, suggestion
-from mbkit.given_values import as_list
+from mbkit.given_values import Named, as_list
 from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import Floats, check_on_error
 from mbkit.systems.calls.entries import broadcast
@@ -50,6 +50,10 @@ BY_STATE = {
 }
 
 
+def _by_input(found: Mapping[str, Floats]) -> Mapping[str, Floats]:
+    return MappingProxyType(Named(found, "These derivatives are not by"))
+
+
 @final
 @attrs.frozen(eq=False, repr=False)
 class Derivatives:
@@ -74,9 +78,9 @@ class Derivatives:
 
     of: str
     values: Mapping[str, Floats]
-    vdot: Mapping[str, Floats]
-    tau: Mapping[str, Floats]
-    multipliers: Mapping[str, Floats]
+    vdot: Mapping[str, Floats] = attrs.field(converter=_by_input)
+    tau: Mapping[str, Floats] = attrs.field(converter=_by_input)
+    multipliers: Mapping[str, Floats] = attrs.field(converter=_by_input)
 
     def __repr__(self) -> str:
         results = (("vdot", self.vdot), ("tau", self.tau), ("multipliers", self.multipliers))
