@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import attrs
 import numpy as np
 
 import mbkit as mb
@@ -59,8 +58,7 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     And by the parameters of as many forces of one kind, of runs with these; by pitches and axes of
     the joints of trees; of runs with forces in Python; of runs of closed mechanisms, by places of
     all their joints, by the numbers of all their rods, or by the axes of joints that close them,
-    besides; with a coupling in Python; and of a ball that rolls. Differences of functions in Python
-    have no bar: they are so many calls.
+    besides; with a coupling in Python; and of a ball that rolls.
     """
     rows = [
         _row(count, kinds, name)
@@ -76,7 +74,6 @@ def gradients(sizes: tuple[int, ...] = sized((7, 30), (7,))) -> Table:
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mb.SingularityWarning)  # of universal joints, by chance
-        warnings.simplefilter("ignore", mb.ForceDerivativeWarning)
         rows += [_row_of_joints(count, name) for name in METHODS for count in sizes]
         rows += [
             _row_of_python(15, kind, method, known=known)
@@ -138,9 +135,8 @@ def _row_of_python(count: int, kind: str, method: str, *, known: bool) -> Row:
     system = forces(benchmark_tree(count, REVOLUTE), known=known)
     state = random_state(np.random.default_rng(count), system, 0.1)
     of = "each hinge" if kind == "hinges" else "two bodies"
-    what = f"{count} bodies, {method}, Python on {of}, {'derivatives' if known else 'differences'}"
-    row = _measured(what, system, (state.q, state.v), METHODS[method], ("bodies.",))
-    return row if known else attrs.evolve(row, bar=None)
+    what = f"{count} bodies, {method}, Python on {of}, {'derivatives' if known else 'traced'}"
+    return _measured(what, system, (state.q, state.v), METHODS[method], ("bodies.",))
 
 
 def _row_of_efforts(count: int) -> Row:
@@ -149,8 +145,7 @@ def _row_of_efforts(count: int) -> Row:
     state = random_state(np.random.default_rng(count), system, 0.1)
     what = f"{count} bodies, {system.nv} velocities, RKMK4, tau(t, q, v)"
     given = {"tau": lambda t, q, v: -0.1 * v}
-    row = _measured(what, system, (state.q, state.v), METHODS["RKMK4"], ("bodies.",), **given)
-    return attrs.evolve(row, bar=None)
+    return _measured(what, system, (state.q, state.v), METHODS["RKMK4"], ("bodies.",), **given)
 
 
 def _closed_row(

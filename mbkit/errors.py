@@ -138,7 +138,7 @@ class ForceError(MbkitError, RuntimeError):
 
 
 class ForceDerivativeWarning(UserWarning):
-    """A force in Python that does not give its derivatives: differences take their place."""
+    """A force in Python that gives no derivatives and cannot be traced: differences take over."""
 
 
 class IntegratorError(MbkitError, RuntimeError):

@@ -42,6 +42,8 @@ def run(
             return found
     try:
         program = trace(*given)
+    except TraceFailedError:
+        raise
     except Exception as error:
         raise TraceFailedError(reason(error)) from error
     if look is not None:

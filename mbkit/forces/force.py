@@ -44,14 +44,15 @@ class Force(FinalBuiltIns):
        `power`, for a force that has several: W.V = -dU/dt - dissipated + supplied. Whoever changes
        a potential energy over time supplies its partial derivative dU/dt at rest.
     9. ``derivatives(t, q, v, poses, twists) -> ForceDerivatives``: how what `evaluate` writes
-       changes with its arguments, and with fields of the force if you like. Of a force in Python
-       without it, mbkit takes differences, and evaluates it some eight times for each velocity.
+       changes with its arguments, and with fields of the force if you like. A force in Python
+       without it is differentiated exactly by tracing, where it uses the functions listed in
+       docs/custom-joints.md; else by differences, some eight calls of it for each velocity.
     10. ``parameters()``: numbers that the compiled functions get. Default none.
 
     What must hold
 
     - A force depends on its arguments only, and keeps no memory: integrators evaluate it several
-      times a step, and not in the order of time alone.
+      times a step, and not in the order of time alone. Attributes may change between runs.
     - A conservative force is minus the gradient of its potential energy. Where that depends on
       time, `powers` gives its rate at rest as supplied; the energy balance is wrong otherwise.
     - It is as smooth as the integrator's order asks for.
@@ -132,11 +133,11 @@ class Force(FinalBuiltIns):
     ) -> ForceDerivatives:
         """Return the partial derivatives of what `evaluate` writes at the same arguments.
 
-        They take the place of differences in `System.force_derivatives` and in all that is made of
-        it: derivatives of dynamics by state, time and parameters, linear models, equilibria,
-        derivatives of runs, functions for JAX. They are asked for where all joints of the tree are
-        compiled; see `System.force_derivatives`. An entry that is not a number says that there is
-        no derivative: differences take the place of all of them at that state.
+        They take the place of traces and differences in `System.force_derivatives` and in all that
+        is made of it: derivatives of dynamics by state, time and parameters, linear models,
+        equilibria, derivatives of runs, functions for JAX. They are asked for where all joints of
+        the tree are compiled; see `System.force_derivatives`. An entry that is not a number says
+        that there is no derivative: differences take the place of all of them at that state.
 
         Examples
         --------

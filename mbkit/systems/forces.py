@@ -279,10 +279,10 @@ def force_rate(
     system.generalized_forces(start, rates[..., 0, :], times, on_error=on_error)  # raises by itself
     first = system.rates(start, rates[..., 0, :], on_error="nan")
     exact = _exact_rate(system, start, rates, np.broadcast_to(times, leading))
-    if exact is not None and order == 1:
+    if exact is not None and order > 1:
+        exact = _exact_second_rate(system, start, rates, np.broadcast_to(times, leading))
+    if exact is not None and have_exact_derivatives(system):  # as before, also of what is traced
         return exact
-    if exact is not None:
-        return _exact_second_rate(system, start, rates, np.broadcast_to(times, leading))
     say_differences(system)
 
     def speed(e: Any) -> Floats:

@@ -74,6 +74,7 @@ from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.derivatives import (
     dynamics_derivatives,
     evaluation_derivatives,
+    force_changes,
     mass_matrix_derivatives,
     second_derivatives,
     tree_dynamics,
@@ -3998,14 +3999,14 @@ class System:
         Exact for `JointSpring`, `JointDamper` and `SpringDamper`. The other forces of mbkit are
         computed with dual numbers, and are exact to rounding: the first call compiles them for
         these, in some ten seconds once per installation. At a kink, such as a stop that is just
-        touched, the derivative is that of one side. Forces in Python that give their derivatives
-        take part (`Force.derivatives`).
+        touched, the derivative is that of one side. Forces in Python take part that give their
+        derivatives (`Force.derivatives`) or can be traced; see docs/forces.md.
 
-        Forces of the user that do not, and beside a joint of the user that cannot be traced all
-        forces but those springs and dampers, are differentiated by central differences of fourth
-        order with steps of 1e-5: rounding leaves 1e-11 of the greatest of them by rad or m, and a
-        force that changes over a width w adds (1e-5/w)^4. Within 2e-5 of a kink it is a mean of
-        both sides.
+        Forces of the user that neither do nor can, and beside a joint of the user that cannot be
+        traced all forces but those springs and dampers, are differentiated by central differences
+        of fourth order with steps of 1e-5: rounding leaves 1e-11 of the greatest of them by rad or
+        m, and a force that changes over a width w adds (1e-5/w)^4. Within 2e-5 of a kink it is a
+        mean of both sides.
 
         Cost: O(forces) for springs and dampers in joints, O(p^2) for one across p joints; with
         other forces one pass of dual numbers for seven velocities and tangent entries, or four
@@ -4287,11 +4288,11 @@ class System:
 
     @functools.cached_property
     def _exact_forces(self) -> ExactForces | None:
-        return ExactForces.of(self.evaluator)
+        return ExactForces.of(self.evaluator, force_changes.when_not_traced(self))
 
     @functools.cached_property
     def _without_derivatives(self) -> dict[str, Force]:
-        """Forces in Python whose derivatives are differences, of which nothing was said yet."""
+        """Forces in Python that give no derivatives, of which nothing was said yet."""
         every = (each for each in self.arrays.forces.forces if each.kernels() is None)
         return {each.name: each for each in every if not gives_derivatives(each)}
 

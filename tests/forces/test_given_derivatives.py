@@ -97,13 +97,15 @@ def tie(kind, mechanism, representation):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("error::mbkit.ForceDerivativeWarning")
+@pytest.mark.parametrize("kind", [Tie, TieWithDerivatives], ids=["traced", "given"])
 @pytest.mark.parametrize(
     "representation", [*REPRESENTATIONS, OwnRepresentation()], ids=lambda each: each.name
 )
-def test_exact_in_every_representation(representation):
+def test_exact_in_every_representation(representation, kind):
     """By q, by v and by the time, on a tree, against complex steps of what the force writes."""
     mech = tree()
-    force = tie(TieWithDerivatives, mech, representation)
+    force = tie(kind, mech, representation)
     own = representation if representation in REPRESENTATIONS else mb.Spatial()
     system = mech.assemble(mb.RelativeCoordinates(representation=own)).with_forces([force])
     state = random_state(np.random.default_rng(82), system)

@@ -76,12 +76,34 @@ METHODS = {
 }
 
 
+def turn(t, q, v):
+    return -0.1 * np.cos(q[: v.size]) * v
+
+
+class Pull(mb.Force):
+    """A wrench on a body that depends on its place and its twist."""
+
+    acts_on = "bodies"
+    bodies = ("body3",)
+    representation = mb.BodyFixed()
+
+    def evaluate(self, t, q, v, poses, twists, out):
+        out[0, 3:] = -4.0 * poses[0, :3, :3].T @ poses[0, :3, 3] - 0.3 * np.cross(
+            *np.split(twists[0], 2)
+        )
+        out[0, :3] = 0.2 * poses[0, 1, :3] * twists[0, 4]
+
+
 @pytest.mark.slow
+@pytest.mark.filterwarnings("error::mbkit.ForceDerivativeWarning")
 @pytest.mark.parametrize("name", METHODS)
 def test_runs(name):
     """Forward and adjoint, by state, efforts, and parameters of bodies, joints and forces."""
     mech = forces(random_mechanism(np.random.default_rng(70), 6, KINDS, turned_round=0.5))
-    system = mech.assemble().without_forces(["push"])  # of Python
+    timeless = [mb.ForceFunction("turn", turn), Pull("pull")]  # in Python, and traced
+    system = mech.assemble().with_forces(timeless)
+    if name == "generalized-alpha":
+        system = system.without_forces(["push"])  # which knows the time
     state = random_state(np.random.default_rng(90), system)
     make, integrator = METHODS[name]
     run = mb.simulate(

@@ -1,10 +1,13 @@
 """Forces in Python in the adjoint: asked once a stage, whatever the number of bodies and inputs.
 
+Those that give derivatives, that are traced, and that are differentiated by differences.
+
 Against forward derivatives, in which the whole system moves; and how often they are called.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import attrs
@@ -211,11 +214,20 @@ def test_given_derivatives_are_asked_for_once_a_stage(bodies):
     assert evaluated <= STAGES + STEPS  # of the steps, which are taken again
 
 
-def test_differences_along_a_hinge_are_its_derivatives():
+class OpaquePush(Push):
+    """One that cannot be traced."""
+
+    def evaluate(self, t, q, v, poses, twists, out):
+        self.calls["evaluate"] += 1
+        out[:] = -self.gain * math.fsum([np.sin(q[0])]) * v
+
+
+@pytest.mark.parametrize("kind", [Push, OpaquePush])
+def test_derivatives_along_a_hinge_are_those_that_are_given(kind):
     found = []
-    for kind in (Push, KnownPush):
+    for each in (kind, KnownPush):
         mech = random_mechanism(np.random.default_rng(13), 3, ("revolute",))
-        system = mech.assemble().with_forces([kind("push", 40.0)])
+        system = mech.assemble().with_forces([each("push", 40.0)])
         state = random_state(np.random.default_rng(14), system)
         adjoint_of(system, state)
         gradient = mb.gradient(run_of(system, state.q, state.v), loss, ["q", "v"])
@@ -227,15 +239,138 @@ def test_differences_along_a_hinge_are_its_derivatives():
 @pytest.mark.parametrize("bodies", [3, 12])
 def test_differences_are_along_the_joint_alone(bodies):
     """Four calls along its position and its velocity each, whatever the tree."""
-    evaluated, _ = calls_of_a_gradient(Push, bodies)
+    evaluated, _ = calls_of_a_gradient(OpaquePush, bodies)
     assert 8 * STAGES < evaluated <= 9 * STAGES + STEPS
 
 
-def test_efforts_of_a_function_are_differences():
+@pytest.mark.parametrize("bodies", [3, 12])
+def test_a_force_that_is_traced_is_compared_with_its_trace_once_a_stage(bodies):
+    """And once with differences."""
+    evaluated, _ = calls_of_a_gradient(Push, bodies)
+    assert evaluated <= 2 * STAGES + STEPS + 16
+
+
+#: What traces leave.
+ROUNDING = 1e-12
+
+
+def traced(system, state, by=(), **given):
+    """Compare the adjoint with forward derivatives, both exact, without a word."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", mb.ForceDerivativeWarning)
+        base = run_of(system, state.q, state.v, **given)
+        found = mb.sensitivities(base, by=["q", "v", *by])
+        assert_adjoint(base, found, rtol=ROUNDING)
+    return np.concatenate([mb.gradient(base, loss, ["q", "v"])[name] for name in "qv"])
+
+
+@pytest.mark.parametrize(
+    "representation", [*REPRESENTATIONS, OwnRepresentation()], ids=lambda each: each.name
+)
+def test_traced_wrenches_are_those_that_are_given(representation):
+    """On two bodies in frames that are not aligned, in every representation."""
+    found = []
+    for kind in (Tie, TieWithDerivatives):
+        mech = random_mechanism(np.random.default_rng(81), 7, KINDS)
+        system = mech.assemble().with_forces([tie(kind, mech, representation)])
+        state = random_state(np.random.default_rng(82), system, 0.3)
+        found.append(traced(system, state, ["bodies.body3.com", "joints.joint2.S_pred"]))
+    np.testing.assert_allclose(*found, rtol=0.0, atol=ROUNDING * np.abs(found[0]).max())
+
+
+@pytest.mark.parametrize("kinds", [(Turn, KnownTurn), (Lean,)])
+def test_traced_torques(kinds):
+    """By a quaternion, which steps do not add to, and on a joint that reads a body."""
+    found = []
+    for kind in kinds:
+        mech = random_mechanism(np.random.default_rng(9), 5, ("revolute", "spherical"))
+        system = (balls() if kind is not Lean else mech).assemble().with_forces([kind()])
+        state = random_state(np.random.default_rng(5), system)
+        found.append(traced(system, state))
+    np.testing.assert_allclose(found[0], found[-1], rtol=0.0, atol=ROUNDING * abs(found[0]).max())
+
+
+@pytest.mark.parametrize(
+    "method", [mb.RungeKuttaMuntheKaas(), mb.GeneralizedAlpha(tolerance=1e-13)]
+)
+def test_traced_efforts(method):
     mech = random_mechanism(np.random.default_rng(15), 4, ("revolute", "spherical"))
     system = mech.assemble()
     state = random_state(np.random.default_rng(16), system)
-    base = run_of(system, state.q, state.v, tau=lambda t, q, v: -0.1 * v * abs(v) - q[: v.size] * t)
+
+    def tau(t, q, v):
+        return -0.1 * v * abs(v) - np.cos(q[: v.size]) * t
+
+    traced(system, state, ["bodies.body2.mass"], tau=tau, integrator=method)
+
+
+class Stop(mb.Force):
+    """A stop of a hinge, and a drag that has no derivative where all rests."""
+
+    joints = ("joint1",)
+
+    def __init__(self):
+        super().__init__("stop")
+
+    def evaluate(self, t, q, v, poses, twists, out):
+        out[:] = -3.0 * np.linalg.norm(v) * v
+        if q[0] > 0.1:
+            out[0] -= 40.0 * (q[0] - 0.1) ** 3
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("speed", [0.0, 1.0])
+def test_branches_and_states_without_a_derivative(side, speed):
+    """Where what is traced divides by zero, differences take its place at this state alone."""
+    mech = random_mechanism(np.random.default_rng(13), 3, ("revolute",))
+    system = mech.assemble().with_forces([Stop()])
+    q = np.full(3, 0.1 + 0.2 * side)
+    base = run_of(system, q, speed * np.array([0.3, -0.5, 0.7]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", mb.ForceDerivativeWarning)
+        found = mb.sensitivities(base, by=["q", "v"])
+        assert np.isfinite(found.q["q"]).all()
+        assert_adjoint(base, found, rtol=ROUNDING if speed else LEFT)
+
+
+class Long(Push):
+    """One with more operations than are worth a trace."""
+
+    def evaluate(self, t, q, v, poses, twists, out):
+        x = np.linspace(0.0, 1.0, 250)
+        out[:] = -self.gain * np.cos(np.outer(x, x * q) + x).mean() * v
+
+
+def test_long_forces_have_differences():
+    mech = random_mechanism(np.random.default_rng(13), 3, ("revolute",))
+    system = mech.assemble().with_forces([Long("push", 3.0)])
+    with pytest.warns(mb.ForceDerivativeWarning, match="too many"):
+        adjoint_of(system, random_state(np.random.default_rng(14), system))
+
+
+def test_a_force_that_changes_is_traced_again():
+    found = []
+    for gains in ((0.1, 40.0), (40.0, 40.0)):
+        mech = random_mechanism(np.random.default_rng(13), 3, ("revolute",))
+        force = Push("push")
+        system = mech.assemble().with_forces([force])
+        state = random_state(np.random.default_rng(14), system)
+        for gain in gains:
+            force.gain = gain
+            gradient = traced(system, state)
+        found.append(gradient)
+    np.testing.assert_allclose(*found, rtol=0.0, atol=ROUNDING * np.abs(found[0]).max())
+
+
+def opaque_efforts(t, q, v):
+    return [-math.fsum([0.1 * x * abs(x), y * t]) for x, y in zip(v, q, strict=False)]
+
+
+def test_efforts_of_a_function_that_cannot_be_traced_are_differences():
+    mech = random_mechanism(np.random.default_rng(15), 4, ("revolute", "spherical"))
+    system = mech.assemble()
+    state = random_state(np.random.default_rng(16), system)
+    base = run_of(system, state.q, state.v, tau=opaque_efforts)
     found = mb.sensitivities(base, by=["q", "v", "bodies.body2.mass"])
     assert_adjoint(base, found, rtol=LEFT)
 
@@ -273,7 +408,7 @@ def test_what_a_force_raises_is_told_with_its_name(kind):
 
 def test_it_is_said_that_differences_are_taken():
     mech = random_mechanism(np.random.default_rng(13), 3, ("revolute",))
-    system = mech.assemble().with_forces([Push("push"), KnownPush("known")])
+    system = mech.assemble().with_forces([OpaquePush("push"), KnownPush("known")])
     state = random_state(np.random.default_rng(14), system)
     run = run_of(system, state.q, state.v)
     with pytest.warns(mb.ForceDerivativeWarning, match="'push'") as caught:

@@ -1,7 +1,8 @@
-"""A force in Python that is differentiated by differences is named, once of a system."""
+"""A force in Python that gives no derivatives is traced, or named, once of a system."""
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import attrs
@@ -13,7 +14,7 @@ import mbkit as mb
 
 @attrs.frozen
 class Push(mb.Force):
-    """A force along a slide that grows with its position."""
+    """A force along a slide that grows with its position, and cannot be traced."""
 
     name: str
     gain: float = 3.0
@@ -21,6 +22,14 @@ class Push(mb.Force):
     @property
     def joints(self):
         return ("slide",)
+
+    def evaluate(self, t, q, v, poses, twists, out):
+        out[:] = -self.gain * math.fsum(q)
+
+
+@attrs.frozen
+class TracedPush(Push):
+    """The same, which can."""
 
     def evaluate(self, t, q, v, poses, twists, out):
         out[:] = -self.gain * q
@@ -45,6 +54,10 @@ def slider(*forces):
 
 def pull(t, q, v):
     return -np.sin(t) - 4.0 * q
+
+
+def opaque_pull(t, q, v):
+    return [-math.fsum([np.sin(t), *(4.0 * q)])]
 
 
 def ends(system):
@@ -88,8 +101,25 @@ def test_a_force_without_derivatives_is_named_once(ask):
         ask(slider(KnownPush("push")))
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", set(DIFFERENTIATED) - {"by a parameter"})
+def test_nothing_is_said_of_a_force_that_can_be_traced(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DIFFERENTIATED[name](slider(TracedPush("push")))
+
+
+@pytest.mark.compiled
+def test_a_warning_that_is_an_error_is_raised():
+    for ask in (gradient_of_ends, DIFFERENTIATED["force_derivatives"]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(mb.ForceDerivativeWarning, match="fsum"):
+                ask(slider(Push("push")))
+
+
 def test_each_is_named_and_a_function_has_another_remedy():
-    forces = KnownPush("known"), Push("push"), mb.ForceFunction("pull", pull, joints="slide")
+    forces = KnownPush("known"), Push("push"), mb.ForceFunction("pull", opaque_pull, joints="slide")
     system = slider(*forces, mb.JointSpring("spring", "slide", stiffness=1.0))
     with pytest.warns(mb.ForceDerivativeWarning) as caught:
         by_q, _ = system.force_derivatives([0.2], [0.1])
@@ -99,8 +129,17 @@ def test_each_is_named_and_a_function_has_another_remedy():
     assert "make it a subclass of mbkit.Force" in found[0]
 
 
-def test_the_time_of_a_function_is_differentiated():
+@pytest.mark.compiled
+def test_the_time_of_a_function_that_can_be_traced_is_differentiated():
     system = slider(mb.ForceFunction("pull", pull, joints="slide"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = system.derivatives("inverse_dynamics", [0.2], [0.1], vdot=[0.0], by=("t",), t=0.3)
+    assert np.allclose(found["t"], np.cos(0.3), rtol=1e-14)
+
+
+def test_the_time_of_a_function_is_differentiated():
+    system = slider(mb.ForceFunction("pull", opaque_pull, joints="slide"))
     with pytest.warns(mb.ForceDerivativeWarning, match="'pull'"):
         found = system.derivatives("inverse_dynamics", [0.2], [0.1], vdot=[0.0], by=("t",), t=0.3)
     assert np.allclose(found["t"], np.cos(0.3), rtol=1e-9)

@@ -107,7 +107,7 @@ class CalledForces:
         exact: Any = system._exact_forces
         axes = {name.rpartition(".")[2]: shape_of_parameter(system, name) for name in own}
         slopes = exact.slopes_of(k, axes)
-        if not slopes.derivatives.is_given:
+        if not slopes.derivatives.is_exact:
             say_differences(system, slopes.force.name)
         self._asked.append(slopes)
         address = array_address(slopes.memory)

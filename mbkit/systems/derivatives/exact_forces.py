@@ -6,7 +6,7 @@ import functools
 import math
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class ExactForces:
     ----------
     evaluator : Evaluator
         Of the system; see `of`.
+    say_differences : callable
+        ``say_differences(name, reason)`` is called once of a force in Python that cannot be traced.
 
     Attributes
     ----------
@@ -43,9 +45,10 @@ class ExactForces:
         To be held while the memory of dual numbers is in use.
     """
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, say_differences: Callable[[str, str], None]) -> None:
         from mbkit.kernels.compile import array_address
 
+        self._say_differences = say_differences
         self._arrays = arrays = evaluator.arrays
         world: Any = arrays.bodies[0]
         self._nv = int(world["num_velocities"])
@@ -71,14 +74,16 @@ class ExactForces:
         self.lock = threading.RLock()
 
     @classmethod
-    def of(cls, evaluator: Evaluator) -> ExactForces | None:
+    def of(
+        cls, evaluator: Evaluator, say_differences: Callable[[str, str], None]
+    ) -> ExactForces | None:
         """Return those of a system, if the motions of its joints are written for it."""
         from mbkit.kernels.compile import UNCOMPILED
 
         arrays = evaluator.arrays
         if UNCOMPILED or not arrays.forces.forces or not motions_are_dual(arrays):
             return None
-        return cls(evaluator)
+        return cls(evaluator, say_differences)
 
     def _slot_of(self, k: int) -> DualForceSlot:
         """Return what calls a force in Python, entered in its row."""
@@ -86,7 +91,8 @@ class ExactForces:
 
         forces = self._arrays.forces
         of = forces.forces[k], forces.joints[k], forces.bodies[k]
-        slot = DualForceSlot(*of, self._workspace.numbers)
+        say = functools.partial(self._say_differences, forces.names[k])
+        slot = DualForceSlot(*of, self._workspace.numbers, say)
         row: Any = self._forces.table[k]
         row["slot"] = address = array_address(slot.numbers)
         weakref.finalize(self, register(address, slot))
@@ -95,22 +101,31 @@ class ExactForces:
     def slopes_of(self, k: int, fields: Mapping[str, tuple[int, ...]]) -> ForceSlopes:
         """Return what the adjoint asks a force in Python, by some of its fields besides."""
         forces, rows = self._arrays.forces, self._arrays.bodies
+        known = self._slots[k].derivatives
         plain = PythonForceSlot(forces.forces[k], forces.joints[k], forces.bodies[k])
         entries = forces.joints[k].reshape(-1, layout.JOINT_SIZE)[:-1]
         moving = entries[entries[:, layout.JOINT_NUM_VELOCITIES] > 0, layout.JOINT_VELOCITY]
         own = rows[1:][
             np.isin(rows["first_velocity"][1:], moving) & (rows["num_velocities"][1:] > 0)
         ]
-        return ForceSlopes(plain, int(own["ndx"].sum()), not own["retract"].any(), fields)
+        steps, steps_add = int(own["ndx"].sum()), not own["retract"].any()
+        return ForceSlopes(plain, steps, steps_add, fields, known)
 
     def are_known(self, rows: Iterable[int], *, exactly: bool = True) -> bool:
         """Whether forces are compiled functions for dual numbers, or in Python.
 
-        Exactly: of forces in Python those that give their derivatives.
+        Exactly: of forces in Python those that give their derivatives, or can be traced as far as
+        is known.
         """
         slots = self._slots
-        known = {k for k in slots if slots[k].derivatives.is_given or not exactly}
+        known = {k for k in slots if slots[k].derivatives.is_exact or not exactly}
         return forces_have_lanes(self._arrays.forces, [k for k in rows if k not in known])
+
+    @property
+    def exact_in_python(self) -> set[str]:
+        """Names of the forces in Python whose derivatives are exact, as far as is known."""
+        names = self._arrays.forces.names
+        return {names[k] for k, each in self._slots.items() if each.derivatives.is_exact}
 
     def _forget(self) -> None:
         for slot in self._slots.values():
@@ -154,17 +169,14 @@ class ExactForces:
 
         Or they are in Python; those that give no derivatives have differences.
         """
-        return self._are_known(exactly=False)
-
-    @functools.cached_property
-    def is_exact(self) -> bool:
-        """Whether these are exact."""
-        return self._are_known(exactly=True)
-
-    def _are_known(self, *, exactly: bool) -> bool:
         forces = self._arrays.forces
         called = forces.order[: forces.num_called].tolist()
-        return len(called) > 0 and self.are_known(called, exactly=exactly)
+        return len(called) > 0 and self.are_known(called, exactly=False)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether these are exact, as far as is known of forces that have to be traced."""
+        return self.has_states and all(each.derivatives.is_exact for each in self._slots.values())
 
     @functools.cached_property
     def _by_states(self) -> int:
@@ -275,7 +287,7 @@ class ExactForces:
             seed = np.zeros((len(self._numbers[k]), 1))
             seed[0] = 1.0
             found += self._of_force(k, seed, states)
-        return found
+        return found if self.are_known(forces.reading_time) else None
 
     def _of_force(self, k: int, rates: Floats, states: TimedStates) -> Floats:
         """Return derivatives along directions in which the time and the numbers have rates."""

@@ -8,6 +8,8 @@ a field changes it, or does not (`mbkit.ForceDerivatives`).
 from __future__ import annotations
 
 import warnings
+import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,24 +29,54 @@ from mbkit.users_line import users_line
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["forces_by_parameter", "forces_by_time", "numbers_by_parameter", "say_differences"]
+__all__ = [
+    "forces_by_parameter",
+    "forces_by_time",
+    "numbers_by_parameter",
+    "say_differences",
+    "when_not_traced",
+]
 
 
-def say_differences(system: System, name: str | None = None) -> None:
-    """Warn of forces in Python, or of one, that are differentiated by differences, once of each."""
+def say_differences(system: System, name: str | None = None, reason: str = "") -> None:
+    """Warn of forces in Python, or of one, that are differentiated by differences, once of each.
+
+    Without a name, of those that are not traced.
+    """
     unsaid = system._without_derivatives
-    for each in [*unsaid] if name is None else unsaid.keys() & {name}:
+    if name is None:
+        exact = system._exact_forces
+        names = unsaid.keys() if exact is None else unsaid.keys() - exact.exact_in_python
+    else:
+        names = unsaid.keys() & {name}
+    for each in [x for x in unsaid if x in names]:
         force = unsaid.pop(each)
         remedy = "add a method derivatives(t, q, v, poses, twists)"
         if type(force) is ForceFunction:
             remedy = "make it a subclass of mbkit.Force with a method derivatives"
+        why = (
+            f", and what it evaluates cannot be differentiated exactly: {reason}" if reason else ""
+        )
         warnings.warn(
-            f"Force '{force.name}' gives no derivatives: differences take their place, with about "
-            f"11 digits where it is smooth, and in the time of some calls for each velocity. For "
-            f"exact ones {remedy}; see docs/forces.md#derivatives-of-a-custom-force.",
+            f"Force '{force.name}' gives no derivatives{why}. Differences take their place, with "
+            f"about 11 digits where it is smooth, and in the time of some calls for each velocity. "
+            f"For exact ones {remedy}, or use the functions listed in docs/custom-joints.md; see "
+            f"docs/forces.md#derivatives-of-a-custom-force.",
             ForceDerivativeWarning,
             stacklevel=users_line(),
         )
+
+
+def when_not_traced(system: System) -> Callable[[str, str], None]:
+    """Return what says of a force of a system, by its name and a reason, that it is not traced."""
+    known = weakref.ref(system)
+
+    def say(name: str, reason: str) -> None:
+        system = known()
+        if system is not None:
+            say_differences(system, name, reason)
+
+    return say
 
 
 def forces_by_parameter(system: System, name: str, states: TimedStates) -> Floats | None:

@@ -89,7 +89,7 @@ def _of_forces(
     states = start, speed, times
     if have_exact_derivatives(system):
         H = _of_first_derivatives(system, states, leading)
-    else:
+    if not have_exact_derivatives(system):  # or not any more
         say_differences(system)
         H = _of_values(system, states, leading)
     ndx = system.ndx

@@ -50,14 +50,21 @@ class ForceSlopes:
         Whether the positions of all these joints add; an attribute as well.
     fields : mapping of str to tuple of int
         Fields of the force, with their axes, by which derivatives are summed.
+    derivatives : StateDerivatives
+        Of the force, which several may ask in turn.
     """
 
     def __init__(
-        self, plain: PythonForceSlot, steps: int, steps_add: bool, fields: Mapping[str, Any]
+        self,
+        plain: PythonForceSlot,
+        steps: int,
+        steps_add: bool,
+        fields: Mapping[str, Any],
+        derivatives: StateDerivatives,
     ) -> None:
         from mbkit.kernels.vector_jacobian_products import python_forces as own
 
-        self.derivatives = StateDerivatives(plain)
+        self.derivatives = derivatives
         self.force, self.fields = plain.force, dict(fields)
         self.error: BaseException | None = None
         self.by_fields: dict[str, Any] = {}
@@ -82,6 +89,9 @@ class ForceSlopes:
         self._is_converted = plain.is_converted
         self._turns = len(poses) > 0 and type(self.force.representation) is not Hybrid
         self._on_bodies = self.force.acts_on == "bodies"
+        self._steps = steps
+        self._row = self.memory[own.TIME : own.ARGUMENTS + ends[5]]
+        self._before = 1 + ends[2]
         self._derivatives = np.zeros((out.size, self._slopes.size))
         columns = np.split(self._derivatives, np.cumsum(sizes[7:10]), axis=1)
         self._parts = [
@@ -116,6 +126,34 @@ class ForceSlopes:
             if self._on_bodies:
                 weights = own.twists(weights)
         arguments = t, q, v, poses, twists
+        row = self._row  # all that is given, but for the twists and Y in the force's representation
+        if own is not None:
+            more = weights if self._on_bodies else self._Y
+            row = np.concatenate([row[: self._before], twists.ravel(), self._y, more.ravel()])
+        traced = self.derivatives.slopes(row, arguments)
+        if traced is None:
+            self._multiply(arguments, weights)
+        else:
+            self._take(traced)
+        if own is not None:
+            self._turn(own, hybrid, traced is not None)
+
+    def _take(self, traced: Any) -> None:
+        """Write slopes that are traced."""
+        nq, size = self._arguments[0].size, self._weights.size
+        if self._along is None:
+            self._slopes[:] = traced[:-size]
+        else:
+            self._slopes[: self._steps] = traced[:nq] @ self._along
+            self._slopes[self._steps :] = traced[nq:-size]
+        if self._on_bodies:
+            self._E[...] = -traced[-size:].reshape(self._E.shape)
+        if self.fields:
+            self.fields.clear()
+            self.by_fields.clear()
+
+    def _multiply(self, arguments: Any, weights: Any) -> None:
+        """Write slopes by the derivatives of what the force writes, and sums by its fields."""
         known = self.derivatives.at(arguments, self.fields)
         np.negative(weights.reshape(-1), out=self._weights)
         for name, part in self._parts:
@@ -128,19 +166,22 @@ class ForceSlopes:
         np.dot(self._weights, self._derivatives, out=self._slopes)
         if self._on_bodies:
             self._out[...] = 0.0
-            self.force.evaluate(*arguments, self._out)
+            evaluate: Any = self.force.evaluate
+            evaluate(*arguments, self._out)
             np.negative(self._out, out=self._E)
-        if own is not None:
-            self._turn(own, hybrid)
         if self.fields:
             self._add_fields(known)
 
-    def _turn(self, own: OwnTwists, hybrid: Any) -> None:
-        """Let E, G and H be those by hybrid twists, from those by V = T V_h; W_h = T^T W."""
+    def _turn(self, own: OwnTwists, hybrid: Any, moves_are_hybrid: bool) -> None:
+        """Let E, G and H be those by hybrid twists, from those by V = T V_h; W_h = T^T W.
+
+        H is by hybrid moves already, or not.
+        """
         by_pose = np.einsum("bi,jbil,bl->bj", self._G, own.rate, hybrid)
         if self._on_bodies:
             by_pose += np.einsum("bi,jbil,bl->bj", self._E, own.rate, self._Y)
-        for slopes in (self._E, self._G, self._H):
+        turned = (self._E, self._G) if moves_are_hybrid else (self._E, self._G, self._H)
+        for slopes in turned:
             slopes[...] = (np.swapaxes(own.T, -1, -2) @ slopes[..., None])[..., 0]
         self._H += by_pose
 

@@ -32,6 +32,8 @@ class DualForceSlot:
         As of `PythonForceSlot`.
     numbers : callable
         Returns memory for so many dual numbers, (size, 1 + directions).
+    say_differences : callable, optional
+        As of `StateDerivatives`.
 
     Attributes
     ----------
@@ -52,9 +54,10 @@ class DualForceSlot:
         joints: Any,
         bodies: Any,
         numbers: Callable[[int], Any],
+        say_differences: Callable[[str], None] | None = None,
     ) -> None:
         self._plain = plain = PythonForceSlot(force, joints, bodies)
-        self.derivatives = StateDerivatives(plain)
+        self.derivatives = StateDerivatives(plain, say_differences)
         self._known: tuple[Any, Any, dict[str, Any], Any] | None = None
         self._is_hybrid = type(force.representation) is Hybrid
         self.force = force
@@ -86,8 +89,7 @@ class DualForceSlot:
             plain.evaluate()
         try:
             if known is None:
-                given = self._given()
-                dense = self._dense(given) if self._is_hybrid and self.moving is None else None
+                given, dense = self._derivatives(arguments)
                 known = arguments.copy(), plain.arguments[-1].copy(), given, dense
             _, out, given, dense = known
             if dense is None:
@@ -114,6 +116,17 @@ class DualForceSlot:
             return
         other = taken_error(self)
         raise other if mistake is None else mistake
+
+    def _derivatives(self, arguments: Any) -> tuple[dict[str, Any], Any]:
+        """Return derivatives by name, or by all numbers of the arguments in hybrid twists."""
+        dense = self._is_hybrid and self.moving is None
+        if dense and not self.derivatives.is_given:
+            state = arguments.item(0), *self._plain.arguments[:4]
+            table = self.derivatives.table(state, self._plain.arguments[-1])
+            if table is not None:
+                return {"t": table[:, 0], "q": ()}, table[:, 1:]
+        given = self._given()
+        return given, self._dense(given) if dense else None
 
     def _given(self) -> dict[str, Any]:
         """Return the derivatives at the state, by a field, too, if one moves."""
@@ -145,7 +158,7 @@ class DualForceSlot:
         by_time, by_q = self.numbers[layout.OWN_TIME, 1:], self._rates[0]
         if "t" in given:
             found += given["t"].reshape((-1, 1)) * by_time
-        if not self.derivatives.is_given and by_q.size:
+        if "q" not in given and not self.derivatives.is_given and by_q.size:
             found += self.derivatives.along(given, by_q).reshape(found.shape)
         return found
 
