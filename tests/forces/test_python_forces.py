@@ -305,7 +305,7 @@ def test_a_wrong_definition_is_refused(mechanism, attributes, error, message):
             lambda: mb.JointEffort("s", "j", [1, 2], [0, 1], "spline"),
             mb.ForceError, "must be 'linear' or 'cubic'",
         ),
-        (lambda: mb.BodyWrench("s", "b", [1, 2, 3]), mb.ShapeError, r"shape \(1, 6\)"),
+        (lambda: mb.BodyWrench("s", "b", [1, 2, 3]), mb.ShapeError, r"shape \(k, 6\)"),
         (lambda: mb.BodyWrench("s", "b", [0] * 6, axes="x"), mb.ForceError, "'world' or 'body'"),
         (lambda: mb.SpringDamper("s", "b", "b", 1.0), mb.ForceError, "must be two bodies"),
         (
