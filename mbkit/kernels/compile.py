@@ -166,22 +166,34 @@ class FunctionAddress:
 
 
 _stand_ins: dict[int, Callable[..., Any]] = {}
-_arrays: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+_arrays: dict[int, list[weakref.ref[Any]]] = {}
 
 
 def array_address(array: Any) -> int:
     """Return the address of an array's data, which the caller keeps alive.
 
     Where nothing is compiled the array itself is found again by this number, of whatever type
-    its entries are: the last one that was asked for, and of several of one type the longest. A
-    part of it that ends earlier would leave nothing there.
+    its entries are: of those that live the last one that was asked for.
     """
     address = int(array.ctypes.data)
     if UNCOMPILED:
-        known = _arrays.get(address)
-        if known is None or known.dtype != array.dtype or known.nbytes < array.nbytes:
-            _arrays[address] = array
+        others = [each for each in _arrays.get(address, ()) if each() is not array]
+        _arrays[address] = [*others, weakref.ref(array, functools.partial(_forget, address))]
     return address
+
+
+def _forget(address: int, ended: weakref.ref[Any]) -> None:
+    left = [each for each in _arrays.get(address, ()) if each is not ended]
+    if left:
+        _arrays[address] = left
+    else:
+        _arrays.pop(address, None)
+
+
+def _living(address: int) -> Any:
+    """Return the array that `array_address` was asked for last, of those that live."""
+    found = [array for each in _arrays[address] if (array := each()) is not None]
+    return found[-1]
 
 
 #: What stands for the arguments of kernels, and for arrays that have an address, where Python runs
@@ -204,10 +216,10 @@ def let_twins_in(twin: Callable[[Any], Any] | None) -> None:
 def _array_at(address: int) -> Any:
     """Return what lies at an address, where nothing is compiled."""
     if _twin is None:
-        return _arrays[int(address)]
+        return _living(int(address))
     found = _twins.get(address)
     if found is None:
-        found = _twins[int(address)] = _twin(_arrays[int(address)])
+        found = _twins[int(address)] = _twin(_living(int(address)))
     return found
 
 
