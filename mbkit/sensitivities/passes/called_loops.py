@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, final
 
@@ -20,7 +19,7 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.constraint_changes import MovingLoops, loop_joint_of
 from mbkit.systems.derivatives.inertia_changes import is_spread
 from mbkit.systems.derivatives.loosened import twists_of_places
-from mbkit.systems.derivatives.parameter_moves import moves_of
+from mbkit.systems.derivatives.parameter_moves import moves_of, once_a_parameter
 
 __all__ = ["CalledLoops", "loop_joints_moved", "places_of_loop_joints"]
 
@@ -30,21 +29,10 @@ def loop_joints_moved(system: System, names: Iterable[str]) -> dict[str, MovingL
 
     But for their places alone, and where these joints move on dual numbers.
     """
-    known = _KNOWN.setdefault(system.evaluator, {})
-    found = {}
-    for name in names:
-        if name not in known:
-            known[name] = _moved_by(system, name)
-        moved = known[name]
-        if moved is not None:
-            found[name] = moved
-    return found
+    return {name: moved for name in names if (moved := _moved_by(system, name)) is not None}
 
 
-#: What parameters that have been asked for move, by the evaluators of systems.
-_KNOWN: weakref.WeakKeyDictionary[Any, dict[str, MovingLoops | None]] = weakref.WeakKeyDictionary()
-
-
+@once_a_parameter
 def _moved_by(system: System, name: str) -> MovingLoops | None:
     if loop_joint_of(system, name) is None:
         return None
