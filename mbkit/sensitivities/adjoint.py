@@ -13,6 +13,7 @@ from mbkit.errors import NameUnknownError, ShapeError, UsageError, suggestion
 from mbkit.results import Result
 from mbkit.sensitivities.event_steps import Seeds
 from mbkit.sensitivities.recorded_run import RecordedRun
+from mbkit.simulation.python_force import check_takes_states
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 
@@ -153,6 +154,7 @@ def seeds_of(run: Result, system: System, loss: Any) -> tuple[float, Seeds]:
     """Return the loss, and its derivatives by the saved states and by their times."""
     if not callable(loss):
         raise UsageError(f"loss must be a function loss(t, q, v), got {loss!r}.")
+    check_takes_states(loss, "loss")
     returned = loss(run.t, run.q, run.v)
     k = run.t.size
     parts = [np.zeros(shape) for shape in ((k, system.ndx), (k, system.nv), (k,))]

@@ -9,6 +9,7 @@ from typing import final
 import attrs
 import numpy as np
 
+from mbkit.given_values import Named
 from mbkit.memory import check_memory
 from mbkit.results import Result
 from mbkit.sensitivities.event_steps import Found
@@ -126,9 +127,8 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
     def named(array: Floats) -> Mapping[str, Floats]:
         parts = np.split(array, np.cumsum(widths)[:-1], axis=-1)
         pairs = zip(inputs.shapes.items(), parts, strict=True)
-        return MappingProxyType(
-            {name: part.reshape((*part.shape[:-1], *shape)) for (name, shape), part in pairs}
-        )
+        values = {name: part.reshape((*part.shape[:-1], *shape)) for (name, shape), part in pairs}
+        return MappingProxyType(Named(values, "There are no derivatives by"))
 
     rows, times = found
     return Sensitivities(run.t, named(rows[:, :ndx]), named(rows[:, ndx:]), named(times))

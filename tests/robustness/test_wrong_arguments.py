@@ -201,6 +201,14 @@ CASES = {
         lambda: mb.JointSpring("spring", "hinge", stiffness="soft"), mb.ForceError,
         "'spring': stiffness must be a number, got 'soft'",
     ),
+    "a derivative that was not asked for": (
+        lambda: mb.sensitivities(simulate(), by=["q"]).q["tau"], mb.NameUnknownError,
+        "no derivatives by 'tau'; known are 'q'",
+    ),
+    "a loss of two arguments": (
+        lambda: mb.gradient(simulate(), lambda t, q: None, by=["q"]), mb.UsageError,
+        r"loss must take three arguments, \(t, q, v\)",
+    ),
 }  # fmt: skip
 
 
