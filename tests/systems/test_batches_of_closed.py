@@ -15,6 +15,7 @@ from mbkit.kernels.compile import UNCOMPILED
 from mbkit.sparsity import nesting
 from mbkit.systems.calls import lanes
 from mbkit.systems.calls.evaluations import CONSTRAINT_WRENCHES
+from mbkit.systems.derivatives.dynamics_derivatives import by_poses
 from tests.constraints.loops import random_loops
 from tests.every_representation import REPRESENTATIONS
 from tests.sparsity.test_nested import braced_ladder
@@ -182,7 +183,10 @@ def test_derivatives_and_wrenches_of_loops_are_in_a_batch_those_of_its_samples(
     )
     alone = call(system, *(each[SPOILT] for each in spoilt), on_error="nan")
     np.testing.assert_array_equal(after[SPOILT], alone)
-    np.testing.assert_array_equal(in_lanes_alone(monkeypatch, lambda: call(system, *rows)), found)
+    # else lanes have directions of one sample
+    if method == "constraint_wrenches" or by_poses(system):
+        again = in_lanes_alone(monkeypatch, lambda: call(system, *rows))
+        np.testing.assert_array_equal(again, found)
 
 
 @pytest.mark.some(3)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -172,12 +173,17 @@ def constraint_jacobian_velocity_derivative(
         return np.zeros((*leading, 0, system.ndx))
     if not by_poses(system):
         system.evaluator.arguments.leading(t, on_error, q=q, v=v)
-        exact, at_rest = (constraints_by_steps(system, q, w, t) for w in (v, np.zeros(system.nv)))
-        if exact is not None and at_rest is not None:
-            return exact.rate - at_rest.rate  # A v is what of A v + g_t is linear in v
-        rates = _jacobian_differences(system, q, t, on_error)
-        speed = system.evaluator.arguments.with_leading_axes("v", v)[..., None, :, None]
-        return np.moveaxis((rates @ speed)[..., 0], -2, -1)
+        exact, at_rest = (_by_steps(system, q, w, t) for w in (v, np.zeros(system.nv)))
+
+        def by_differences() -> Floats:
+            rates = _jacobian_differences(system, q, t, on_error)
+            speed = system.evaluator.arguments.with_leading_axes("v", v)[..., None, :, None]
+            return np.moveaxis((rates @ speed)[..., 0], -2, -1)
+
+        if exact is None or at_rest is None:
+            return by_differences()
+        found = exact.rate - at_rest.rate  # A v is what of A v + g_t is linear in v
+        return _completed(found, (exact, at_rest), by_differences)
     times = times_of(t, on_error)[..., None]
     return system.evaluator.compute(CONSTRAINT_VELOCITY_DERIVATIVE, q, v, times, on_error=on_error)
 
@@ -196,13 +202,17 @@ def constraint_force_derivative(
         return np.zeros((*leading, system.nv, system.ndx))
     if not by_poses(system):
         system.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
-        exact = constraints_by_steps(system, q, np.zeros(system.nv), t, multipliers=multipliers)
-        if exact is not None:
-            return exact.forces
-        rates = _jacobian_differences(system, q, t, on_error)
-        checked = system.evaluator.arguments.with_leading_axes
-        given = checked("multipliers", multipliers)[..., None, None, :]
-        return np.moveaxis((given @ rates)[..., 0, :], -2, -1)
+        exact = _by_steps(system, q, np.zeros(system.nv), t, multipliers=multipliers)
+
+        def by_differences() -> Floats:
+            rates = _jacobian_differences(system, q, t, on_error)
+            checked = system.evaluator.arguments.with_leading_axes
+            given = checked("multipliers", multipliers)[..., None, None, :]
+            return np.moveaxis((given @ rates)[..., 0, :], -2, -1)
+
+        if exact is None:
+            return by_differences()
+        return _completed(exact.forces, (exact,), by_differences)
     times = times_of(t, on_error)[..., None]
     return system.evaluator.compute(
         CONSTRAINT_FORCE_DERIVATIVE, q, multipliers, times, on_error=on_error
@@ -225,6 +235,35 @@ def constraints_by_steps(
     than all of dx. All are exact; None where constraints are not compiled for dual numbers, or have
     no derivative.
     """
+    found = _by_steps(system, q, v, t, vdot=vdot, multipliers=multipliers, entries=entries)
+    return found if found is not None and all(np.isfinite(part).all() for part in found) else None
+
+
+def _completed(
+    found: Floats, parts: Sequence[RowDerivatives], others: Callable[[], Floats]
+) -> Floats:
+    """Return derivatives, and others of the samples that have none in one of the parts.
+
+    Sample by sample, so that each has the same ones in any batch.
+    """
+    leading = found.ndim - 2
+    is_there = np.ones(found.shape[:leading], dtype=bool)
+    for each in itertools.chain.from_iterable(parts):
+        is_there &= np.isfinite(each).all(axis=tuple(range(leading, each.ndim)))
+    return found if is_there.all() else np.where(is_there[..., None, None], found, others())
+
+
+def _by_steps(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    t: ArrayLike,
+    *,
+    vdot: ArrayLike | None = None,
+    multipliers: ArrayLike | None = None,
+    entries: range | None = None,
+) -> RowDerivatives | None:
+    """Return the same, of which some may be not finite."""
     exact = system._exact_constraints
     if exact is None:
         return None
@@ -236,8 +275,6 @@ def constraints_by_steps(
     motion = np.concatenate(more, axis=-1)
     states = TimedStates(flat_q, flat_v, times.reshape(-1))
     found = exact.by_entries(entries or range(system.ndx), states, motion)
-    if not all(np.isfinite(part).all() for part in found):
-        return None
     return RowDerivatives(*(part.reshape((*leading, *part.shape[1:])) for part in found))
 
 
