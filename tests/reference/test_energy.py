@@ -26,9 +26,9 @@ def runs(request):
 
 
 def drift(run, until=10.0):
-    """Largest change of the energy, as a part of the peak kinetic energy."""
+    """Largest change of the energy, as a part of the peak kinetic energy, both until then."""
     taken = run.t <= until
-    return np.abs(run.energy_drift[taken]).max() / run.kinetic_energy.max()
+    return np.abs(run.energy_drift[taken]).max() / run.kinetic_energy[taken].max()
 
 
 def test_drift(runs):
