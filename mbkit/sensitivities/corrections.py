@@ -91,13 +91,11 @@ class Corrections:
         """
         (q0, v0), (q, v) = opened, closed
         step = system.difference(q0, q)
-        first = correction_point(system, t, q0, step, kept)
-        velocity = correction_point(system, t, q, v - v0, kept)
-        if held is not None:
-            first = attrs.evolve(first, given=held.positions)
-            velocity = correction_point(system, t, q, v - v0, kept, held.velocities)
-            if held.by_motion:  # D is zero there
-                first.__dict__["mass_matrix"] = joint_motion(system, len(t))
+        positions, velocities = (None, None) if held is None else (held.positions, held.velocities)
+        first = correction_point(system, t, q0, step, kept, positions)
+        velocity = correction_point(system, t, q, v - v0, kept, velocities)
+        if held is not None and held.by_motion:  # D is zero there
+            first.__dict__["mass_matrix"] = joint_motion(system, len(t))
         ndx, count = system.ndx, len(t)
         unit = np.broadcast_to(np.eye(ndx + system.nv), (count, ndx + system.nv, ndx + system.nv))
         A = velocity.jacobian()

@@ -17,6 +17,7 @@ from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.by_name import fill_all
 from mbkit.systems.calls.entries import prescribed_velocities, velocity_scales
+from mbkit.users_line import users_line
 
 __all__ = ["HeldStart"]
 
@@ -68,11 +69,7 @@ class HeldStart:
         if system.free_joints:  # which are not those that the caller named
             return cls(prescribed, prescribed, None, by_motion=False)
         A = system.constraint_jacobian(problem.q, problem.t0)
-        rank = _rank(A[:, ~prescribed])
-        positions, velocities = (
-            held if _rank(A[:, ~held]) == rank else prescribed
-            for held in (prescribed | _named(system, each) for each in (q, v))
-        )
+        positions, velocities = (_held(A, prescribed, _named(system, each)) for each in (q, v))
         before = None
         if v is None or isinstance(v, Mapping):
             before = system.prescribed_state(problem.t0)[1]
@@ -83,10 +80,8 @@ class HeldStart:
         guess = system.prescribed_state(problem.t0)[0]
         fill_all(system, guess, q or {}, "q", "q")
         is_moved = bool((np.abs(system.difference(guess, problem.q)) > _MOVED).any())
-        is_free = bool(rank < np.count_nonzero(~positions))
-        return cls(
-            positions, velocities, before, by_motion=True, depends_on_search=is_moved and is_free
-        )
+        is_open = is_moved and _rank(A[:, ~positions]) < int(np.count_nonzero(~positions))
+        return cls(positions, velocities, before, by_motion=True, depends_on_search=is_open)
 
     def warn(self, names: Sequence[str]) -> None:
         """Warn where derivatives by some of the inputs are those of a start nearby."""
@@ -99,7 +94,7 @@ class HeldStart:
                 f"differs from what simulate would find. Name as many joints in q as the mechanism "
                 f"has degrees of freedom.",
                 StartDerivativeWarning,
-                stacklevel=4,
+                stacklevel=users_line(),
             )
 
 
@@ -113,6 +108,14 @@ def _named(system: System, given: Any) -> NDArray[np.bool_]:
         else:
             found[system.velocity_slice(name.partition("[")[0])] = True
     return found
+
+
+def _held(A: Floats, prescribed: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return what is kept: what is named, where the rest can do what all could."""
+    held = prescribed | named
+    if (held == prescribed).all():
+        return prescribed  # a rank of a large mechanism takes seconds
+    return held if _rank(A[:, ~held]) == _rank(A[:, ~prescribed]) else prescribed
 
 
 def _rank(A: Floats) -> int:
