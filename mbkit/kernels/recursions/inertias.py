@@ -67,14 +67,21 @@ def rigid_times(row, w, v):
 
 @helper
 def inertial_wrench(row, w, v, a, b):
-    """M A - ad_V^T M V, where V = (w, v), A = (a, b): the equations of Newton and Euler.
+    """M A - ad_V^T M V, where V = (w, v), A = (a, b).
 
-    About the frame's origin, whose acceleration is c = b + w x v:
+    The acceleration of the frame's origin is b + w x v.
+    """
+    return newton_euler_wrench(row, w, a, plus_cross(b, w, v))
+
+
+@helper
+def newton_euler_wrench(row, w, a, c):
+    """The wrench about the frame's origin, whose acceleration is c.
+
     (Theta a + w x Theta w + h x c, m c + a x h + w x (w x h)), h the first moment.
     """
     Theta = as_rows(row.moment)
     h = load(row.first_moment)
-    c = plus_cross(b, w, v)
     t = plus_cross(row_times(a, Theta), w, row_times(w, Theta))
     f = plus_cross(times(row.mass, c), a, h)
     return plus_cross(t, h, c), plus_cross(f, w, row_cross(w, h))

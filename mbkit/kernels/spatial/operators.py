@@ -13,7 +13,7 @@ from mbkit.kernels.recursions.inertias import (
     add_articulated,
     add_rigid,
     gyroscopic,
-    rigid_times,
+    newton_euler_wrench,
     set_moved_rigid,
     set_rigid,
 )
@@ -28,6 +28,8 @@ from mbkit.kernels.vectors import (
     load,
     motion_bracket,
     motion_to_parent,
+    rotate,
+    rotate_back,
     scale,
     store,
     subtract,
@@ -96,11 +98,17 @@ def acceleration(model, scratch, i, vdot, recursion):
 
 @helper
 def own_wrench(row, body):
-    """F = M A - ad_V^T M V."""
-    set_moved_rigid(row, body.world_R, body.world_p, body)
-    t, f = rigid_times(body, angular(body.A), linear(body.A))
-    x, y = gyroscopic(body, angular(body.V), linear(body.V))
-    store(body.F, add(t, x), add(f, y))
+    """F = M A - ad_V^T M V, by Newton and Euler about the frame's origin, in the frame's axes.
+
+    This takes a sixth fewer products than to move the inertia to the world's origin.
+    """
+    R = body.world_R
+    a, c = acceleration_in_world(body)
+    t, f = newton_euler_wrench(
+        row, rotate_back(R, angular(body.V)), rotate_back(R, a), rotate_back(R, c)
+    )
+    t, f = wrench_from_world(body, rotate(R, t), rotate(R, f))
+    store(body.F, t, f)
 
 
 @helper
