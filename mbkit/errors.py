@@ -162,7 +162,7 @@ class ModelFileError(MbkitError, ValueError):
 
 
 class ModelFileWarning(UserWarning):
-    """What a model file holds and mbkit does not take, or the other way round."""
+    """Content of a model file that mbkit does not read, or of a model that a format cannot hold."""
 
 
 class ConvergenceError(MbkitError, ArithmeticError):
@@ -233,7 +233,7 @@ class FailedRunsWarning(UserWarning):
 
 
 class PoorFitWarning(UserWarning):
-    """What is left of measured numbers is far above their noise, or as large as themselves."""
+    """The residuals of a fit are far above the noise of measurement, or as large as the data."""
 
 
 class StiffnessWarning(UserWarning):

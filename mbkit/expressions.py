@@ -44,7 +44,7 @@ Evaluation = Callable[[Mapping[str, Any]], Any]
 
 
 class NotUnderstoodError(Exception):
-    """What in a text is no part of an expression."""
+    """A text that is no expression of the known names; the message names the part that is wrong."""
 
 
 def function_of(text: str, known: Set[str], where: str) -> Evaluation:

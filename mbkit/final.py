@@ -9,16 +9,16 @@ from mbkit.errors import UsageError
 
 
 class FinalBuiltIns:
-    """What contracts derive from, so that no method of a class of mbkit is overridden unheard.
+    """Base class of contracts; it refuses subclasses that override methods of mbkit's classes.
 
     Forces, constraints, integrators, solvers and representations of mbkit are final: their compiled
     forms, closed forms and descriptions in files belong to all of their methods together, so that a
-    method in a subclass would be asked in one place and not in another. Subclasses with other
+    method in a subclass would be called in one place and not in another. Subclasses with other
     arguments, or with methods of other names, are welcome.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Raise UsageError where the class overrides what a final class of mbkit says."""
+        """Raise UsageError where the class overrides a method of a final class of mbkit."""
         super().__init_subclass__(**options)
         for base in cls.__mro__[1:]:
             if not vars(base).get("__final__") or not base.__module__.startswith("mbkit."):

@@ -219,7 +219,7 @@ _LINALG: dict[str, Callable[..., Any]] = {
 
 
 class Namespace:
-    """What stands for a module: functions of its own, those of the module made to fit."""
+    """Replacement of a module: functions of its own, and the module's functions, adapted."""
 
     def __init__(self, module: types.ModuleType, name: str, own: dict[str, Any]) -> None:
         self._module = module

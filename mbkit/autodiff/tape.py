@@ -41,11 +41,11 @@ class Guard(NamedTuple):
 
 
 class Tape:
-    """What was done with some inputs, in order.
+    """Record of the operations on some inputs, in their order.
 
-    Nodes are inputs and results of operations, guards comparisons that were made. Equal operations
-    on equal numbers are written down once. Sums with zero, and products with zero and one, are not
-    written down at all.
+    Nodes are inputs and results of operations; guards are comparisons that were made. Equal
+    operations on equal numbers are recorded once. Sums with zero, and products with zero and one,
+    are not recorded at all.
     """
 
     def __init__(self) -> None:

@@ -17,52 +17,52 @@ if TYPE_CHECKING:
 
 
 class Constraint(FinalBuiltIns):
-    """What the bodies and joints of a mechanism must keep, besides its joints.
+    """A constraint on joints and bodies, given by their names, besides those of the joints.
 
     Subclass it to make a constraint of your own, as a plain class or under ``attrs.frozen``. It is
-    a residual g that must be zero, or, where it cannot be integrated, rows of a rate that must be.
+    a residual g that must be zero or, where it is nonholonomic, rows of a rate that must be zero.
 
-    What must be given
+    Required members
 
     1. ``name``: set by ``super().__init__(name)``, or an attribute of an attrs class.
     2. ``num_rows``: number of rows m, 1 or more; a class attribute or property.
     3. ``residual(t, q, poses) -> (num_position_rows,)``: g. Or ``kernel()``: a compiled function.
 
-    What has a default
+    Members with a default
 
     4. ``joints``, ``bodies``: names, tuples of str; class attributes or properties. Default none. q
        and v are those of the joints, one after another; `poses` (n, 4, 4) and `twists` (n, 6) are
        those of the bodies, which may be the world. Twists are hybrid: angular velocity and velocity
        of the origin of the body's frame, both in the axes of the world.
     5. ``num_position_rows``: how many rows have a residual. Default `num_rows`. Where there are
-       fewer, they come first, and `rows` must be given: it tells of all.
+       fewer, they come first, and `rows` must be given, for all rows.
     6. ``rows(t, q, poses) -> (wrenches (m, n, 6), coefficients (m, nv))``: how velocities change
        the residual, g' = sum of wrenches . twists + coefficients v + rate. A row's wrench on a body
        is (moment about the origin of its frame, force), in the axes of the world. Default: the
        derivative of the residual.
-    7. ``rate(t, q, poses) -> (m,)``: what is left of g' without velocities. Default: the derivative
+    7. ``rate(t, q, poses) -> (m,)``: the terms of g' without velocities. Default: the derivative
        of the residual by t, zero in rows that have none.
-    8. ``bias(t, q, v, poses, twists) -> (m,)``: what is left of g'' without accelerations, which
-       are the rates of v and of the hybrid twists: the derivative of wrenches . twists +
-       coefficients v + rate while v and twists stay what they are. Default: that derivative.
+    8. ``bias(t, q, v, poses, twists) -> (m,)``: the terms of g'' without accelerations, which
+       are the rates of v and of the hybrid twists: the time derivative of wrenches . twists +
+       coefficients v + rate at constant v and twists. Default: that derivative.
     9. ``row_units(joints) -> tuple of str``: "m" or "rad" for each row, given the `Joint` objects
        that it names. Rows in "rad" are multiplied by the length of the system, so that all
        residuals are in metres and all multipliers in newtons. Default "m" everywhere.
     10. ``parameters() -> (k,)``: numbers that the compiled function gets. Default none.
 
-    Defaults of 6 to 8 are exact but for rounding: the functions are run once with numbers that
-    write down what is done with them, as for a `Joint` that gives its pose alone; the functions
-    that may be used are listed in docs/custom-joints.md. Where that fails, differences of eighth
-    order take their place, with a warning. If all three are given, nothing is derived.
+    Defaults of 6 to 8 are exact but for rounding: the methods are run once with numbers that
+    record the operations on them, as for a `Joint` that gives its pose alone; the functions that
+    may be used are listed in docs/custom-joints.md. Where that fails, differences of eighth order
+    take their place, with a warning. If all three are given, nothing is derived.
 
-    What must hold
+    Rules
 
     - A constraint depends on its arguments only, and keeps no memory.
-    - The residual is twice differentiable, its derivative is not zero where it is zero: |x| - l,
+    - The residual is twice differentiable; where it is zero, its derivative is not: |x| - l,
       never (|x| - l)^2.
     - ``mbkit.testing.check_constraint`` finds rows, rate and bias that are not the derivatives.
 
-    What may be assumed
+    Arguments
 
     - Arguments are read-only views that are overwritten by the next call: copy what is to be kept.
 
@@ -99,7 +99,7 @@ class Constraint(FinalBuiltIns):
     bodies: tuple[str, ...] = ()
     num_rows: int = 0
 
-    #: What a message adds where the compiled function reports that there is no value.
+    #: Text that the error message adds where the compiled function reports that it has no value.
     without_value: ClassVar[str] = ""
 
     def __init__(self, name: str) -> None:

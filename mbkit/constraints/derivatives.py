@@ -31,18 +31,18 @@ _NEAR = 1e-4
 @final
 @attrs.frozen(eq=False)
 class Parts:
-    """What a constraint says of a state.
+    """The quantities of a constraint at a state.
 
     Attributes
     ----------
     residual : ndarray, shape (num_position_rows,)
         g.
     rate, bias : ndarray, shape (m,)
-        What is left of g' without velocities, and of g'' without accelerations.
+        The terms of g' without velocities, and of g'' without accelerations.
     wrenches : ndarray, shape (m, bodies, 6)
-        By which twists change g.
+        Factors of the twists in g'.
     coefficients : ndarray, shape (m, nv)
-        By which velocities of joints do.
+        Factors of the velocities of joints in g'.
     """
 
     residual: Any
@@ -63,14 +63,14 @@ class Parts:
 
 
 class ConstraintDerivatives:
-    """What a constraint in Python says of a state: its methods, and derivatives by tracing.
+    """The quantities of a constraint in Python: by its methods, or derivatives by tracing.
 
     g is computed at the state (t, q, poses), moved by x, then by y. Its derivatives by y at zero
     are the rows and the rate; the derivative of wrenches . twists + coefficients v + rate by x,
     along v and twists, is the bias. See `mbkit.joints.defaults.derivatives` for how functions are
-    traced; each program is compared with differences where it was made. Where tracing ends,
-    differences take its place, with a warning; unless a method raises there with plain numbers,
-    too: that is raised, and changes nothing for other states.
+    traced; each program is compared with differences where it was made. Where tracing fails,
+    differences take its place, with a warning. If a method raises with plain numbers as well, its
+    exception is raised, and other states are evaluated as before.
 
     Parameters
     ----------

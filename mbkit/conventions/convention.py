@@ -38,7 +38,7 @@ def _read_only(forms: Mapping[str, Form]) -> Mapping[str, Form]:
 @final
 @attrs.frozen
 class Convention:
-    """What a program calls things, and in which order it writes them.
+    """Names and order of components that another program uses for mechanical quantities.
 
     Methods in `_to` take what mbkit has and return what the program has; those in `_from` go back.
     ``C`` is the pose of the body frame in the world, (..., 4, 4), and vectors have the same leading

@@ -17,14 +17,14 @@ __all__ = ["Executor", "Outcome", "check_workers", "number_of_workers"]
 @final
 @attrs.frozen
 class Outcome:
-    """What became of one task.
+    """The outcome of one task.
 
     Attributes
     ----------
     index : int
-        Which one it was.
+        Index of the task.
     value : object
-        What the function returned; None where it did not.
+        The value that the function returned; None where it did not.
     reason : str
         Why there is no value, such as "its process ended with code 3"; empty where there is one.
     """

@@ -15,18 +15,18 @@ from mbkit.spatial.arrays import FloatArray
 
 
 class Force(FinalBuiltIns):
-    """What drives, holds or brakes a mechanism, by names of joints and bodies.
+    """A force or controller that acts on joints or bodies, given by their names.
 
     Subclass it to make a force of your own, as a plain class or under ``attrs.frozen``.
 
-    What must be given
+    Required members
 
     1. ``name``: set by ``super().__init__(name)``, or an attribute of an attrs class.
-    2. ``evaluate(t, q, v, poses, twists, out)``: writes into `out`, which is zero before,
-       generalized forces or wrenches; see below. Or ``kernels()``: compiled functions, a
+    2. ``evaluate(t, q, v, poses, twists, out)``: writes into `out`, which is zero before
+       the call, generalized forces or wrenches; see below. Or ``kernels()``: compiled functions, a
        `ForceKernels`.
 
-    What has a default
+    Members with a default
 
     3. ``joints``, ``bodies``: names, tuples of str; class attributes or properties. Default none.
        q and v are those of the joints it names, one after another; of all joints of the system, in
@@ -41,24 +41,24 @@ class Force(FinalBuiltIns):
        the energy balance. Default "conservative" where there is a potential energy, else
        "supplied".
     8. ``powers(t, q, v, poses, twists) -> (dissipated, supplied)``: both parts [W], in place of
-       `power`, for a force that has several: W.V = -dU/dt - dissipated + supplied. Whoever changes
-       a potential energy over time supplies its partial derivative dU/dt at rest.
-    9. ``derivatives(t, q, v, poses, twists) -> ForceDerivatives``: how what `evaluate` writes
-       changes with its arguments, and with fields of the force if you like. A force in Python
+       `power`, for a force that has several: W.V = -dU/dt - dissipated + supplied. Where U depends
+       on time, its partial derivative by t is supplied power.
+    9. ``derivatives(t, q, v, poses, twists) -> ForceDerivatives``: derivatives of the output of
+       `evaluate` by its arguments and, optionally, by fields of the force. A force in Python
        without it is differentiated exactly by tracing, where it uses the functions listed in
        docs/custom-joints.md; else by differences, some eight calls of it for each velocity.
     10. ``parameters()``: numbers that the compiled functions get. Default none.
 
-    What must hold
+    Rules
 
     - A force depends on its arguments only, and keeps no memory: integrators evaluate it several
       times a step, and not in the order of time alone. Attributes may change between runs.
-    - A conservative force is minus the gradient of its potential energy. Where that depends on
-      time, `powers` gives its rate at rest as supplied; the energy balance is wrong otherwise.
-    - It is as smooth as the integrator's order asks for.
+    - A conservative force is minus the gradient of its potential energy U. Where U depends on time,
+      `powers` gives its partial derivative by t as supplied; else the energy balance is wrong.
+    - It is as smooth as the integrator's order requires.
     - ``mbkit.testing.check_force`` finds derivatives that are not those of `evaluate`.
 
-    What may be assumed
+    Arguments
 
     - Arguments but for `out` are read-only views that are overwritten by the next call: copy what
       is to be kept.

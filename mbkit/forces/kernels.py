@@ -12,7 +12,7 @@ class Addressed(Protocol):
 
     @property
     def address(self) -> int:
-        """What goes into the table of functions."""
+        """The address of the function, for the table of functions."""
         ...
 
 

@@ -147,7 +147,7 @@ def calibrate(
 
 
 class _View(NamedTuple):
-    """What was measured of a body; `parts` is 0 for rows of rotations, 1 of positions."""
+    """Measurements of a body; `parts` is 0 for rows of rotations, 1 for rows of positions."""
 
     body: str
     frame: Any

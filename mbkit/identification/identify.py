@@ -248,7 +248,7 @@ class _Problem:
 
     @functools.cached_property
     def _base_of_all(self) -> BaseParameters:
-        """What the columns tell where forces are linear; weights do not change it."""
+        """Base parameters where forces are linear in theirs; weights do not change them."""
         W = np.column_stack([self.Y, -np.asarray(self.affine)])
         return self._base(W, np.ones(1))
 

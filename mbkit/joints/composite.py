@@ -235,7 +235,7 @@ class CompositeJoint(Joint):
 
     @property
     def singularity_remedy(self) -> str:
-        """What avoids singular configurations."""
+        """A way to avoid singular configurations, as text."""
         return (
             "a dedicated joint with coordinates='group' has no such place where there is one, "
             "another order of the members has it elsewhere"

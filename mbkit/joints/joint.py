@@ -20,23 +20,23 @@ from mbkit.spatial.arrays import FloatArray
 
 
 class Joint(abc.ABC):
-    """How a successor body can move relative to a predecessor body.
+    """A joint: the motion of a successor body relative to a predecessor body.
 
-    Either body carries a joint frame; the pose of the successor's in the predecessor's is T(q). The
-    mechanism says where the joint frames sit on the bodies; a joint knows nothing of bodies.
+    Either body carries a joint frame; the pose of the successor's in the predecessor's is T(q).
+    `Mechanism.add_joint` places the joint frames on the bodies; a joint does not depend on bodies.
 
     Subclass it to make a joint of your own, as a plain class or under ``attrs.frozen``, or subclass
-    a joint of mbkit: what follows from methods that you override has its default then. With nq for
-    `num_positions`, nv for `num_velocities`:
+    a joint of mbkit: members that follow from methods which you override then have their defaults.
+    With nq for `num_positions`, nv for `num_velocities`:
 
-    What must be given
+    Required members
 
     1. ``name``: set by ``super().__init__(name)``, or an attribute of an attrs class.
     2. ``num_positions``, ``num_velocities``: integers, nv in 0..6, nq = 0 where nv = 0; class
        attributes or properties.
     3. ``pose(q) -> (4, 4)``: the pose T(q), a rotation and a translation exactly, to rounding.
 
-    What has a default
+    Members with a default
 
     4. ``motion_subspace(q) -> (6, nv)``: S, expressed in the successor's joint frame, angular part
        first. Column k is vee(T^-1 dT/de) for T = pose(retract(q, e rates(q, e_k))) at e = 0.
@@ -46,72 +46,72 @@ class Joint(abc.ABC):
        times v. Default the derivative, likewise.
     6. ``retract(q, dx) -> (nq,)``: the configuration that a step dx (nv,) leads to, with
        retract(q, 0) = q. Default q + dx.
-    7. ``difference(q0, q1) -> (nv,)``: the inverse, retract(q0, difference(q0, q1)) stands for the
+    7. ``difference(q0, q1) -> (nv,)``: the inverse, retract(q0, difference(q0, q1)) is the
        configuration q1. Default q1 - q0.
     8. ``dexp_inv(x, w) -> (nv,)``: the rate xdot while q = retract(q0, x) moves with velocity w.
        Default w, or the derivative of `retract` where that is given. It must not depend on
-       q0: retract has to come from a group (q0 times exp(x), or times another map of x to the
-       group, or that times q0), or from coordinates that are simply added.
+       q0: retract must be that of a group (q0 times exp(x), or times another map of x to the
+       group, or that times q0), or of coordinates that are added.
     9. ``neutral() -> (nq,)``: a configuration. Default zeros.
     10. ``constraint_wrenches(q) -> (6, 6 - nv)``: a basis, in the successor's joint frame, of the
         wrenches that do no work along S, smooth in q. Default an orthonormal one by reflections
         of the columns of S.
-    11. ``configuration_from_pose(T) -> (nq,)``: the one whose pose is nearest to T (4, 4). With
-        the two the joint closes loops. Default a search with `pose` and `motion_subspace`.
+    11. ``configuration_from_pose(T) -> (nq,)``: the one whose pose is nearest to T (4, 4).
+        Joints that close loops need 10 and 11. Default a search with `pose` and `motion_subspace`.
 
-    Where nq differs from nv, 6 and 7 must be given; who gives one of them gives both.
+    Where nq differs from nv, 6 and 7 must be given; if one of them is given, so must the other.
 
-    What nonholonomic joints add, which have fewer velocities than directions to go in
+    Members of nonholonomic joints, which have fewer velocities than the tangent dimension
 
-    12. ``ndx``: the dimension of the group of positions, more than nv. Steps dx and x, and
-        what 7 and 8 return, then have as many entries; 6 and 7 must be given where nq is another
+    12. ``ndx``: the dimension of the group of positions, more than nv. Steps dx and x, and the
+        results of 7 and 8, then have as many entries; 6 and 7 must be given where nq is another
         number. Default nv.
-    13. ``rates(q, v) -> (ndx,)``: the velocity w on the group that v is at q, linear in v:
+    13. ``rates(q, v) -> (ndx,)``: the velocity w on the group that belongs to v at q, linear in v:
         to first order q moves to retract(q, t w). Default v.
 
-    What is asked for by integrators that take positions as a vector
+    Members for integrators on coordinate vectors
 
-    14. ``position_rates(q, w) -> (nq,)``: the rate of q as numbers, the derivative of
+    14. ``position_rates(q, w) -> (nq,)``: the component-wise rate of q, the derivative of
         retract(q, e w) by e at e = 0. Default w where positions add; else there is none.
-        ``quaternions``: where in q unit quaternions begin. Default none.
-        ``time_to_lock(q, w)``: how soon that rate may be infinite, as those of angles are at gimbal
-        lock [s]. Default never.
+        ``quaternions``: the indices in q at which unit quaternions begin. Default none.
+        ``time_to_lock(q, w)``: the time after which that rate may be infinite, as for angles at
+        gimbal lock [s]. Default never.
 
-    What compiled joints add
+    Members of compiled joints
 
     15. ``kernels()``: compiled forms of 4 to 8, 10, 11 and 13, a `JointKernels`. Default None: the
         methods above are called.
     16. ``parameters()``: numbers that the compiled forms get. Default none.
-    17. ``canonical_frame``: the pose K in the joint frame of the frame in which the compiled forms
-        work: they give K^-1 T K and Ad_K^-1 S. Default the identity.
+    17. ``canonical_frame``: the pose K, in the joint frame, of the frame in which the compiled
+        forms work: they give K^-1 T K and Ad_K^-1 S. Default the identity.
     18. ``position_units``: a unit for each position, to label plots. Default "".
     19. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
         lead; the recursions then compute it in place. Default None.
 
-    What tells more about it
+    Further properties
 
     20. ``random(rng) -> (nq,)``: a random configuration. Default a step of normally distributed
         numbers from the neutral one.
-    21. ``singularity(q)``: a measure of how far q is from where S loses rank, and
-        ``singularity_remedy``: what avoids that. Default infinite: there is no such place.
+    21. ``singularity(q)``: a measure of the distance of q from where S loses rank, and
+        ``singularity_remedy``: a way to avoid that. Default infinite: no singular configurations.
         ``singularities(q)``: the same for the rows of q. Default one by one.
     22. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
     23. ``constant_subspace``: whether S and `constraint_wrenches` are declared to be the same at
         every q: derivatives of the dynamics are then exact and cheaper. Default False.
 
-    What must hold
+    Rules
 
-    - T and S are smooth in q; S(q) has rank nv but at isolated configurations.
-    - The velocity v belongs to S alone: T^-1 dT/dt = hat(S v). For nq = nv with the default
+    - T and S are smooth in q; S(q) has rank nv except at isolated configurations.
+    - The velocity v is defined by S alone: T^-1 dT/dt = hat(S v). For nq = nv with the default
       retract, v is dq/dt.
     - The functions depend on their arguments only, change none of them, and keep no memory: a
       system calls them from several threads, several times a step.
-    - Returned arrays are new, or never changed again. Nested lists do for arrays.
+    - Returned arrays are new, or never changed again. Nested lists may replace arrays.
 
-    What may be assumed
+    Arguments
 
-    - q is what `neutral` or `retract` returned, or was checked by the system's user; float64 arrays
-      of the shapes above, possibly read-only. NaN may come in and must come out.
+    - q comes from `neutral` or `retract`, or was checked by the system's user. All are float64
+      arrays of the shapes above, possibly read-only. From NaN the results must be NaN.
 
     `mbkit.Mechanism.add_joint` checks the structure (`check_joint_definition`);
     `mbkit.testing.check_joint` checks everything against `pose`.
@@ -353,7 +353,7 @@ class Joint(abc.ABC):
 
     @property
     def singularity_remedy(self) -> str:
-        """What avoids singular configurations, as the end of a sentence; "" if there are none."""
+        """A way to avoid singular configurations, as the end of a sentence; "" if it has none."""
         return ""
 
     def kernels(self) -> JointKernels | None:

@@ -31,7 +31,7 @@ class Addressed(Protocol):
 
     @property
     def address(self) -> int:
-        """What goes into the table of functions."""
+        """The address of the function, for the table of functions."""
         ...
 
 
@@ -53,7 +53,7 @@ class CompiledFunction:
 
     @property
     def address(self) -> int:
-        """What goes into the table of functions."""
+        """The address of the function, for the table of functions."""
         return int(self._made.address)
 
 

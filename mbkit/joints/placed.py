@@ -48,7 +48,7 @@ class PlacedScrews(MotionJoint):
 
     @property
     def singularity_remedy(self) -> str:
-        """What the joint itself says."""
+        """The remedy of the joint itself."""
         return self.joint.singularity_remedy
 
 

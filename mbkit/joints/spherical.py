@@ -106,7 +106,7 @@ class SphericalJoint(SubgroupJoint):
 
     @property
     def singularity_remedy(self) -> str:
-        """What avoids singular configurations."""
+        """A way to avoid singular configurations, as text."""
         remedy = super().singularity_remedy
         if self.coordinates == SECOND_KIND:
             return f"{remedy}, and other orders have theirs elsewhere"

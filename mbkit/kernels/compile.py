@@ -157,7 +157,7 @@ class FunctionAddress:
 
     @property
     def address(self) -> int:
-        """What goes into a table of functions; the first look compiles, or loads from the cache."""
+        """The address, for tables of functions; first access compiles, or loads from the cache."""
         return self._made[0]
 
     @functools.cached_property
@@ -426,7 +426,7 @@ else:
 
     @intrinsic
     def _array(typing_context, pointer, count):
-        """What a pointer points to, `count` of it, as an array."""
+        """The first `count` values at a pointer, as an array."""
         kind = types.Array(pointer.dtype, 1, "C")
 
         def codegen(context, builder, signature, values):

@@ -100,7 +100,7 @@ if not UNCOMPILED:
 
     @intrinsic
     def _spread(typing_context, result, arguments):
-        """What one sample has, in the lanes of all."""
+        """The result for one sample, spread over all lanes."""
         lanes = _lanes_in(arguments)
 
         def codegen(context, builder, signature, values):

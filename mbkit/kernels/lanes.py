@@ -112,7 +112,7 @@ class SingleLanes(Lanes):
 
 
 class Mask(types.Type):
-    """What a comparison of lanes gives."""
+    """The type of the result of a comparison of lanes."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes

@@ -96,7 +96,7 @@ def add_driving_efforts(space):
 
 @helper
 def driving_power(space, v):
-    """What the drives supply: the forces that were found, less those that were there, times v."""
+    """Power of the drives: the forces found, less those applied, times v."""
     record = records_at(space, 1, SPACE)[0]
     if record.drive == 0:
         return 0.0

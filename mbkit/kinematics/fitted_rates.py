@@ -278,7 +278,7 @@ def fit_jerks(
 @final
 @attrs.frozen(eq=False)
 class FitTask:
-    """What is to be fitted, for functions of this package: their arguments, checked."""
+    """The rates to be fitted: checked arguments of the functions of this package."""
 
     system: System
     values: FloatArray

@@ -172,7 +172,7 @@ class SmallMotions:
 
     @property
     def form(self) -> SecondOrderForm:
-        """What a model keeps of them."""
+        """The matrices in the form that a linear model keeps."""
         state, system = self.state, self.state.system
         return SecondOrderForm(
             system, state.q, state.v, state.vdot, state.t, self.names,

@@ -168,7 +168,7 @@ class Body:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """What pictures show."""
+        """Shapes of the body in pictures."""
         return ()
 
 

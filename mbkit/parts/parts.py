@@ -17,7 +17,7 @@ from mbkit.spatial.arrays import FloatArray
 
 
 class _Whole(Protocol):
-    """What has such parts: a mechanism."""
+    """A mechanism, as the owner of parts."""
 
     @property
     def name(self) -> str: ...

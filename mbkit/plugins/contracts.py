@@ -23,7 +23,7 @@ EXAMPLES = "mbkit_examples"
 
 
 class BrokenContract(Exception):
-    """What a plugin does against the contract of a hook."""
+    """A violation of the contract of a hook by a plugin."""
 
 
 @attrs.frozen

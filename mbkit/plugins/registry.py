@@ -63,11 +63,11 @@ class Plugin:
 
 
 class Registry:
-    """What there is by name: of mbkit at once, of installed plugins from the first other name on.
+    """Types and functions by name: of mbkit at once, of installed plugins when they are needed.
 
-    Distributions are looked through for entry points, and their plugins imported, only when a name
-    is asked for that mbkit itself does not have, or all names are. What mbkit has of a kind is
-    imported when something of this kind is asked for.
+    Distributions are searched for entry points, and their plugins imported, only when a name is
+    looked up that mbkit itself does not have, or when all names are listed. The names of mbkit of a
+    kind are imported when a name of this kind is looked up.
     """
 
     def __init__(self) -> None:

@@ -103,7 +103,7 @@ class Reaction:
 @final
 @attrs.frozen(eq=False)
 class Diagnosis:
-    """What the constraints of a system do at a configuration and around it.
+    """Mobility, redundant constraints and reactions of a system at and near a configuration.
 
     Made by `System.diagnose`; ``print`` shows it.
 
@@ -116,16 +116,16 @@ class Diagnosis:
     gap : float
         The largest residual there. [m]
     length : float
-        By which angles and moments are compared with lengths and forces. [m]
+        Length by which angles and moments are compared with lengths and forces. [m]
     num_velocities, num_rows : int
-        Of the tree without its prescribed joints, and of its constraints.
+        Velocities of the tree without its prescribed joints, and rows of its constraints.
     prescribed : tuple of str
         Joints that are moved by functions of time: here they stand still.
     rank : int
-        Of the constraint Jacobian, as the dynamics have it: rows of which more than 1e-6 of the
-        largest is left after the others.
+        Rank of the constraint Jacobian, as in the dynamics: rows of which more than 1e-6 of the
+        largest is left after elimination of the others.
     singular_values : ndarray
-        Of the Jacobian in parts of the length, by angles, and translations in parts of the length;
+        Of the Jacobian whose rows and translations are divided by the length; angles in radians;
         largest first.
     tolerance : float
         Singular values of about this size and less count as zero.

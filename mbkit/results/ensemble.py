@@ -51,7 +51,7 @@ def _all_frozen(arrays: Mapping[str, Any]) -> Any:
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class Ensemble:
-    """What the runs of an ensemble leave behind, one run for each of its samples.
+    """The results of an ensemble of runs, one run for each of its samples.
 
     The axes of the samples come first, and then those of a `Result`: k instants, as many as the
     longest run has. A run that ended early has not-a-number behind its last instant.
@@ -71,7 +71,7 @@ class Ensemble:
     steps_taken, wall_times : ndarray, shape (...)
         Steps of each run, and the time that they took. [s]
     counts : mapping of str to ndarray of int, shape (...)
-        What the steps of each run have cost, as ``options["counts"]`` of a `Result` say.
+        Evaluations and iterations of each run, as in ``options["counts"]`` of a `Result`.
     completed, failed : ndarray of bool, shape (...)
         Which runs reached their end, or a terminal event, and which ended by an error. Those that
         are neither were interrupted.
@@ -80,9 +80,9 @@ class Ensemble:
     parameters : mapping of str to ndarray, shape (..., shape of the parameter)
         The parameters that were given, by name.
     outputs : mapping of str to ndarray, shape (..., k, shape of the output)
-        What `simulate` was asked for by ``outputs=``, by name; not a number where one failed.
+        The ``outputs=`` of `simulate`, by name; not a number where one failed.
     options, versions, labels : mapping
-        What the runs share: how they were computed, by what, and the names of a `Result`.
+        Common to all runs: options, versions of libraries, and the names of a `Result`.
 
     See Also
     --------
@@ -200,7 +200,7 @@ class Ensemble:
 
     @property
     def warnings(self) -> dict[tuple[int, ...], tuple[str, ...]]:
-        """What may be wrong with the numbers of runs, by sample, where there is something."""
+        """Warnings about the accuracy of runs, by sample; samples without any are left out."""
         places = {number: np.unravel_index(number, self.shape) for number in self._warnings}
         return {
             tuple(int(k) for k in place): self._warnings[number] for number, place in places.items()

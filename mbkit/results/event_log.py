@@ -39,14 +39,14 @@ def _read_only(value: npt.ArrayLike) -> Floats:
 
 @attrs.frozen(eq=False, repr=False)
 class EventLog:
-    """What happened at m moments of a run.
+    """The events of a run, at m instants.
 
     Attributes
     ----------
     t : ndarray, shape (m,)
         Times, which do not decrease. [s]
     names : tuple of str
-        Which event it was, m names.
+        Names of the events, m.
     q, v : ndarray, shape (m, nq), (m, nv)
         The state that led to the event.
     q_after, v_after : ndarray, shape (m, nq), (m, nv)

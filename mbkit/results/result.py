@@ -43,7 +43,7 @@ def _no_events(run: Result) -> EventLog:
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class Result:
-    """What a simulation leaves behind: k saved instants, their labels, the model, the options.
+    """The result of a simulation: k saved instants, their labels, the model, the options.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Result:
     kinetic_energy, potential_energy : ndarray, shape (k,)
         Energies of the whole mechanism; the latter of gravity and of all forces that have one. [J]
     dissipated_energy, supplied_energy : ndarray, shape (k,)
-        What forces have dissipated and supplied since the start; zero if left out. [J]
+        Energies that forces have dissipated and supplied since the start; default zero. [J]
     body_names : tuple of str
         Names of the bodies, the world first.
     joint_names, position_names, velocity_names : tuple of str
@@ -66,9 +66,9 @@ class Result:
     model : str
         The model as TOML text.
     options : mapping
-        How it was computed: the integrator, its step size and so on. Of runs in memory also what
-        the steps have cost: ``wall_time`` [s], and ``counts`` of ``evaluations`` of the equations
-        of motion, ``rejected_steps``, ``newton_iterations`` and ``factorisations``.
+        How it was computed: the integrator, its step size and so on. Of runs in memory also the
+        cost of the steps: ``wall_time`` [s], and ``counts`` of ``evaluations`` of the equations of
+        motion, ``rejected_steps``, ``newton_iterations`` and ``factorisations``.
     versions : mapping of str to str
         Versions of mbkit and of the libraries that it computed with.
     completed : bool
@@ -76,7 +76,7 @@ class Result:
     message : str
         Why it ended.
     warnings : tuple of str
-        What may be wrong with the numbers, such as an energy balance that is not kept.
+        Warnings about the accuracy, such as an energy balance that is not kept.
     events : EventLog
         The events that were looked for, and the states before and after them.
     constraint_names : tuple of str
@@ -86,19 +86,19 @@ class Result:
         of the run; see `System.solve_dynamics` and `Baumgarte`. [N]
     residuals : ndarray, shape (k, 3)
         How well the constraints hold: the largest entry of their residual, of its rate, and of its
-        acceleration; with `Baumgarte` that of its law, which pulls. [m], [m/s], [m/s^2]
+        acceleration; with `Baumgarte` of its stabilised law. [m], [m/s], [m/s^2]
     outputs : mapping of str to ndarray, shape (k, ...)
-        What `simulate` was asked for by ``outputs=``, by name.
+        The ``outputs=`` of `simulate`, by name.
     origin : object
-        What `simulate` was given, for `mbkit.sensitivities` and `mbkit.gradient`; None in results
+        The arguments of `simulate`, for `mbkit.sensitivities` and `mbkit.gradient`; None in results
         of files, of other processes, and of runs that were written to a directory.
 
     Notes
     -----
-    The arrays are copied and read-only; an array that is read-only already is taken as it is. They
-    are of float64; single precision stays what it is. What a run did not save is not a number.
-    Sequences among the options become tuples, and what is no number, text or sequence becomes
-    text, so that a result read from a file says the same as the one that was written.
+    The arrays are copied and read-only; an array that is read-only already is not copied. They are
+    of float64; arrays of single precision remain so. Values that a run did not save are NaN.
+    Sequences among the options become tuples, and values other than numbers, texts and sequences
+    become text, so that a result read from a file equals the one that was written.
 
     Examples
     --------

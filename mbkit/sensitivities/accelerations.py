@@ -36,7 +36,7 @@ class States(NamedTuple):
 @final
 @attrs.frozen(eq=False, slots=False)
 class Accelerations:
-    """What accelerations at N states do with the states, with efforts and with parameters.
+    """Derivatives of accelerations at N states by the states, by efforts and by parameters.
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ class Charts:
 
     @property
     def memory(self) -> Floats:
-        """What `mbkit.kernels.sensitivities.charts` needs."""
+        """Memory for `mbkit.kernels.sensitivities.charts`."""
         from mbkit.kernels.joints import spherical
         from mbkit.kernels.sensitivities.charts import IS_ROTATION, MEMORY
 

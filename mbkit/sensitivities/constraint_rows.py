@@ -119,7 +119,7 @@ def columns_by_row(system: System, columns: Floats) -> Floats:
 
 
 class RowChange(NamedTuple):
-    """What a parameter changes of g, by rows of A v, of A v + g_t, and of A_n^T eta; 0: nothing."""
+    """Derivatives by a parameter: of g, by rows of A v, of A v + g_t, and of A_n^T eta; 0: none."""
 
     g: Any
     rate: Any

@@ -212,7 +212,7 @@ def refuse(reasons: Mapping[str, bool]) -> None:
 
 @attrs.frozen(eq=False)
 class Inputs:
-    """What derivatives are by, the entries of all inputs in a row.
+    """The inputs by which derivatives are taken, the entries of all of them in a row.
 
     Attributes
     ----------

@@ -19,10 +19,10 @@ _IDENTITY = frozen_array(np.eye(4))
 
 @attrs.frozen
 class Shape(abc.ABC):
-    """What a body looks like, or one piece of it: a plain value, which moves nothing.
+    """The shape of a body in pictures, or of a piece of it, without influence on the motion.
 
-    Derive from this class to have a shape of your own, as an attrs class with the sizes that it is
-    made of; it has to have `mesh` alone.
+    Derive from this class to define a shape of your own, as an attrs class whose fields are its
+    dimensions; only `mesh` is required.
 
     Attributes
     ----------

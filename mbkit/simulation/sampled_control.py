@@ -232,7 +232,7 @@ def _memory(controller: Any, shape: tuple[int, ...] | None = None) -> Any:
 @final
 @attrs.define(eq=False)
 class HeldSamples(Held):
-    """What a sampled controller has answered in a run, and which answer acts in a step."""
+    """Answers of a sampled controller in a run, and the one that acts in a step."""
 
     sampled: Sampled
     problem: Problem  # whose state is sampled

@@ -38,16 +38,16 @@ class DenseKernels:
 
 @attrs.frozen(eq=False)
 class SolverKernels:
-    """What the equations of motion call; see `mbkit.kernels.constraints.solve.strategy`.
+    """Functions of a solver for equations of motion: `mbkit.kernels.constraints.solve.strategy`.
 
     Attributes
     ----------
     prepare, resolve : FunctionAddress
         Of the forms ``PREPARE`` and ``RESOLVE``.
     reduce : FunctionAddress, optional
-        Makes multipliers those of least norm; None where they are already.
+        Replaces multipliers by those of least norm; None where they are these already.
     tolerance : float
-        A row of which less is left than this part of its squared size depends on others.
+        A row depends on others if elimination leaves less than this part of its squared size.
     dense : DenseKernels, optional
         Where `prepare` and `resolve` are those of `mbkit.kernels.constraints.solve.dense`.
     gather : FunctionAddress, optional

@@ -35,7 +35,7 @@ __all__ = ["Study"]
 @final
 @attrs.frozen(eq=False, repr=False, kw_only=True)
 class Study:
-    """What a study file describes, with its model assembled; `load_study` makes it.
+    """The content of a study file, with its model assembled; `load_study` makes it.
 
     Attributes
     ----------
@@ -54,23 +54,23 @@ class Study:
     q, v : ndarray, shape (nq,), (nv,)
         State at the start.
     events : tuple of Event
-        What is looked for on the way.
+        Events that are looked for during the run.
     save_every : int
         Steps between saved states.
     save_at : ndarray, optional
         Times of the saved states instead. [s]
     outputs : tuple of str
-        What runs record besides, as the `outputs` of `simulate`.
+        Further outputs that runs record, as the `outputs` of `simulate`.
     save : tuple of str
-        What a run directory keeps.
+        Quantities that a run directory keeps.
     dtype : str
-        Of positions and velocities in a run directory.
+        Number type of positions and velocities in a run directory.
     output : path
         Where ``mbkit run`` writes the result.
     is_directory : bool
         Whether `output` is a run directory and not a file.
     settings : mapping
-        The tables of the file, with changes: what decides on results.
+        The tables of the file, with changes: all settings on which results depend.
     plugin : str
         Name and version of the project's plugin; empty where there is none.
     about : str

@@ -250,10 +250,10 @@ class System:
 
     @functools.cached_property
     def shapes(self) -> tuple[tuple[int, Shape], ...]:
-        """What the world and the bodies look like: rows in `poses`, and shapes; see `Body`.
+        """Shapes of the world and of the bodies, each with its row in `poses`; see `Body`.
 
-        The colour is that of the shape, else that of the body, else None. Those of a body that
-        was cut are on its first part alone.
+        The colour is that of the shape, else that of the body, else None. The shapes of a split
+        body are on its first part alone.
         """
         return self._blueprint.shapes()
 
@@ -4298,7 +4298,7 @@ class System:
 
     @functools.cached_property
     def _found_of_parameters(self) -> dict[Any, dict[str, Any]]:
-        """What functions have found of parameters, by their names; see `once_a_parameter`."""
+        """Stored results of functions of parameters, by function and name: `once_a_parameter`."""
         return {}
 
     @functools.cached_property

@@ -92,7 +92,7 @@ def _after_failure(integrator: Integrator, problem: StandardProblem) -> Line:
     law = "a failure leaves the last complete step"
 
     class Failed(Exception):
-        """What a force raises."""
+        """The exception that a force raises."""
 
     def tau(t: float, q: Any, v: Any) -> Any:
         if t > 0.205:

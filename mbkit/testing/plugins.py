@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Checked:
-    """What was found of one thing that a plugin provides.
+    """The check of one object that a plugin provides.
 
     Attributes
     ----------
     what : str
         Its kind and its name, such as "joint type 'cam'".
     holds : bool or None
-        Whether no law is broken; None where it was not looked at.
+        Whether no law is broken; None where it was not checked.
     report : Report or None
-        What holds of it, where it was looked at.
+        The report of the check, where it was checked.
     remark : str
-        Why it was not, or cannot be.
+        Why it was not, or cannot be, checked.
     """
 
     what: str

@@ -50,14 +50,14 @@ class Line:
 @final
 @attrs.frozen
 class Report:
-    """What a check found.
+    """The findings of a check.
 
     Attributes
     ----------
     subject : str
-        What was looked at.
+        The object that was checked.
     lines : tuple of Line
-        One a law.
+        One for each law.
     """
 
     subject: str
@@ -85,7 +85,7 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """What was looked at, and how many laws hold."""
+        """The object that was checked, and how many laws hold."""
         asked = sum(line.holds is not None for line in self.lines)
         held = f"{self.subject}: {asked - len(self.failed)} of {asked} laws hold"
         return held + (f", {len(self.undecided)} undecided." if self.undecided else ".")

@@ -90,7 +90,7 @@ class Measured:
 
     @property
     def limit(self) -> float:
-        """What the slope becomes for h = 0 if it changes in proportion to h, as by a next term."""
+        """The slope extrapolated to h = 0, as if it changed in proportion to h, by a next term."""
         first, *_, last = self.local_slopes
         counts = self.counts[-POINTS:]
         ratio = np.sqrt(counts[0] * counts[1] / (counts[-2] * counts[-1]))

@@ -43,7 +43,7 @@ class CutGraph:
 
 
 class Ranking(NamedTuple):
-    """What a cut is worth; the least is the best."""
+    """The rank of a cut; the least is the best."""
 
     rows: int  # constraint rows of the loop joints
     depth: int  # the most joints of the tree between a body and the world

@@ -19,7 +19,7 @@ __all__ = ["TracedCubicSpline"]
 
 
 class TracedCubicSpline:
-    """What stands for `scipy.interpolate.CubicSpline`, whose coefficients it has.
+    """Traced form of `scipy.interpolate.CubicSpline`, with the same coefficients.
 
     Attributes
     ----------

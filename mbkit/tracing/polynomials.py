@@ -46,7 +46,7 @@ Product = tuple[int, ...]
 
 
 class Term(NamedTuple):
-    """What a product of parameters is multiplied by in the numbers of a system."""
+    """Coefficients of a product of parameters in the numbers of a system."""
 
     product: Product
     places: Any  # (k,): in which numbers, by the order of `flat`

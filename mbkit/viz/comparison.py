@@ -21,7 +21,7 @@ _MOST = 10  # columns of a kind that are compared unasked
 
 
 class _Column(NamedTuple):
-    """What a panel of a comparison shows."""
+    """The quantity that a panel of a comparison shows."""
 
     kind: str
     label: str

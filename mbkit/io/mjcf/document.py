@@ -67,7 +67,7 @@ class MjcfSensor:
 @final
 @attrs.frozen(eq=False)
 class Mjcf:
-    """What was read of an MJCF file.
+    """The content of an MJCF file.
 
     Attributes
     ----------
@@ -76,13 +76,13 @@ class Mjcf:
     source : str
         The file.
     actuators, sensors : tuple
-        Of `MjcfActuator` and `MjcfSensor`: what drives the model and what is measured, as data.
+        Of `MjcfActuator` and `MjcfSensor`: the actuators and sensors of the model, as data.
     warnings : tuple of str
-        What of the file moves the model in MuJoCo, contact apart, and is not in the mechanism.
+        Elements that influence the motion in MuJoCo, except contacts, and that the mechanism lacks.
     notes : tuple of str
-        What else of the file is not in the mechanism.
+        Other elements of the file that the mechanism lacks.
     model : mujoco.MjModel
-        What MuJoCo made of the file.
+        The model as MuJoCo compiled it from the file.
     meshes : tuple of path or None
         The file of each mesh of `model`; None where it has none.
 

@@ -51,7 +51,7 @@ class Step(NamedTuple):
 
 @attrs.define(eq=False)
 class Plan:
-    """What is written, and notes on what is not."""
+    """The elements of a mechanism that are written, and notes on those that are not."""
 
     mechanism: Mechanism
     kinds: dict[str, str]  # of joints

@@ -168,7 +168,7 @@ def _output_names(manifest: Mapping[str, Any]) -> dict[str, str]:
 
 
 class _Findings:
-    """What may be wrong with the numbers of a run, found part by part."""
+    """Warnings about the accuracy of a run, collected part by part."""
 
     def __init__(self, manifest: Mapping[str, Any]) -> None:
         self._manifest = manifest
@@ -182,10 +182,10 @@ class _Findings:
         self._watch.look(*in_order(rows, part.get("samples", np.zeros((5, 0)))))
 
     def texts(self, unknown: str | None = None) -> list[str]:
-        """Return what there is to say.
+        """Return the warnings.
 
-        unknown: why the energy balance is not known, empty where it is; None: where nobody is
-        there to say so, that of users' integrators is not looked at.
+        unknown: why the energy balance is not known, empty where it is; None where the caller does
+        not know: then the balance of an integrator that a user wrote is not checked.
         """
         is_known = unknown == "" or (unknown is None and "fields" in self._manifest["integrator"])
         text = self._watch.finding(self._manifest["options"], self._said) if is_known else unknown

@@ -124,20 +124,20 @@ class SdfFrame:
 @final
 @attrs.frozen
 class Sdf:
-    """What was read of an SDF file: links, joints, frames, and notes on the rest.
+    """The content of an SDF file: links, joints, frames, and notes on the rest.
 
     Attributes
     ----------
     name : str
-        Of the model, or of the world.
+        Name of the model, or of the world.
     source : str
         The file.
     gravity : ndarray, shape (3,), or None
-        Of a <world> that says one. [m/s^2]
+        Gravity of a <world> that has the element. [m/s^2]
     links, joints, frames : tuple
         Of `SdfLink`, `SdfJoint` and `SdfFrame`, in the order of the file.
     notes : tuple of str
-        What of the file was not read, each with its line.
+        Elements of the file that were not read, each with its line.
     folder : path or None
         The folder of the file, in which meshes are looked for; None for a text of no file.
 

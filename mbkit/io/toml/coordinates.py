@@ -16,7 +16,7 @@ from mbkit.representations import BodyFixed, Representation
 
 @attrs.frozen
 class _Relative:
-    """What a file says of relative coordinates beside representation and frames."""
+    """Options of relative coordinates in a file, besides representation and body frames."""
 
     loop_joints: tuple[str, ...] | None = None
     length: float | None = None

@@ -52,7 +52,7 @@ class Friction:
 
 @attrs.frozen
 class JointPlace:
-    """What it connects, and where it sits."""
+    """The bodies that a joint connects, its frames, limits and friction."""
 
     type: str
     predecessor: str

@@ -27,7 +27,7 @@ from mbkit.topology import WORLD
 
 @attrs.frozen
 class _World:
-    """What the world has."""
+    """The table of the world in a model file."""
 
     shapes: Shapes = ()
 

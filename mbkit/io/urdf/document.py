@@ -159,7 +159,7 @@ class UrdfLoop:
 @final
 @attrs.frozen
 class Urdf:
-    """What was read of a URDF file: a tree of links and joints, shapes, and notes on the rest.
+    """The content of a URDF file: a tree of links and joints, shapes, and notes on the rest.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class Urdf:
     joints : tuple of UrdfJoint
         In the order of the file.
     notes : tuple of str
-        What of the file was not read, and what was read in a way that has to be said; each with its
+        Elements of the file that were not read, or that were read with an assumption; each with its
         line.
     folder : path or None
         The folder of the file, in which meshes are looked for; None for a text of no file.

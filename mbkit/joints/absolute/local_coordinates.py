@@ -41,7 +41,7 @@ SIDES = ("left", "right")
 
 @attrs.frozen
 class RotationMap:
-    """What turns x into a rotation; `mbkit.kernels.joints.absolute.rotation_maps` has it.
+    """The map of x to a rotation, one of `mbkit.kernels.joints.absolute.rotation_maps`.
 
     `kind` is its number in `mbkit.kernels.joints.absolute.kinds`, `range` the angle of the turn at
     which x, or its differential, ends. [rad]

@@ -89,7 +89,7 @@ class SubgroupJoint(MotionJoint):
 
     @property
     def singularity_remedy(self) -> str:
-        """What avoids singular configurations; see `mbkit.Joint.singularity`."""
+        """A way to avoid singular configurations, as text; see `mbkit.Joint.singularity`."""
         if self.singularity(self.neutral()) == math.inf:
             return ""
         return f"coordinates={GROUP!r} has no singular configuration"

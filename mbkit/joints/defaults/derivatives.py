@@ -42,7 +42,7 @@ _SAME = 1e-9
 
 
 class Derivatives(Protocol):
-    """What follows from the pose of a joint."""
+    """Functions that follow from the pose of a joint by differentiation."""
 
     def motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return T(q) (4, 4), S(q) (6, nv) and S-dot v (6,)."""
@@ -196,7 +196,7 @@ def _is_sound(joint: Joint, q: FloatArray) -> bool:
 
 
 class WrongTraceError(TraceFailedError):
-    """What was traced is not what differences say."""
+    """A traced derivative differs from the one by differences."""
 
 
 def _same(found: FloatArray, T: FloatArray) -> bool:
@@ -246,14 +246,14 @@ def _twist(T: Any, rates: Any) -> list[Any]:
 
 
 class KeptByJoint:
-    """What `make` makes of a weak reference to a joint; the same as long as the joint is there."""
+    """Objects that `make` makes of weak references to joints, kept as long as each joint lives."""
 
     def __init__(self, make: Callable[[Callable[[], Any]], Any]) -> None:
         self._make = make
         self._known: dict[int, tuple[Any, Any]] = {}
 
     def of(self, joint: Joint) -> Any:
-        """Return what was made of a joint, made now if it was not."""
+        """Return the object of a joint, which the first call makes."""
         key = id(joint)
         known = self._known.get(key)
         if known is not None and known[0]() is joint:

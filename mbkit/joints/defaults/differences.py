@@ -145,7 +145,7 @@ def extrapolated(table: Any, base: float) -> tuple[Any, Any]:
 
 
 class PoseDifferences:
-    """What follows from the pose of a joint, by differences of eighth order, or of one side."""
+    """Derivatives of the pose of a joint, by differences of eighth order, or one-sided."""
 
     def __init__(self, joint: Callable[[], Any], side: int = 0) -> None:
         self._reference = joint

@@ -92,7 +92,7 @@ def numbers_of(call, k, array):
 
 
 class Called(NamedTuple):
-    """What is called for one sample, and what before it with its wrenches, or 0."""
+    """Addresses: the function called for one sample; one called before it with wrenches, or 0."""
 
     function: int
     apply: int
@@ -116,7 +116,7 @@ def call_once(space, call, vectors, out):
 
 @helper
 def called(call, objects, count):
-    """What `direct` does; return the status."""
+    """Call the function of `direct` on the arrays of a Python call; return the status."""
     space = integers_at(objects[0], _DATA + 1)[_DATA]
     out = numbers_of(call, 0, objects[1])
     q = numbers_of(call, 1, objects[2])
@@ -151,7 +151,7 @@ _RESULTS = DIRECT.fields["results"][1]  # type: ignore[index]
 
 @helper
 def called_for_two(call, results, objects):
-    """What `direct_pair` does; return the status."""
+    """Call the function of `direct_pair` on the arrays of a Python call; return the status."""
     space = integers_at(objects[0], _DATA + 1)[_DATA]
     q = numbers_of(call, 1, objects[3])
     v = numbers_of(call, 2, objects[4])

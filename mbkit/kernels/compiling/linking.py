@@ -79,7 +79,7 @@ class _Compiler(FusingCompiler):
 
 
 class _Helper(CPUDispatcher):
-    """What kernels call; Python may call it too, and has it compiled once more for that."""
+    """A function that kernels call; where Python calls it, it is compiled once more for that."""
 
     options: dict[str, Any]
 

@@ -44,7 +44,7 @@ def joints(closure):
 
 @helper
 def blocks(closure):
-    """What is eliminated in one go."""
+    """The blocks of unknowns, each of which is eliminated at once."""
     return records_at(closure.blocks, closure.num_blocks, BLOCK)
 
 

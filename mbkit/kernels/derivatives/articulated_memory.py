@@ -20,7 +20,7 @@ LEVEL_SIZE = 6 * BLOCK
 
 
 class Tree(NamedTuple):
-    """What all passes read: the tree, its scratch, directions, changes of joints and `Memory`."""
+    """Arguments of all passes: tree, scratch, directions, changes of joints and `Memory`."""
 
     model: Any
     scratch: Any
@@ -30,14 +30,14 @@ class Tree(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is given.
+    """Forces and accelerations that are given.
 
     Attributes
     ----------
     tau : (nv,)
-        Forces, read where they are not found.
+        Forces, read where they are not unknown.
     vdot, prescribed : (nv,)
-        Accelerations, read where `prescribed` is not zero; both are read where `some` are alone.
+        Accelerations, read where `prescribed` is not zero; both are read only if `some` is true.
     """
 
     tau: Any
@@ -46,7 +46,7 @@ class Known(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What is kept between the passes.
+    """Memory kept between the passes.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 def changes_by_numbers(space, i, numbers, q, v, changes):
-    """What the joint of row i changes by along the directions of its numbers, at (q, v).
+    """Changes of the motion of the joint of row i along directions of its numbers, at (q, v).
 
     All in the frame of the body, with the twist D of the pose. `space` is a SPACE of dual numbers;
     `numbers` the address of the joint's row of BODY as dual numbers, with parameters and a motion

@@ -70,7 +70,7 @@ class Moving(NamedTuple):
 
 @helper
 def add_velocity_columns(space, loop, j, sign, moving, out):
-    """What the steps of body j add to the rows of a constraint."""
+    """Add the derivatives of the rows of a constraint by the steps of body j."""
     row = bodies(space)[j]
     body = scratch_of(space)[j]
     parent = scratch_of(space)[row.parent]
@@ -189,7 +189,7 @@ def entry(space, i, c, on_b, step):
 
 @helper
 def add_force_columns(space, loop, j, sign, L, out):
-    """What the steps of body j add to the forces on all bodies of the loop."""
+    """Add the derivatives of the forces on all bodies of the loop by the steps of body j."""
     model = bodies(space)
     row = model[j]
     b = loop.b

@@ -65,7 +65,7 @@ def write_changes(space, i, state, beside, table):
 
 @helper
 def write_change(body, nv, k, change):
-    """What the pose, S and S-dot v of a body change by along a direction."""
+    """Write the changes of the pose, S and S-dot v of a body along a direction."""
     for j in range(6):
         change.bias[j] = along(body.bias[j], k)
         for c in range(nv):

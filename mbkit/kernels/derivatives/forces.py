@@ -192,7 +192,7 @@ def add_spring(space, spring, q, d_q):
 
 @helper
 def add_linear_terms(space, q, d_q, d_v):
-    """What the linear springs and dampers contribute."""
+    """Add the derivatives of the linear springs and dampers."""
     record = records_at(space, 1, SPACE)[0]
     table = records_at(record.linear, record.num_linear, LINEAR)
     for k in range(table.shape[0]):

@@ -201,7 +201,7 @@ def outward(space, loaded, q, v, vdot):
 
 
 class Tree(NamedTuple):
-    """What is read and written from the tips to the world.
+    """Arguments and results of the pass from the tips to the world.
 
     Attributes
     ----------

@@ -48,7 +48,7 @@ NEAR = 1.0 + 1e-9
 
 
 class Control(NamedTuple):
-    """What the steps of a pair are chosen by, and memory for their errors."""
+    """Tolerances and weights that choose the steps of a pair, and memory for their errors."""
 
     b_error: floats  # (s,), weights less the embedded ones
     order: float64  # of the error
@@ -170,7 +170,7 @@ def ratio_after(error, last_error, order, rejected):
 
 @helper
 def ratio_rejected(error, order):
-    """What is left of a step whose error is too large, or no number."""
+    """The part to which a step is reduced whose error is too large, or not a number."""
     if not error < math.inf:
         return CUT
     return max(SMALLEST_RATIO, SAFETY * error ** (-1.0 / order))

@@ -57,7 +57,7 @@ def call_forces(space, which, q, v, t, tau):
 
 @address_kernel(EVALUATION)
 def force_pass(space, _option, q, v, t, tau):
-    """What the forces do that time loops call."""
+    """Add to tau the forces that time loops call."""
     record = records_at(space, 1, SPACE)[0]
     tau = velocities(bodies(space), tau)
     return call_forces(space, (record.num_fields, record.num_called), q, v, t, tau)
@@ -174,7 +174,7 @@ def generalized_forces(space, _option, q, v, t, out):
 
 @address_kernel(EVALUATION)
 def force_powers(space, _option, q, v, t, out):
-    """What each force dissipates and supplies, out (forces, NUM_POWERS)."""
+    """Powers that each force dissipates and supplies, out (forces, NUM_POWERS)."""
     if not have_forces(space):
         return OK
     count = force_rows(space).shape[0]

@@ -134,7 +134,7 @@ def absolute_columns(piece, first, room):
 
 @helper
 def given_columns(piece, given, stage, first, room):
-    """What comes with the rates."""
+    """Take the pose and the columns of S of a joint from `given`, where rates are given."""
     at_pose = piece.given
     for j in range(9):
         stage[STAGE_R + j] = given[at_pose + j]

@@ -37,7 +37,7 @@ def right_of(record, node):
 
 @helper
 def below(record, node):
-    """What is below its own block."""
+    """The entries of a node below its own block."""
     entries = floats_at(record.matrix, record.num_entries)
     return entries[node.below : node.below + node.width * node.count].reshape(
         (node.width, node.count)

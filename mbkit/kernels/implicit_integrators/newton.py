@@ -1,7 +1,7 @@
 """Newton's method for the end of an implicit step.
 
-The matrix is kept from step to step while it does its work; what tells is how fast the corrections
-shrink. Source: Hairer and Wanner 1996, section IV.8.
+The matrix is kept from step to step as long as the corrections shrink fast enough.
+Source: Hairer and Wanner 1996, section IV.8.
 
 Several samples side by side iterate together, until all are solved: where one is, it changes no
 more. The matrix of each follows from where that was made alone, so that samples which keep theirs
@@ -115,7 +115,7 @@ def finish(space, step, t, h):
 
 @helper
 def set_target(step, h, change):
-    """What Newton's method solves for: the residuals, negative, in its scale."""
+    """Write the right side of Newton's equations: the negative residuals, in its scale."""
     record = memory_of(step)
     nv = record.nv
     m = record.m
@@ -279,7 +279,7 @@ def forgotten_rows(step, length):
 
 @helper
 def note_end(record, made, done, correction):
-    """What the end of an iteration says of its matrix; of noise only in large systems."""
+    """Judge the matrix by the last correction of an iteration; its noise in large systems only."""
     k, _, fresh, before, size, _, rounding, noise = correction
     rate = rate_of(size, before)
     unexpected = (record.solve != 0) & (size > ROUNDINGS * rounding)
@@ -313,7 +313,7 @@ def keep_powers(space, record, running):
 
 @helper
 def roundings(record, size, length, h):
-    """What is left of a correction by rounding: of D alone, and of constraints as well."""
+    """Size of a correction by rounding: of D alone, and of D and the constraints."""
     smallest = UNIT * grain(size) * largest(floats_at(record.D, record.nv))
     if record.m == 0:
         return smallest, smallest

@@ -124,7 +124,7 @@ def set_pairs(space, record, h):
 
 @helper
 def set_holds(space, record, h, a):
-    """What D does to the constraints, and multipliers to the equations of motion."""
+    """Derivatives of constraints by D, and of the equations of motion by multipliers."""
     model = bodies(space)
     every = constraints(closure_of(space))
     column_of = columns_of(space)
@@ -235,7 +235,7 @@ def set_meetings(space, record, a):
 
 @helper
 def set_unity(record):
-    """What is not solved for: D of prescribed joints, multipliers and eta of rows left out."""
+    """Diagonal of unknowns not solved for: D of prescribed joints, lambda, eta of omitted rows."""
     nv = record.nv
     m = record.m
     scale = floats_at(record.scale, 1)[0]

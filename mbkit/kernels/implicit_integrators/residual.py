@@ -90,7 +90,7 @@ def rates_at(space, step, t, q, v):
 
 @helper
 def powers_at_end(space, step, v, powers):
-    """What forces, drives and constraints dissipate and supply where `evaluate` was last."""
+    """Powers that forces, drives and constraints dissipate and supply at the last `evaluate`."""
     record = memory_of(step)
     equations = records_at(space, 1, SPACE)[0]
     powers[DISSIPATED] = 0.0

@@ -75,7 +75,7 @@ CONFIGURATIONS = 150
 
 @helper
 def fraction(x):
-    """What x has behind its integer part."""
+    """The fractional part of x."""
     return x - int(x)
 
 

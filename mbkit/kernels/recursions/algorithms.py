@@ -32,7 +32,7 @@ def forward_dynamics(space, option, q, v, tau, vdot):
 
 
 def hybrid_dynamics(space, option, q, v, known, found):
-    """What is not prescribed; known holds tau, vdot, prescribed (3 nv), found tau, vdot (2 nv)."""
+    """Find what is unknown; known: tau, vdot, prescribed (3 nv), found: tau, vdot (2 nv)."""
     problem = partly_prescribed(space, known, found)
     return articulated_body(space, option, q, v, problem, True, RECURSION)
 
@@ -83,7 +83,7 @@ def constraint_elimination(space, _option, _q, _v, _x, _out):
 
 
 def constraint_solution(space, what, _q, _v, _x, x):
-    """What follows from the elimination for right sides and multipliers, in place (num_rows,)."""
+    """Solve the eliminated equations for right sides and multipliers, in place (num_rows,)."""
     return nested_solution.solve(space, what, x, RECURSION)
 
 

@@ -40,7 +40,7 @@ def gravity(space, forced):
 
 
 class Problem(NamedTuple):
-    """What forward or hybrid dynamics is given and what it finds.
+    """Arguments and results of forward or hybrid dynamics.
 
     Attributes
     ----------

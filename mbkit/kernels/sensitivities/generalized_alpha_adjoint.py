@@ -29,7 +29,7 @@ class GainsOfSteps(NamedTuple):
 
 
 class Adjoint(NamedTuple):
-    """What is found, and memory."""
+    """Results of the adjoint, and memory."""
 
     end: matrix  # (4, nv), from the end of the last step to the beginning of the first
     seeds: stack  # (N, 4, nv), added at the beginning of each step

@@ -38,7 +38,7 @@ class Method(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """What is known of N steps beyond their history; stages are rows n s + i."""
+    """Derivatives of N steps besides their history; stages are rows n s + i."""
 
     by_q: stack  # (N s, nv, d), of accelerations; of a tree, of its forces, negative, or none
     by_v: stack  # (N s, nv, nv)
@@ -46,7 +46,7 @@ class Linear(NamedTuple):
 
 
 class Adjoint(NamedTuple):
-    """What is found, and memory."""
+    """Results of the adjoint, and memory."""
 
     now: floats  # (d + nv,), from the end of the last step to the beginning of the first
     seeds: matrix  # (N, d + nv), added at the beginning of each step

@@ -56,7 +56,7 @@ def size_of_stages(nq: int, nv: int, count: int) -> int:
 
 @helper
 def behind_stages(space, memory, count):
-    """What the method has of its own."""
+    """Memory that the method has for itself, behind that of the stages."""
     nq = bodies(space)[0].num_positions
     nv = bodies(space)[0].num_velocities
     first = nq + nv + NUM_POWERS

@@ -104,7 +104,7 @@ def arrive(space, step, end, h):
 
 @helper
 def add_supplied(step, h):
-    """What constraints that move in time supply, -impulse . g_t at both ends; of efforts f h D."""
+    """Work that moving constraints supply, -impulse . g_t at both ends, and efforts, f h D."""
     record = memory_of(step)
     work = floats_at(record.work, NUM_POWERS)
     effort = floats_at(record.effort, record.n)
@@ -121,7 +121,7 @@ def add_supplied(step, h):
 
 @helper
 def go_on(step):
-    """What is around the end of a step is around the start of the next one."""
+    """Copy the terms at the end of a step to those at the start of the next one."""
     record = memory_of(step)
     n = record.n
     m = record.m

@@ -72,7 +72,7 @@ def predict(space, step):
 
 @address_kernel("iidd")
 def residual(space, step, end, h):
-    """What is left of the equations of D and the impulse: into `left`, and `gap`, which is g."""
+    """Residual of the equations for D and the impulse: into `left`, and g into `gap`."""
     record = memory_of(step)
     q = floats_at(record.q, record.nq)
     n = record.n
@@ -255,7 +255,7 @@ def note(step, iteration, size):
 
 @helper
 def rounding_of_positions(record):
-    """What rounding of positions may be: of those that q has, and of those that frames have."""
+    """Largest rounding error of positions: of those in q, and of those of frames."""
     q = floats_at(record.q, record.nq)
     largest = 0.0
     for k in range(record.nq):

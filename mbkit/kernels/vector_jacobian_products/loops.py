@@ -59,7 +59,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 class Factors(NamedTuple):
-    """What rows are multiplied by, (m,) each: see the top."""
+    """Factors of the rows, (m,) each: see the module's docstring."""
 
     multipliers: floats  # L
     accelerations: floats  # Y

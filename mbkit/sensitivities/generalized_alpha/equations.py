@@ -104,7 +104,7 @@ class Ends(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What the adjoint says of the equations of N steps.
+    """The weights (adjoint variables) of the equations of N steps.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class Equations:
 
     @property
     def memory(self) -> Any:
-        """What kernels need for one step."""
+        """Memory of kernels for one step."""
         from mbkit.kernels.sensitivities.generalized_alpha_equations import Matrices
 
         nv, n, count = self.system.nv, self.size, Charts.of(self.system).numbers(rates=False)

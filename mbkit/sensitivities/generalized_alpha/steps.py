@@ -152,7 +152,7 @@ class Steps(Linearisation):
 
     @property
     def _by_address(self) -> tuple[Any, ...]:
-        """What kernels are told of a method whose steps are of adaptive size."""
+        """Addresses and options of a method with adaptive steps, for kernels."""
         step, method, choice = self._records
         return step.address, method.address, choice
 

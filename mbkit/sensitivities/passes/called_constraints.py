@@ -51,7 +51,7 @@ def numbers_moved(system: System, names: Iterable[str]) -> dict[str, dict[str, F
 
 @final
 class CalledConstraints:
-    """What the adjoint knows of constraints that are no joints.
+    """Derivatives of constraints that are no joints, for the adjoint.
 
     See `mbkit.kernels.vector_jacobian_products.constraints`.
 

@@ -25,7 +25,7 @@ __all__ = ["CalledForces", "rows_of_joints"]
 
 @final
 class CalledForces:
-    """What the adjoint knows of some forces: see `mbkit.kernels.vector_jacobian_products.forces`.
+    """Derivatives of forces for the adjoint: `mbkit.kernels.vector_jacobian_products.forces`.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ def places_of_loop_joints(
 
 @final
 class CalledLoops:
-    """What the adjoint knows of loop joints.
+    """Derivatives of loop joints, for the adjoint.
 
     See `mbkit.kernels.vector_jacobian_products.called_loop_joints`.
 

@@ -26,7 +26,7 @@ def joints_moved(system: System, names: Iterable[str]) -> dict[str, MovingJoint]
 
 @final
 class MovedJoints:
-    """What the adjoint knows of joints of the tree whose numbers move.
+    """Derivatives by the numbers of joints of the tree that parameters change, for the adjoint.
 
     See `mbkit.kernels.vector_jacobian_products.joint_numbers`.
 

@@ -34,7 +34,7 @@ __all__ = ["PassSums", "no_sums"]
 
 @final
 class PassSums:
-    """What one pass over the bodies at each of some states sums, and its memory.
+    """Sums of one pass over the bodies at each of some states, and its memory.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ class Output:
 
     @property
     def text(self) -> str | None:
-        """What it is, as `simulate` is given it; None of a function."""
+        """The name of the output as an argument of `simulate`; None for a function."""
         return None if self.function is not None else f"{self.name}.{self.kind}"
 
     def values(self, system: System, rows: Rows, tau: Any) -> Any:

@@ -137,7 +137,7 @@ class Course:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What was found on the way that may be wrong with the numbers."""
+        """Warnings about the accuracy of the run so far."""
         return (*self.told, *(each.finding for each in self.monitors if each.finding))
 
     def message(self, error: BaseException | None, steps: int, t: float, remedy: str = "") -> str:

@@ -66,7 +66,7 @@ class Case:
 
     @property
     def label(self) -> str:
-        """What was chosen, in a line."""
+        """The choices of the case, in one line."""
         return ", ".join(f"{name} {value}" for name, value in self.choices.items())
 
 

@@ -98,7 +98,7 @@ def unit_of_varied(system: System, name: str) -> str:
 
 @attrs.frozen
 class Outputs:
-    """What is asked of a run.
+    """The outputs of a run in a study.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ Quantity = Callable[[System, Any, Any], Any]
 
 @attrs.frozen(eq=False)
 class Setting:
-    """What all cases of a study have in common.
+    """The setting common to all cases of a study.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class Setting:
     samples : int
         At so many instants, equally spaced, motions are compared; step counts are multiples.
     quantity : callable or None
-        ``quantity(system, q, v)`` (k, ...): what the error is about, instead of the bodies.
+        ``quantity(system, q, v)`` (k, ...), whose error is measured instead of that of the bodies.
     invariants : mapping of str to callable
-        Likewise: what should stay.
+        Likewise: quantities that should stay constant.
     length : float
         Error of a position that counts as much as one of 1 rad. [m]
     repeats : int
@@ -177,12 +177,12 @@ def _largest(values: Any) -> float:
 
 @attrs.frozen(eq=False)
 class Reference:
-    """What is taken for exact.
+    """The reference solution, which is taken as exact.
 
     Attributes
     ----------
     about : str
-        Where it comes from.
+        Its origin.
     motion : Motion or None
         None where only the quantity is known.
     quantity : ndarray or None, shape (k, ...)

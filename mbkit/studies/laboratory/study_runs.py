@@ -29,7 +29,7 @@ Point = Mapping[str, Any]
 
 
 class Runs(NamedTuple):
-    """What runs a point, what identifies all of the runs, and the system as it is given."""
+    """The function that runs a point, the settings that identify all runs, and the given system."""
 
     run: Varied | StudyRuns
     setting: dict[str, Any]

@@ -131,7 +131,7 @@ def run_tasks(
 
 @attrs.frozen
 class _Work:
-    """What a worker does: a task, unless its row is there; the row is kept by the worker itself."""
+    """The work of a worker: a task whose row is not there yet; the worker saves the row itself."""
 
     function: Callable[[Any], Row]
     place: StudyDirectory | None

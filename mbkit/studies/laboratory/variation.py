@@ -185,7 +185,7 @@ def sensitivity(
 
 @attrs.frozen(eq=False)
 class _Asked:
-    """What varies, which runs there are, and what is asked of each."""
+    """The parameters that vary, the runs, and the outputs of each."""
 
     kind: str
     vary: Mapping[str, Any]

@@ -52,7 +52,7 @@ class Varied:
 
     @property
     def setting(self) -> dict[str, Any]:
-        """What identifies the runs, but for the numbers that vary."""
+        """Settings that identify the runs, without the numbers that vary."""
         return {
             "model": digest(self.system.model_text), "q": self.q.tolist(), "v": self.v.tolist(),
             "t_span": list(self.t_span), "h": self.h, "integrator": repr(self.integrator),

@@ -74,7 +74,7 @@ def loop_joint_of(system: System, name: str) -> str | None:
 
 
 class MovingRows(NamedTuple):
-    """What constraints read, as a parameter moves it: their derivatives, on dual numbers.
+    """Derivatives of constraints by a parameter that changes their numbers, by dual numbers.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ def _moving(
 
 
 class MovingLoops(NamedTuple):
-    """What a parameter moves of joints that close loops.
+    """Changes of the numbers and frames of loop joints with a parameter.
 
     Attributes
     ----------

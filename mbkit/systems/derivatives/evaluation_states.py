@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """What an input changes at fixed accelerations F and multipliers; the last axis is the input's.
+    """Changes with an input at fixed accelerations F and multipliers; the last axis is the input's.
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ def change_by_joint(
 
 
 class Motion(NamedTuple):
-    """What k entries of a parameter do to the motion of a joint, beside it, at N states.
+    """Changes of the motion of a joint with k entries of a parameter, at N states.
 
     Attributes
     ----------

@@ -86,7 +86,7 @@ class ClosureArrays:
 
     @property
     def solver(self) -> ConstraintSolver:
-        """What finds the multipliers."""
+        """The solver that finds the multipliers."""
         if self.chosen_solver is not None:
             return self.chosen_solver
         return automatic_solver(self.num_velocities, self.num_rows)

@@ -152,7 +152,7 @@ def _is_spring(kernels: ForceKernels | None) -> bool:
 
 @attrs.frozen
 class _Made:
-    """What one row points to, and how time loops evaluate it."""
+    """Memory of the row of a force, and how time loops evaluate the force."""
 
     functions: tuple[Any, Any]
     joints: Any

@@ -131,14 +131,14 @@ class Camera:
 @final
 @attrs.frozen(eq=False)
 class Scene:
-    """What there is to see of a system: meshes on its bodies, frames, and names.
+    """The visible objects of a system: meshes on its bodies, frames, and names.
 
-    Made by `mbkit.viz.scene.scene_of`; it knows nothing of what draws it.
+    Made by `mbkit.viz.scene.scene_of`; it does not depend on the program that draws it.
 
     Attributes
     ----------
     system : System
-        What is seen.
+        The system that is shown.
     parts : tuple of Part
         In the order of the poses that `poses` returns.
     labels : tuple of Label
@@ -164,7 +164,7 @@ class Scene:
 
     @property
     def layers(self) -> dict[str, bool]:
-        """What is shown at first, by layer: `LAYERS`, without the names of many joints."""
+        """Whether each layer is shown at first: `LAYERS`, without the names of many joints."""
         count = sum(label.layer == "joint names" for label in self.labels)
         return LAYERS | {"joint names": count <= _NAMED}
 

@@ -64,14 +64,14 @@ def _of_rows(closure, constraint, address):
 
 @helper
 def rate(space, c):
-    """What is left of g' without velocities, by rows."""
+    """The terms of g' without velocities, by rows."""
     closure = closure_of(space)
     return _of_rows(closure, constraints(closure)[c], closure.rate)
 
 
 @helper
 def bias(space, c):
-    """What is left of g'' without accelerations, by rows."""
+    """The terms of g'' without accelerations, by rows."""
     closure = closure_of(space)
     return _of_rows(closure, constraints(closure)[c], closure.bias)
 

@@ -265,7 +265,7 @@ def load_multipliers(space, i, here, multipliers, recursion):
 
 @helper
 def coefficient_force(closure, here, velocity, multipliers):
-    """What the coefficients of a velocity add to its effort."""
+    """Effort along a velocity by its coefficients in the constraints, times the multipliers."""
     every = constraints(closure)
     force = 0.0
     for k in range(here.shape[0]):

@@ -87,7 +87,7 @@ def move_constraint_sites(space, option, q, v, recursion):
 
 
 class Applied(NamedTuple):
-    """What a constraint does to bodies: `wrenches[row * sites + site]` of its rows, at its sites.
+    """Wrenches of the rows of a constraint at its sites: `wrenches[row * sites + site]`.
 
     It is made once a constraint, since a matrix on memory by address costs a call.
     """

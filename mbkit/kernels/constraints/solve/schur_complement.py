@@ -179,7 +179,7 @@ def forward_nested(space, x):
 
 @helper
 def backward_nested(space, x):
-    """What `backward` of `mbkit.kernels.constraints.solve.factor` does."""
+    """`backward` of `mbkit.kernels.constraints.solve.factor`, for nested loops."""
     nested(space, OUTWARD_AT_REST, x)
 
 
@@ -246,5 +246,5 @@ def reduce_nested(space, multipliers):
 
 @address_kernel(GATHER_FORM)
 def gather_nested(space, multipliers):
-    """What the multipliers do as wrenches, body by body."""
+    """Gather the wrenches of the multipliers, body by body."""
     return nested(space, GATHER, as_array(multipliers, closure_of(space).num_rows))

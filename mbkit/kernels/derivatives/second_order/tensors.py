@@ -13,7 +13,7 @@ NOTHING = (_ZERO, _ZERO)
 
 
 class Tensors(NamedTuple):
-    """What is read and written from the tips to the world.
+    """Arguments and results of the pass from the tips to the world.
 
     Attributes
     ----------

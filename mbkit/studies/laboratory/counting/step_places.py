@@ -40,14 +40,14 @@ _EVALUATIONS = (
 
 
 class Place(NamedTuple):
-    """What an operation belongs to.
+    """The algorithm that an operation belongs to, and how often it is repeated.
 
     Attributes
     ----------
     algorithm : str
         One of `ALGORITHMS`.
     each : str
-        What it is repeated with: "evaluations", "factorisations" or "steps", as runs count them.
+        Its repetition: "evaluations", "factorisations" or "steps", as runs count them.
     """
 
     algorithm: str

@@ -38,7 +38,7 @@ Counts = dict[str, Any]
 
 @attrs.frozen(eq=False)
 class _Steps:
-    """What is counted: some steps of a case, as another process can take them."""
+    """Steps of a case whose operations are counted, in a form that another process can run."""
 
     model: str
     coordinates: Any

@@ -65,7 +65,7 @@ def is_in_lanes(arrays: ClosureArrays) -> bool:
 
 
 class LanesClosureModel:
-    """What all workspaces of a system with as many lanes share of its constraints.
+    """Constraints of a system, shared by all of its workspaces with the same number of lanes.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ def native_lanes() -> Any:
 
 
 class LanesModel:
-    """What all workspaces of a system with as many lanes share.
+    """Model of a system, shared by all of its workspaces with the same number of lanes.
 
     Attributes
     ----------

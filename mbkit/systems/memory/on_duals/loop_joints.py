@@ -28,16 +28,16 @@ _PARAMETERS = {
 
 
 class OwnNumbers(NamedTuple):
-    """What functions of a joint have as parameters.
+    """The parameters of the functions of a joint.
 
     Attributes
     ----------
     numbers : ndarray
-        The joint's own.
+        The joint's own numbers.
     head : ndarray
-        What stands before them for some functions.
+        Numbers that stand before them for some functions.
     headed : tuple of str
-        Which these are, of "constraint_wrenches" and "configuration_from_pose".
+        The names of these functions, of "constraint_wrenches" and "configuration_from_pose".
     """
 
     numbers: Any
