@@ -9,6 +9,25 @@ from mbkit.kernels.elementary import sqrt
 NOTHING = 1e-280
 
 
+def _cosine_transform():
+    """The matrix of the discrete cosine transform of six numbers (DCT-II), which is orthogonal.
+
+    C_kj = sqrt(1/3) cos(pi (2 j + 1) k / 12), the first row divided by sqrt(2).
+    """
+    j, k = np.arange(6), np.arange(6)[:, None]
+    C = np.sqrt(1.0 / 3.0) * np.cos(np.pi * (2 * j + 1) * k / 12.0)
+    C[0] /= np.sqrt(2.0)
+    return C
+
+
+#: Screws are transformed before they are reflected. Rotations and translations along the axes of a
+#: frame, up to four in any order and direction, are reflected to columns x with
+#: |x + |x| e_k| >= 0.046 |x|; without the transform, or with a rotation of the axes alone, some
+#: would be columns along -e_k.
+TRANSFORM = _cosine_transform()
+BACK = np.ascontiguousarray(TRANSFORM.T)
+
+
 @helper
 def allocate_motion(n):
     """Memory for what `motion` writes, R, p, S, bias, and zero velocities."""
@@ -26,18 +45,17 @@ def reflect(h, x, first):
 
 
 @helper
-def tilt(x, first):
-    """Both halves of x in the axes (2, 3, 6) / 7, (3, -6, 2) / 7, (6, 2, -3) / 7; its own inverse.
-
-    Axes of joints stand in these directions, or turn into them, by chance alone.
-    """
-    for j in (first, first + 3):
-        a = x[j]
-        b = x[j + 1]
-        c = x[j + 2]
-        x[j] = (2.0 * a + 3.0 * b + 6.0 * c) / 7.0
-        x[j + 1] = (3.0 * a - 6.0 * b + 2.0 * c) / 7.0
-        x[j + 2] = (6.0 * a + 2.0 * b - 3.0 * c) / 7.0
+def transform(C, x, first):
+    """C x in the place of the six numbers x from an index on."""
+    a = x[first]
+    b = x[first + 1]
+    c = x[first + 2]
+    d = x[first + 3]
+    e = x[first + 4]
+    f = x[first + 5]
+    for k in range(6):
+        upper = C[k, 0] * a + C[k, 1] * b + C[k, 2] * c
+        x[first + k] = upper + C[k, 3] * d + C[k, 4] * e + C[k, 5] * f
 
 
 @helper
@@ -67,11 +85,12 @@ def reflection(x, first, k, h):
 def complement(S, n, out):
     """Write an orthonormal basis of the vectors normal to the n columns of S, which it changes.
 
-    Householder reflections H_k take S to a triangle; H_1 ... H_n takes the last 6 - n unit vectors
-    to the complement. The sign of the diagonal is always the same, so that the basis changes
-    smoothly with S but where a column comes to point along -e_k: of column k in six dimensions that
-    is 6 - k conditions, and for the fifth, where one vector is left, the limit is taken. Of columns
-    that depend on each other it gives as many vectors, normal to all of them.
+    The columns are transformed by `TRANSFORM`, and the basis is transformed back. In between,
+    Householder reflections H_k take the columns to a triangle; H_1 ... H_n takes the last 6 - n
+    unit vectors to the complement. The sign of the diagonal is always the same, so that the basis
+    changes smoothly with S but where a column comes to point along -e_k: of column k in six
+    dimensions that is 6 - k conditions, and for the fifth, where one vector is left, the limit is
+    taken. Of columns that depend on each other it gives as many vectors, normal to all of them.
     Source: Golub, Van Loan, Matrix Computations, 4th edition, 5.1, 5.2.
     """
     complement_in(S, n, out, np.zeros((n, 6)))
@@ -82,7 +101,7 @@ def complement_in(S, n, out, reflections):
     """The same with memory (n, 6) for the reflections, all zero."""
     last = min(n, 4)
     for k in range(n):
-        tilt(S, 6 * k)
+        transform(TRANSFORM, S, 6 * k)
     for k in range(last):
         reflection(S, 6 * k, k, reflections[k])
         for i in range(k + 1, n):
@@ -101,4 +120,4 @@ def complement_in(S, n, out, reflections):
             out[5] = x / size
         for k in range(last - 1, -1, -1):
             reflect(reflections[k], out, 6 * i)
-        tilt(out, 6 * i)
+        transform(BACK, out, 6 * i)
