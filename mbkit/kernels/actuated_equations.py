@@ -70,7 +70,7 @@ class Factors(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """For the factors of one state: the matrices, and what each needs."""
+    """Memory for the factors of one state: the matrices, and working memory of each."""
 
     A: matrix  # (nv, m), A^T
     A_p: matrix  # (m, p)

@@ -172,8 +172,8 @@ _arrays: dict[int, list[weakref.ref[Any]]] = {}
 def array_address(array: Any) -> int:
     """Return the address of an array's data, which the caller keeps alive.
 
-    Where nothing is compiled the array itself is found again by this number, of whatever type
-    its entries are: of those that live the last one that was asked for.
+    Where nothing is compiled the array itself is found again by this number, whatever the type of
+    its entries: of the arrays that still exist the one of the last call.
     """
     address = int(array.ctypes.data)
     if UNCOMPILED:
@@ -191,7 +191,7 @@ def _forget(address: int, ended: weakref.ref[Any]) -> None:
 
 
 def _living(address: int) -> Any:
-    """Return the array that `array_address` was asked for last, of those that live."""
+    """Return the array of the last call of `array_address`, of those that still exist."""
     found = [array for each in _arrays[address] if (array := each()) is not None]
     return found[-1]
 
@@ -203,10 +203,10 @@ _twins: dict[int, Any] = {}
 
 
 def let_twins_in(twin: Callable[[Any], Any] | None) -> None:
-    """Let kernels see ``twin(array)`` in the place of every array; None: the array itself.
+    """Replace every array that kernels read by ``twin(array)``; None: by the array itself.
 
-    Only where nothing is compiled. Twins are asked for once, and belong to that time: what Python
-    writes into the array afterwards they do not have, nor it what kernels write.
+    Only where nothing is compiled. Each twin is made once, as a copy: it does not follow what
+    Python writes into the array afterwards, nor the array what kernels write.
     """
     global _twin
     _twin = twin
@@ -214,7 +214,7 @@ def let_twins_in(twin: Callable[[Any], Any] | None) -> None:
 
 
 def _array_at(address: int) -> Any:
-    """Return what lies at an address, where nothing is compiled."""
+    """Return the array at an address, where nothing is compiled."""
     if _twin is None:
         return _living(int(address))
     found = _twins.get(address)
@@ -229,7 +229,7 @@ _C_TYPES = {"i": types.int64, "d": types.float64, "p": types.CPointer(types.floa
 def address_kernel(
     form: str, *, in_lanes: bool = False
 ) -> Callable[[Callable[..., Any]], FunctionAddress]:
-    """Let a module-level function be called by address; it is compiled when that is asked for.
+    """Let a module-level function be called by address; it is compiled at the first access.
 
     Parameters
     ----------
@@ -316,9 +316,9 @@ if UNCOMPILED:
         return pointer[:count]
 
     def of_one(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Call a helper that has no form for lanes: there it is not compiled, and never asked for.
+        """Call a helper that has no form for lanes: there it is not compiled, and never called.
 
-        Batches in lanes do not have the options of kernels that would ask for it.
+        Batches in lanes do not have the options of kernels that would call it.
         """
         return function(*arguments)
 
@@ -381,9 +381,9 @@ else:
         return types.CPointer(types.float64)(types.int64), codegen
 
     def of_one(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Call a helper that has no form for lanes: there it is not compiled, and never asked for.
+        """Call a helper that has no form for lanes: there it is not compiled, and never called.
 
-        Batches in lanes do not have the options of kernels that would ask for it.
+        Batches in lanes do not have the options of kernels that would call it.
         """
 
     _INLINE: Any = {**_OPTIONS, "forceinline": True}
@@ -402,8 +402,8 @@ else:
     def _singles(typing_context, address):
         return types.CPointer(types.float32)(types.int64), _as_pointer(types.float32)
 
-    # What lies at an address says its type: doubles at integers, what `mbkit.kernels.lanes` has at
-    # addresses of its own.
+    # The type of an address determines the type of its numbers: doubles at integers, lanes at the
+    # addresses of `mbkit.kernels.lanes`.
 
     @intrinsic
     def _floats(typing_context, address):

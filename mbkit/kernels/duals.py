@@ -2,8 +2,8 @@
 
 Kernels that are written for lanes (`mbkit.kernels.lanes`) are compiled for them from the same
 source, and then give exact derivatives besides values: (x, x') (y, y') = (x y, x y' + x' y), and so
-on. The type of an address says what lies there, as of lanes: `LanesAddress`. Other than of lanes,
-comparisons are those of values, and give one truth value: kernels branch as they do for doubles.
+on. The type of an address determines the type of its numbers, as for lanes: `LanesAddress`. Unlike
+lanes, they are compared by values, with one truth value: kernels branch as they do for doubles.
 
 Source: A. Griewank, A. Walther, Evaluating Derivatives, SIAM 2008, chapter 3.
 """

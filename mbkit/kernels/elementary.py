@@ -4,9 +4,9 @@ Compiled they are those of floating point. Where Python runs the kernels, arrays
 numbers: a number that counts what is done with it, or one of many digits. Its functions are then
 methods of the number, or functions of the package that its type comes from, by these names.
 
-Everything has the digits of its numbers: series go on until they have them, and iterations that end
-where doubles do go on by as much as `grain` says. Exceptions: steps of 4 rad and more, limits below
-which rows and lengths count as zero, and differences that stand for derivatives.
+Results have the precision of their numbers: series have as many terms as that needs, and iterations
+that end at the precision of doubles go on by the factor of `grain`. Exceptions: steps of 4 rad and
+more, limits below which rows and lengths count as zero, and differences instead of derivatives.
 """
 
 import math

@@ -14,7 +14,7 @@ from mbkit.kernels.validation import all_finite
 def acceleration(space, t, q, v, vdot, powers):
     """Evaluate the forces, then the forward dynamics of the system's representation.
 
-    Writes  vdot (nv,), powers (NUM_POWERS,): tau supplies tau.v, the forces say what is theirs, and
+    Writes  vdot (nv,), powers (NUM_POWERS,): tau supplies tau.v, forces add their powers, and
             prescribed joints and constraints that move in time supply theirs; q and v of prescribed
             joints.
     """

@@ -4,7 +4,7 @@ from mbkit.kernels.compile import as_array, helper
 from mbkit.kernels.workspace import bodies
 
 #: ``function(space, option, q, v, x, out)`` with x a third vector, for example vdot. A function
-#: reads and writes as much as its algorithm says; what it has no use for may be anything.
+#: reads and writes what its algorithm needs; pointers that it does not use may have any value.
 EVALUATION = "iipppp"
 
 

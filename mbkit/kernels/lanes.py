@@ -1,12 +1,12 @@
 """Lanes: several numbers side by side in a register, one of each sample of a batch.
 
-Kernels are compiled for them besides doubles, from the same source. The type of an address says
-what lies there: doubles at an integer, lanes at a `LanesAddress`, such as the scratch memory of a
-workspace for lanes. What depends on the sample is then of the type `Lanes`; what does not, the
-model and the parameters of joints, stays a double, and is spread where the two meet.
+Kernels are compiled for them besides doubles, from the same source. The type of an address gives
+the type of its numbers: doubles at an integer, lanes at a `LanesAddress`, such as the scratch
+memory of a workspace for lanes. Numbers that depend on the sample are then of the type `Lanes`; the
+model and the parameters of joints, which do not, stay doubles, and are spread where both meet.
 
 Comparisons give a `Mask`, one truth value a lane. It has none of its own, so that a branch that is
-not the same for all samples does not compile: kernels say `any_lane`, `all_lanes` or `select`.
+not the same for all samples does not compile: kernels use `any_lane`, `all_lanes` or `select`.
 
 Memory of lanes begins and ends where a line of the cache does: numbers are read and written as a
 whole.
@@ -135,11 +135,11 @@ class LanesAddress(types.Type):
         super().__init__(name=f"{type(self).__name__}[{lanes.name}]")
 
     def can_convert_to(self, typingctx: Any, other: Any) -> Any:
-        """It is an integer for whoever does not look what is there."""
+        """It is converted to an integer where only the address is used."""
         return Conversion.safe if other == types.int64 else None
 
     def record(self, kind: types.Record) -> types.Record:
-        """Return what is there in the place of a record."""
+        """Return the record for lanes that replaces a record."""
         if kind in [from_dtype(each) for each in (SPACE, CLOSURE, FORCE, CONSTRAINT)]:
             return with_addresses(kind, self, self.number.addresses)
         if kind in [from_dtype(each) for each in (IMPLICIT, ALPHA, FORMULA, STARTING)]:
@@ -450,7 +450,7 @@ def address_in_lanes(
     lanes : Lanes or Dual
         The numbers; see `mbkit.kernels.duals`.
     space : type, default LanesAddress
-        The type of addresses of a SPACE, which says what lies there: `mbkit.kernels.own_models`.
+        The type of addresses of a SPACE, with the type of its numbers: `mbkit.kernels.own_models`.
     """
     space = space if "s" in form else LanesAddress
     key = function, lanes, space

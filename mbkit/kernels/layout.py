@@ -103,13 +103,13 @@ SCRATCH = np.dtype(
         ("world_p", _f8, (3,)),
         ("slot", _i8),  # a joint in Python finds its arguments here; row 0: the staging area
         ("taken_as_floating", _i8),  # whether forward dynamics has taken it for a floating body
-        ("carries", _i8),  # whether forces ask for its pose: 0, CARRIES, COMMON
+        ("carries", _i8),  # whether forces need its pose: 0, CARRIES, COMMON
     ],
     align=True,
 )
 
-#: Forces act on the body or on what hangs on it: they ask for its pose in the world; or nothing but
-#: springs hangs on it, with both ends, so that its frame can stand for the world's.
+#: Forces act on the body or on bodies beyond it: they need its pose in the world; or nothing but
+#: springs act there, with both ends, so that its frame can stand for the world's.
 CARRIES = 1
 COMMON = 2
 
@@ -135,7 +135,7 @@ ROTATION_TOLERANCE = 1e-5
 #: Numbers a column: a wrench and one more.
 COLUMN_SIZE = 7
 
-#: Where derivatives go: one record an entry of a step or, the fields that say so, of a velocity;
+#: Directions of derivatives: a record for each entry of a step or, where noted, of a velocity;
 #: all in the axes of the world.
 DIRECTION = np.dtype(
     [
@@ -293,7 +293,7 @@ FORCE = np.dtype(
     align=True,
 )
 
-#: What a force knows of a joint.
+#: Data of a joint for forces.
 JOINT_POSITION = 0  # its first entry of q
 JOINT_NUM_POSITIONS = 1
 JOINT_VELOCITY = 2  # its first entry of v
@@ -305,7 +305,7 @@ DISSIPATED = 0
 SUPPLIED = 1
 NUM_POWERS = 2
 
-#: The first number of every slot says whether its Python function came to its end.
+#: The first number of every slot is the status of its Python function: whether it has returned.
 SLOT_STATUS = 0
 DONE = 0.0
 PENDING = 1.0
@@ -352,8 +352,8 @@ FORCE_TIME = 4
 FORCE_VECTORS = 5
 
 #: What a force of the table has in its slot, if it is in Python: callbacks and sizes, how wrenches
-#: are written (0 to 3: body-fixed, spatial, hybrid, mixed), which power is its own (-1: none; 2: it
-#: says both), then t, q and v of its joints, poses and twists of its bodies, and what it says.
+#: are written (0 to 3: body-fixed, spatial, hybrid, mixed), which power is its own (-1: none; 2:
+#: both), then t, q and v of its joints, poses and twists of its bodies, and its results.
 OWN_EVALUATE = 1
 OWN_POTENTIAL = 2
 OWN_NUM_POSITIONS = 3

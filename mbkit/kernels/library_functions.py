@@ -310,7 +310,7 @@ def _angle_of_numpy(y, x):
 
 
 def _enter_extreme(chosen: Any, *functions: Any) -> None:
-    """Let max or min be called with two dual numbers: the second where `chosen` says so."""
+    """Let max or min be called with two dual numbers: the second where `chosen` is true."""
 
     def of_two(x, y):
         if not _pair(x, y, Dual):

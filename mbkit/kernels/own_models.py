@@ -38,7 +38,7 @@ class OwnModels(LanesAddress):
     """The address of a SPACE with lanes, or of a record, where models are in lanes too."""
 
     def record(self, kind: types.Record) -> types.Record:
-        """Return what is there in the place of a record."""
+        """Return the record with addresses, or with models in lanes, that replaces a record."""
         if kind == from_dtype(SPACE):
             return with_addresses(kind, self, ADDRESSES | TABLES)
         if kind == from_dtype(FORCE):

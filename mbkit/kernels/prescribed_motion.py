@@ -83,7 +83,7 @@ def driven_dynamics(space, option, q, v, tau, vdot):
 
 @helper
 def add_driving_efforts(space):
-    """Add what the drives need against the constraints, which is in u of the velocities."""
+    """Add the efforts of drives against constraints, which are in u of the velocities."""
     record = records_at(space, 1, SPACE)[0]
     if record.drive != 0:
         scratch = scratch_of(space)

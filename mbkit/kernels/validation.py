@@ -1,4 +1,4 @@
-"""Lengths and finiteness of arrays, looked at inside the kernels, where it costs nothing."""
+"""Lengths and finiteness of arrays, checked inside the kernels, where it costs nothing."""
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.elementary import all_lanes

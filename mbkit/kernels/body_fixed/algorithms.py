@@ -1,7 +1,7 @@
 """The algorithms of dynamics in body-fixed twists.
 
 They are those of `mbkit.kernels.recursions`, such as `articulated_body`, by the operators in
-`operators.py` beside this file.
+`operators.py` of this package.
 """
 
 from mbkit.kernels.body_fixed.operators import RECURSION

@@ -56,7 +56,7 @@ def to_parent(body, parent, t, f):
 
 @helper
 def twist(model, scratch, i, v):
-    """V = Ad_C^-1 V_p + S v;  A = ad_V S v + S-dot v, what the joint adds to the acceleration."""
+    """V = Ad_C^-1 V_p + S v;  A = ad_V S v + S-dot v, the joint's part of the acceleration."""
     row = model[i]
     body = scratch[i]
     parent = scratch[row.parent]
@@ -82,7 +82,7 @@ def twist(model, scratch, i, v):
 
 @helper
 def acceleration(model, scratch, i, vdot, recursion):
-    """A = Ad_C^-1 A_p + S vdot + what `twist` left in A."""
+    """A = Ad_C^-1 A_p + S vdot + A, where A is the part that `twist` has written."""
     row = model[i]
     body = scratch[i]
     parent = scratch[row.parent]
@@ -272,9 +272,9 @@ def point_wrench(body, r, x, f):
 
 @helper
 def place_for_forces(model, scratch, i):
-    """Pose in the world, which nothing else here asks for, where forces want it.
+    """Pose in the world, which only forces need here, where they need it.
 
-    Springs between bodies want it in any frame that both have in common.
+    Springs between bodies need it in any frame that both have in common.
     """
     carries = scratch[i].carries
     if carries == CARRIES:

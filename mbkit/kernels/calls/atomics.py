@@ -32,7 +32,7 @@ if UNCOMPILED:  # there is one thread
         return number
 
     def add_to(address: int, number: int) -> int:
-        """Add to the integer at an address; return what it was before."""
+        """Add to the integer at an address; return its value before."""
         before = read(address)
         write(address, before + number)
         return before
@@ -67,7 +67,7 @@ else:
 
     @intrinsic
     def add_to(typing_context, address, number):
-        """Add to the integer at an address; return what it was before."""
+        """Add to the integer at an address; return its value before."""
 
         def codegen(context, builder, signature, values):
             return builder.atomic_rmw("add", _pointer(builder, values[0]), values[1], _ORDER)

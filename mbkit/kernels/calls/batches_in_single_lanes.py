@@ -48,9 +48,9 @@ def are_finite(numbers):
 def in_single_lanes(seat, batch, samples, first, last):
     """Call a function in lanes of single precision; where a group fails, sample by sample.
 
-    What fails so is computed in double precision, which says why: a pivot may be rounding that is
-    none there. So is what is not finite: intermediate results may be out of range that are in it
-    there.
+    Samples that fail are computed again in double precision, which finds the reason: a pivot may be
+    rounding in single precision alone. So are samples that are not finite, as intermediate results
+    may be out of the range of single precision.
     """
     s = first
     while s < last:

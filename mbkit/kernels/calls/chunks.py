@@ -97,7 +97,7 @@ def vector_rows(numbers_at, batch, k):
 
 @helper
 def samples_of(numbers_at, results_at, batch):
-    """Return arguments and results; the functions say of which precision they are."""
+    """Return arguments and results, in the precision of the functions that are passed."""
     return SampleArrays(
         vector_rows(numbers_at, batch, 0),
         vector_rows(numbers_at, batch, 1),

@@ -1,9 +1,9 @@
-"""Calls from Python as C is called: the arrays are looked at where Python keeps them.
+"""Calls from Python by C's convention: arrays are read at the addresses of Python's objects.
 
 A dispatcher of numba finds the type of each argument, and makes a record of each array: 0.05 us for
-each of them, a third of the time of the inverse dynamics of seven bodies. The function here is what
-Python calls a method in C (METH_FASTCALL): it is given the addresses of objects. Of an array it
-reads type, shape and numbers, whose places numpy publishes (PyArrayObject_fields, ndarraytypes.h).
+each of them, a third of the time of the inverse dynamics of seven bodies. The function here is
+called as a method in C (METH_FASTCALL), with the addresses of objects. It reads type, shape and
+numbers of an array at offsets that numpy publishes (PyArrayObject_fields, ndarraytypes.h).
 """
 
 import functools
@@ -26,7 +26,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.status import OK
 
-#: The status where an argument is no array of float64 of the shape that is told.
+#: The status where an argument is no array of float64 of the shape in the record.
 REFUSED = -1
 
 #: The most vectors that a function reads: q, v, x and wrenches.
@@ -46,7 +46,7 @@ DIRECT = np.dtype(
         ("option", np.int64),
         ("shapes", np.int64, (1 + VECTORS, 1 + AXES)),
         ("array_type", np.int64),  # the address of the type of arrays
-        ("number_type", np.int64),  # what a dtype of float64 says of its numbers
+        ("number_type", np.int64),  # the word of a dtype of float64 that describes its numbers
         ("integer", np.int64),  # the address of the function of C that makes an integer of Python
         ("results", np.float64, 2),  # the addresses of two results
     ]
@@ -57,7 +57,7 @@ HEADER = object.__basicsize__ // 8
 _TYPE = HEADER - 1
 _DATA, _NUM_AXES, _SHAPE, _DTYPE, _FLAGS = HEADER, HEADER + 1, HEADER + 2, HEADER + 5, HEADER + 6
 
-# Of a dtype: kind, letter and order of bytes, then flags, which say nothing of that, then a number.
+# Of a dtype: kind, letter and order of bytes, then flags, which are not compared, then a number.
 NUMBER_TYPE = HEADER + 1
 WITHOUT_FLAGS = ~(0xFF << 24)
 
@@ -177,7 +177,7 @@ def direct_pair(own, arguments, count):
     return call_address(call.integer, (status,))
 
 
-#: An array to be made: the function of numpy that makes it (PyArray_New), and what it is told.
+#: An array to be made: the function of numpy that makes it (PyArray_New), and its arguments.
 NEW = np.dtype(
     [
         ("make", np.int64),
@@ -196,7 +196,7 @@ _SHAPE_OF_NEW = 4 * 8
 def new_array(own, _none):
     """Return a new array; `own` is the array of a NEW record, at whose end its shape is.
 
-    0 where there is no memory, of which numpy has told Python.
+    0 where there is no memory; numpy has then set Python's error.
     """
     address = integers_at(own, _DATA + 1)[_DATA]
     new = records_at(address, 1, NEW)[0]

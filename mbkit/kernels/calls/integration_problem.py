@@ -21,7 +21,7 @@ from mbkit.kernels.workspace import bodies
 
 @helper
 def check_motion(space, q, v, vdot, powers):
-    """Return OK if all four are as long as the system says."""
+    """Return OK if all four have the lengths of the system."""
     model = bodies(space)
     status = both(check_positions(model, q), check_velocities(model, v, v, vdot))
     return both(status, OK if powers.shape[0] == NUM_POWERS else WRONG_LENGTH)

@@ -1,6 +1,6 @@
 """Steps on the group, for the methods of `Problem`: where they lead, and the joints they move.
 
-Each method with steps of adaptive size asks for these before its first step. Kernels of
+Each method with steps of adaptive size needs these before its first step. Kernels of
 `integration_problem`, which take longer to compile, only methods in Python call.
 """
 

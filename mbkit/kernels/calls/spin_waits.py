@@ -43,8 +43,8 @@ def wait_for_batches(address, patience):
 def hand_over(address, function, seat, number):
     """Let a thread take part in a batch; return its state before.
 
-    One that was ASLEEP has to be called then; of one that is BUSY nothing is asked. This kernel
-    holds the lock of the interpreter: nobody else hands over meanwhile.
+    One that was ASLEEP has to be woken then; one that is BUSY gets nothing. This kernel holds the
+    lock of the interpreter, so that no other thread hands over meanwhile.
     """
     post = records_at(address, 1, POST)[0]
     state = read(post.state)

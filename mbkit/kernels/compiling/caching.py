@@ -1,4 +1,4 @@
-"""The cache of compiled kernels, and who hears of what is not in it."""
+"""The cache of compiled kernels, and listeners for kernels that are not in it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def module_stamp(*modules: str) -> str:
 
 
 def processor() -> str:
-    """Return for which processor code is compiled: its name and a hash of what it can do.
+    """Return the processor that code is compiled for: its name and a hash of its features.
 
     numba chooses instructions by it, and without that of a product in a sum both are rounded.
     """
@@ -93,12 +93,12 @@ def processor() -> str:
 
 
 def features() -> str:
-    """Return what the processor can do that code is compiled for, in LLVM's words: "+fma,...."."""
+    """Return the features of the processor that code is compiled for, as in LLVM: "+fma,...."."""
     return _target()[2]
 
 
 def _target() -> tuple[str, str, str]:
-    """Return for what LLVM compiles: the system, the processor, and what this can do."""
+    """Return LLVM's target: the system, the processor, and its features."""
     from numba.core.registry import cpu_target
 
     with HeldInterrupts():  # Ctrl-C could leave LLVM's lock held
@@ -137,8 +137,8 @@ class _Files(IndexDataCacheFile):
 class _KernelCache(FunctionCache):
     """numba's cache of one function, stamped by the sources that it is compiled from.
 
-    Functions of modules outside, of a user's joint, say, have the stamp of all kernels and that of
-    their own file. What is compiled for the types of another module, `types`, has files of its own.
+    Functions of other modules, such as a user's joint, have the stamp of all kernels and of their
+    own file. Code that is compiled for the types of another module, `types`, has its own files.
     """
 
     def __init__(self, py_func: Callable[..., Any], types: str) -> None:

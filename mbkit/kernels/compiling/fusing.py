@@ -9,8 +9,8 @@ fused, and integers never are.
 
 LLVM would choose by itself (its flag `contract`), but differently where a register holds one number
 and where it holds those of several samples, so that batches would differ from single calls in the
-last digit. The pass below goes through the intermediate code that numba makes of the source, which
-knows no registers. On processors without the instruction nothing is fused.
+last digit. The pass below goes through numba's intermediate code of the source, which does not
+depend on registers. On processors without the instruction nothing is fused.
 """
 
 from __future__ import annotations

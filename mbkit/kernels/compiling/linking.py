@@ -1,8 +1,8 @@
 """Helpers: functions that are linked into kernels, and have neither machine code nor wrappers.
 
-numba gives everything that it compiles machine code, a wrapper for Python and one for C. Of helpers
-nobody would call these, and the wrappers would be linked from helper to helper, and gone through
-again each time. See decision 24.
+numba gives every function machine code, a wrapper for Python and one for C. Those of helpers would
+never be called, but the wrappers would be linked into each caller, and optimised again each time.
+See decision 24.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
 
 
 class _Library(JITCodeLibrary):
-    """Code that callers link: simplified, and taken no further.
+    """Code of a helper in LLVM's intermediate form, simplified, for its callers to link.
 
-    The passes run that numba calls cheap, once; all of them run in the kernel. Without any, kernels
-    have more code to go through, and both sets, as numba runs them, are done again in each caller:
-    Dormand-Prince steps take a third longer to compile, and run 3 to 6 % slower.
+    numba's cheap optimisation passes run once here, all passes run in the kernel. Without any here,
+    kernels have more code to optimise; with all, they are repeated in each caller: Dormand-Prince
+    steps take a third longer to compile, and run 3 to 6 % slower.
 
     Attributes
     ----------
     is_copied : bool
-        Whether the code goes to each place that calls it, as of all helpers but subroutines.
+        Whether the code is inlined at each call, as for all helpers except subroutines.
     """
 
     is_copied: bool
@@ -49,8 +49,8 @@ class _Library(JITCodeLibrary):
             self._keep_apart()
 
     def _keep_apart(self) -> None:
-        """Let LLVM call the function: it copies what is large, too, where one caller is left."""
-        name = f"{len(self.name)}{self.name}"  # as numba writes it in its own
+        """Mark the function noinline: LLVM inlines even large ones that have one caller only."""
+        name = f"{len(self.name)}{self.name}"  # as in numba's mangled names
         for function in self._final_module.functions:
             if name in function.name and not function.is_declaration:
                 function.add_function_attribute("noinline")
@@ -64,10 +64,10 @@ class _Library(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
-        return self  # of which `set_env` alone is asked for
+        return self  # numba calls `set_env` of it alone
 
     def set_env(self, env_name: str, env: Any) -> None:
-        """Nothing: it is for Python objects in machine code."""
+        """Do nothing: environments are for Python objects in machine code."""
 
 
 class _Compiler(FusingCompiler):
@@ -94,7 +94,7 @@ class _Helper(CPUDispatcher):
 def linked(py_func: Callable[..., Any], options: dict[str, Any], *, copied: bool = True) -> Any:
     """Return a function as a helper, compiled with these options of numba.
 
-    It is `copied` to each place that calls it, or one of the kernel's functions.
+    It is inlined at each call if `copied`, else it is one of the kernel's functions.
     """
     more: dict[str, Any] = {
         "forceinline": copied,

@@ -1,12 +1,12 @@
-"""Kernels are loaded without what numba compiles with, which takes a quarter of a second.
+"""Loading of compiled kernels without numba's compiler, whose import takes a quarter of a second.
 
-Before numba loads a function from its cache it imports everything that it could compile, numpy's
-functions and with them scipy's linear algebra. Machine code that is there needs none of it. Where a
-kernel has to be compiled, numba's compiler imports it. Nor is the code in LLVM's words parsed that
-is kept with machine code for functions that link it, which takes as long as all else, nor are
-numba's functions that count references compiled, which takes 30 ms: machine code brings its own.
-Helpers are given to numba when a kernel with them is compiled. This module is not part of
-`caching`, on which the stamps of all kernels depend.
+Before numba loads a function from its cache it imports all that it could compile, numpy's functions
+and with them scipy's linear algebra. Machine code from the cache needs none of it; where a kernel
+has to be compiled, numba's compiler imports it. LLVM's intermediate code, which is kept with
+machine code for functions that link it, is not parsed either (that takes as long as all else), and
+numba's functions that count references are not compiled (30 ms): machine code contains its own.
+Helpers are registered with numba only when a kernel that calls them is compiled. This module is
+not part of `caching`, on which the stamps of all kernels depend.
 """
 
 import functools
@@ -28,7 +28,7 @@ with HeldInterrupts():  # Ctrl-C would leave numba half imported
 
 
 class _Library(JITCodeLibrary):
-    """Machine code from the cache; its code in LLVM's words is parsed when a function links it."""
+    """Machine code from the cache; its LLVM code is parsed only when a function links it."""
 
     _bitcode = b""
 
@@ -60,9 +60,9 @@ _usual_environment = environment._rebuild_env
 
 
 def _environment(module: str, constants: list[Any], name: str) -> Any:
-    """Return what belongs to one function in machine code; without the module of numba's own ones.
+    """Return the environment of one compiled function, without importing numba's own modules.
 
-    Only what numba runs by Python's interpreter looks into the module, which takes 20 ms to import.
+    Only functions that run in Python's interpreter use the module, which takes 20 ms to import.
     """
     if not module.startswith("numba.") or environment.lookup_environment(name) is not None:
         return _usual_environment(module, constants, name)
@@ -74,11 +74,11 @@ def _environment(module: str, constants: list[Any], name: str) -> Any:
 
 
 class _Loading(FunctionCache):
-    """numba's cache of one function, which loads what is compiled and nothing else."""
+    """numba's cache of one function, which loads its machine code and nothing else."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if not self._py_func.__module__.startswith(f"{PACKAGE}."):
-            return super().load_overload(sig, target_context)  # a user's may call anything
+            return super().load_overload(sig, target_context)  # a user's function may call anything
         _name_functions_of_memory()
         with self._guard_against_spurious_io_errors():
             try:
@@ -89,7 +89,7 @@ class _Loading(FunctionCache):
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         codegen = target_context.codegen()
-        with global_compiler_lock:  # nobody else makes libraries meanwhile
+        with global_compiler_lock:  # no other thread makes libraries meanwhile
             usual, codegen._library_class = codegen._library_class, _Library
             environment._rebuild_env = _environment
             try:
@@ -101,20 +101,20 @@ class _Loading(FunctionCache):
 
 @functools.cache
 def _name_functions_of_memory() -> None:
-    """Let LLVM find numba's functions in C that machine code with arrays calls.
+    """Register numba's C functions that machine code with arrays calls, by name, with LLVM.
 
-    They are a part of what numba's runtime does before it compiles; the rest is for functions that
-    are compiled.
+    numba's runtime registers them before it compiles; the rest of its start is only needed for
+    compilation.
     """
     for name, address in _nrt_python.c_helpers.items():
         ll.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 class _Helper:
-    """A helper that numba hears of when it compiles a kernel that calls it.
+    """A helper that is registered with numba only when a kernel that calls it is compiled.
 
-    Kernels that are loaded have their helpers in their machine code; hundreds are imported with
-    them, and numba takes 50 us for each.
+    Kernels that are loaded have their helpers in their machine code. Hundreds of helpers are
+    imported with them, and numba takes 50 us to register each.
     """
 
     def __init__(
@@ -139,6 +139,6 @@ class _Helper:
 
 @functools.cache
 def load_alone() -> None:
-    """Let kernels of mbkit be loaded like this from now on."""
+    """Load kernels of mbkit in this way from now on."""
     _KernelCache.__bases__ = (_Loading,)
     door.linked = _Helper  # type: ignore[attr-defined]

@@ -1,9 +1,9 @@
 """Work that numba repeats for each function that it compiles, done once.
 
-A kernel is some hundred helpers, and each has numba ask the same: what its options are, by which of
+A kernel has some hundred helpers, and for each numba finds the same anew: its options, by which of
 thirty templates two numbers are added, which passes there are in which order. That takes a fifth of
-the time in which kernels are compiled. Code stays as it is.
-Where a version of numba has other names for its parts, these do what they always do.
+the time in which kernels are compiled. The code that is compiled does not change.
+In a version of numba with other names for its parts, nothing is replaced.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ def _defaults(kind: Hashable) -> dict[str, Any]:
 
 
 def _values(self: Any) -> dict[str, Any]:
-    """All options; numba asks property by property."""
+    """All options, which numba reads one by one."""
     return {**_defaults(self.__class__), **self._values}
 
 

@@ -48,29 +48,29 @@ def constraint_rows(space, _option, q, v, vdot, _out):
 
 @helper
 def rows_at_sites(space, q, v, vdot):
-    """The same, by address: it is long, and a dozen kernels ask for it."""
+    """The same, called by address: its code is long, and a dozen kernels call it."""
     return call_address(closure_of(space).constraint_rows, (space, 0, q, v, vdot, vdot))
 
 
 @helper
 def rows_of_motion(space, option, q, v, vdot):
-    """The sites and the rows, where a recursion has just left how the bodies move."""
+    """The sites and the rows, by the motion of the bodies that a recursion has just written."""
     status = call_address(closure_of(space).move_sites, (space, option, q, v, vdot, vdot))
     return rows_at_sites(space, q, v, vdot) if status == OK else status
 
 
 @helper
 def set_time(space, t):
-    """The time at which constraints and forces are looked at."""
+    """Set the time at which constraints and forces are evaluated."""
     time = floats_at(records_at(space, 1, SPACE)[0].time, 1)
     time[0] = t
 
 
 @helper
 def rows_at_state(space, q, v, vdot):
-    """The rows and what they say of a motion, in which bodies move as in `mbkit.kernels.hybrid`.
+    """The rows, rates and biases at a state, with bodies that move as in `mbkit.kernels.hybrid`.
 
-    Leaves S of the tree and the sites as they are there, whatever the system's representation.
+    Leaves S of the tree and the sites in hybrid twists, whatever the system's representation.
     """
     model = bodies(space)
     scratch = scratch_of(space)

@@ -1,4 +1,4 @@
-"""The constraint Jacobian A, A v + g_t = 0: what each row does along each velocity.
+"""The constraint Jacobian A, A v + g_t = 0, by rows and velocities.
 
 Rows of a loop joint are made in `mbkit.kernels.constraints.kinds.loop_joint`.
 """

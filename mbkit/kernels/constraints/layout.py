@@ -1,4 +1,4 @@
-"""The arrays of the constraints: what each acts on, its rows, and the memory to solve with.
+"""Arrays of the constraints: bodies and velocities, rows, and the memory of the solution.
 
 A row is a constraint at velocity level: wrenches on sites and coefficients of velocities. Those of
 position level are the first ones of their constraint.
@@ -26,7 +26,7 @@ CLOSURE = np.dtype(
         ("joint_scratch", _i8),  # SCRATCH entries, as many
         ("num_joints", _i8),
         ("length", _f8),  # by which moments are compared with forces
-        # what the constraints say of a state, by row
+        # results of the constraints at a state, by row
         ("residual", _i8),  # num_position_rows: g
         ("rate", _i8),  # A v + g_t
         ("time_rate", _i8),  # g_t of TABLE constraints
@@ -171,9 +171,9 @@ CONSTRAINT_SITE = np.dtype(
     align=True,
 )
 
-#: What a constraint in Python has in its slot after the state: callback and t, then q and v of its
-#: joints, poses and twists of its bodies; and what it says: residual, what its rate is without
-#: velocities, what its second derivative is without accelerations, wrenches and coefficients.
+#: Slot of a constraint in Python after the status: callback, t, then q and v of its joints, poses
+#: and twists of its bodies; and its results: residual, the terms of its rate without velocities and
+#: of its second derivative without accelerations, wrenches and coefficients.
 OWN_EVALUATE = 1
 OWN_TIME = 2
 OWN_VECTORS = 3

@@ -1,1 +1,1 @@
-"""Derivatives of what a system computes, with respect to configuration and velocity."""
+"""Derivatives of the functions of a system by configuration and velocity."""

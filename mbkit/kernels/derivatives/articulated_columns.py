@@ -1,4 +1,4 @@
-"""Columns of the derivatives of forward dynamics: all u, and what they give outwards.
+"""Columns of the derivatives of forward dynamics: all u, then the pass outwards.
 
 Formulas: `mbkit.kernels.derivatives.forward_dynamics`.
 """

@@ -64,7 +64,7 @@ def put_change(found, k, own, nv):
 
 @helper
 def changes_in_turn(space, find, joint):
-    """Call find(space, joint) for each sample, and take what it leaves in the table of changes."""
+    """Call find(space, joint) for each sample, and take its results from the table of changes."""
     one = space_of_one(space)
     q, v, _ = memory_of_one(one, 0)
     row = bodies(one)[joint.i]

@@ -193,7 +193,7 @@ def add_efforts(equations, n, sides, found):
 
 @kernel(int64(typed(Equations), typed(Factors), typed(Sides), typed(Found)))
 def solve_all(equations, factors, sides, found):
-    """The solutions of all states; those of tau are added to what is there. Returns OK."""
+    """The solutions of all states; those of tau are added to the given ones. Returns OK."""
     for n in range(equations.M.shape[0]):
         solve_accelerations(factors, n, equations.free, sides, found)
         solve_multipliers(factors, n, sides, found)

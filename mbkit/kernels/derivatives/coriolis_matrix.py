@@ -118,7 +118,7 @@ def outward(space, q, v):
 
 
 class Tree(NamedTuple):
-    """Bodies of the tree, their scratch, what each velocity changes, and the directions of C."""
+    """Bodies of the tree, their scratch, the changes by each velocity, and the directions of C."""
 
     model: Any
     scratch: Any

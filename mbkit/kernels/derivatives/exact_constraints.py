@@ -79,8 +79,8 @@ def as_said(moves, j):
 def constraints_along(space, count, moves, q, v, given, t, out):
     """Derivatives of g, A v + g_t, A vdot + A' v + ... and A^T multipliers, in a row.
 
-    Along that many directions, in which entries of (dx, v) move as `moves` (ndx + nv,) says, -1 for
-    those that do not, and as numbers of the constraints and t have them. given: vdot (nv,),
+    Along `count` directions: `moves` (ndx + nv,) has the direction of each entry of (dx, v), or -1;
+    numbers of the constraints and t have theirs as dual numbers. given: vdot (nv,),
     multipliers (num_rows,). out (count, num_position_rows + 2 num_rows + nv).
     """
     model = bodies(space)
@@ -114,7 +114,7 @@ def constraints_along(space, count, moves, q, v, given, t, out):
 
 
 class States(NamedTuple):
-    """N states, one a row, and what is given there."""
+    """N states, one in each row, with accelerations and multipliers."""
 
     q: matrix  # (N, nq)
     v: matrix  # (N, nv)

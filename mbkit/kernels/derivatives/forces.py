@@ -1,14 +1,14 @@
 """Derivatives of the generalized forces with respect to configuration and velocity.
 
-Linear springs and dampers, in joints and between points of bodies, are exact. All other forces are
-summed by the force pass, which has exact derivatives where everything in it is written for dual
-numbers (`mbkit.kernels.derivatives.exact_forces`). Else, and in the matrices of implicit methods,
-which need no digits, central differences of fourth order are taken,
+Those of linear springs and dampers, in joints and between points of bodies, are exact. All other
+forces are summed by the force pass, which has exact derivatives if all of them are compiled for
+dual numbers (`mbkit.kernels.derivatives.exact_forces`). Else, and in the matrices of implicit
+methods, which need few digits, central differences of fourth order are taken,
 
     f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12 h + h^4 f^(5) / 30,
 
-at h = 1e-5: forces that change within a millimetre a second, as regularised friction does, want a
-step that is small against that. Rounding leaves 1e-11 of the force, by unit of the coordinate.
+at h = 1e-5: forces that change within 1 mm/s, such as regularised friction, need a step that is
+small against that. The error by rounding is 1e-11 of the force, per unit of the coordinate.
 """
 
 from mbkit.kernels.arrays import assign
@@ -42,13 +42,13 @@ from mbkit.kernels.workspace import bodies, columns_of, num_columns, scratch_of,
 
 _STEP = 1e-5
 
-#: Option: the forces that are called have their derivatives from elsewhere.
+#: Option: the derivatives of the forces that are called are added elsewhere.
 WITHOUT_CALLED = 1
 
 
 @helper
 def some_forces(space, which, q, v, t, tau):
-    """tau = what the forces do from one to another in the order; q and v are pointers."""
+    """tau = sum of the called forces of the range `which`; q and v are pointers."""
     tau[:] = 0.0
     status = motion_for_forces(space, q, v)
     if status != OK:
@@ -63,13 +63,13 @@ def some_forces(space, which, q, v, t, tau):
 
 @subroutine
 def called_forces(space, q, v, t, tau):
-    """tau = what the forces do that are called; q and v are pointers."""
+    """tau = sum of the forces that are called; q and v are pointers."""
     return some_forces(space, (0, records_at(space, 1, SPACE)[0].num_called), q, v, t, tau)
 
 
 @helper
 def checked_forces(space, q, v, t, tau):
-    """The same at the state itself, where a force that is not finite is looked for."""
+    """`called_forces` at the state itself; if tau is not finite, find the force."""
     status = called_forces(space, q, v, t, tau)
     if status == OK and not all_finite(tau):
         search = records_at(space, 1, SPACE)[0].force_search
@@ -92,7 +92,7 @@ def factor_of(k, sign, step):
 
 @helper
 def step_column(space, column, size, q, dx, trial):
-    """Let trial be a step from q by `size` along all entries in a column."""
+    """Write into trial a step from q by `size` along all entries that share a column."""
     model = bodies(space)
     scratch = scratch_of(space)
     column_of = columns_of(space)
@@ -109,10 +109,10 @@ def step_column(space, column, size, q, dx, trial):
 
 @helper
 def along_steps(space, q, v, t, tau, d_q):
-    """The columns of d_q, of the forces that are called; v and t are pointers.
+    """Add the columns of d_q of the forces that are called; v and t are pointers.
 
-    All that share a column are changed at once: no force knows of two of them. Source: Curtis,
-    Powell and Reid, J. Inst. Maths Applics 13 (1974) 117-119.
+    All entries that share a column change at once: no force depends on two of them. Source:
+    Curtis, Powell and Reid, J. Inst. Maths Applics 13 (1974) 117-119.
     """
     trial, _, dx = trials(space)
     assign(trial, q)
@@ -132,7 +132,7 @@ def along_steps(space, q, v, t, tau, d_q):
 
 @helper
 def along_velocities(space, q, v, t, tau, d_v):
-    """The columns of d_v, of the forces that are called; q and t are pointers."""
+    """Add the columns of d_v of the forces that are called; q and t are pointers."""
     trial = trials(space)[1]
     column_of = columns_of(space)
     assign(trial, v)

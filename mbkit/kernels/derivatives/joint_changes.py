@@ -81,7 +81,7 @@ def clear(change, nv):
 
 @helper
 def add(change, factor, body, nv):
-    """Add `factor` times what the joint pass left of a body."""
+    """Add `factor` times the motion of a body that the joint pass has written."""
     for j in range(6):
         change.bias[j] += factor * body.bias[j]
         for c in range(nv):

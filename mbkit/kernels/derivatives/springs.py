@@ -54,7 +54,7 @@ class Slopes(NamedTuple):
 
 
 class Spring(NamedTuple):
-    """A spring as it is.
+    """The state of a spring.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ def placed(space, row):
 
 @helper
 def add_spring(space, row, v, d_q, d_v):
-    """Add what one spring does to d_q and d_v; nothing where its points meet."""
+    """Add the derivatives of one spring to d_q and d_v; none where its points meet."""
     model = bodies(space)
     here = placed(space, row)
     if not any_lane(here.spring.length != 0.0):
@@ -242,7 +242,7 @@ def add_spring(space, row, v, d_q, d_v):
 
 @helper
 def add_springs(space, q, v, d_q, d_v):
-    """Add what the springs between bodies do to d_q and d_v."""
+    """Add the derivatives of the springs between bodies to d_q and d_v."""
     record = records_at(space, 1, SPACE)[0]
     if record.num_springs == 0:
         return OK

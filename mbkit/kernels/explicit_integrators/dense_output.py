@@ -1,7 +1,7 @@
 """States within a step of a grid that Runge-Kutta-Munthe-Kaas methods took; see `dense_polynomial`.
 
-Modules of their own, here and in `adaptive_dense_output`: runs that ask for no such states need not
-wait until these are compiled.
+They are modules of their own, this one and `adaptive_dense_output`: runs without such states need
+not wait until these are compiled.
 """
 
 from mbkit.kernels.compile import float64, int64, kernel, typed

@@ -1,4 +1,4 @@
-"""The stages of a Runge-Kutta-Munthe-Kaas step, and what follows them in every explicit step.
+"""The stages of a Runge-Kutta-Munthe-Kaas step, and the end of every explicit step.
 
 Sizes of arrays: d the dimension of steps on the group, s the number of stages.
 """
@@ -136,7 +136,7 @@ def truncated_rates(model, memory, series, x, w, out):
 
 @helper
 def step_rates(model, memory, series, x, w, out):
-    """out = dexp^-1_{-x} w, or what the method has of its series."""
+    """out = dexp^-1_{-x} w, or the terms of its series that the method uses."""
     status = dexp_inv_rows(model, memory, x, w, out)
     if status == OK and series.truncation != ALL:
         status = truncated_rates(model, memory, series, x, w, out)

@@ -26,11 +26,11 @@ SAFETY = 0.9
 #: What is left of a step that failed, or turned too far.
 CUT = 0.25
 
-#: Errors below are not told apart by the controller.
+#: The controller takes smaller errors as equal to this.
 LEAST_ERROR = 1e-4
 
 #: Square of the angle by which a joint may turn within one step; coordinates end at 2 pi, and
-#: rotations are told apart up to pi.
+#: rotations are unique up to pi.
 MOST_TURN = (0.9 * math.pi) ** 2
 
 #: Steps between two grid points, rejected ones among them.
@@ -67,7 +67,7 @@ def larger(a, b):
 
 @helper
 def size_of(row, j, q, q_next):
-    """Of what size the entry j of a joint's step is: the coordinate's where they add, else 1."""
+    """The size of entry j of a joint's step: that of the coordinate where these add, else 1."""
     if row.kind == SCREW or row.retract == 0:
         a = row.first_position + j
         return larger(abs(q[a]), abs(q_next[a]))
@@ -76,7 +76,7 @@ def size_of(row, j, q, q_next):
 
 @helper
 def norm(space, control, change, start, end):
-    """The root mean square of what a change (dx, dv) is in units of the tolerances of `control`.
+    """The root mean square of a change (dx, dv) in units of the tolerances of `control`.
 
     start, end: states (q, v) between which it happens.
     Source: Hairer, Norsett, Wanner 1993, equations II.4.10 and II.4.11.

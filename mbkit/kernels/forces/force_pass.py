@@ -1,4 +1,4 @@
-"""The force pass: what all forces do, and what each of them is worth."""
+"""The force pass: the sum of all forces, and the power and potential energy of each."""
 
 from mbkit.kernels.body_fixed.operators import (
     column_power,
@@ -31,7 +31,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 @helper
 def call_force(space, k, t, q, v, tau, powers):
-    """Let force k add what it does."""
+    """Add force k."""
     function = force_rows(space)[k].function
     if call_address(function, (space, k, t[0], q, v, tau, powers)) != OK:
         return failure(FORCE_FAILED, k)
@@ -123,14 +123,14 @@ def add_wrenches(space, tau):
 
 @helper
 def have_bodies(space):
-    """Whether forces act on bodies, or want to know their motion."""
+    """Whether forces act on bodies, or depend on their motion."""
     record = records_at(space, 1, SPACE)[0]
     return record.num_sites + record.num_fields > 0
 
 
 @helper
 def motion_for_forces(space, q, v):
-    """Poses and twists of bodies and sites, where forces want them."""
+    """Poses and twists of bodies and sites, where forces need them."""
     if not have_bodies(space):
         return OK
     status = motion_pass(bodies(space), scratch_of(space), q, v)
@@ -147,7 +147,7 @@ def have_forces(space):
 
 @address_kernel(EVALUATION)
 def generalized_forces(space, _option, q, v, t, out):
-    """Sum of all forces, out (nv,); leaves what they dissipate and supply in SPACE.powers."""
+    """Sum of all forces, out (nv,); writes their dissipated and supplied powers to SPACE.powers."""
     tau = velocities(bodies(space), out)
     for j in range(tau.shape[0]):
         tau[j] = 0.0

@@ -1,9 +1,9 @@
-"""The one form of all forces, and what a compiled force finds under its number.
+"""The form of all forces, and the data that a compiled force has under its number.
 
 ``function(space, k, t, q, v, tau, powers)`` adds what force k does: generalized forces to tau
 (nv,), or wrenches to its bodies (`mbkit.kernels.forces.bodies`), and to powers what it dissipates
 and what it supplies. ``potential(space, k, t, q, out)`` adds its potential energy to out[0]. Both
-return a status. Where a force says that it acts on bodies, their motion is in the scratch memory.
+return a status. Where a force acts on bodies, their motion is in the scratch memory.
 """
 
 from mbkit.kernels.compile import floats_at, helper, integers_at, records_at

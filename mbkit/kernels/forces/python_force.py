@@ -91,7 +91,7 @@ def copy_in(space, k, t, q, v, with_velocities):
 
 @helper
 def answer_of(space, k, memory):
-    """Where the slot has what the function said."""
+    """Address in the slot of the results of the function."""
     nq = int(memory[OWN_NUM_POSITIONS])
     nv = int(memory[OWN_NUM_VELOCITIES])
     return memory[OWN_VECTORS + nq + nv + 22 * force_rows(space)[k].num_bodies :]
@@ -131,9 +131,9 @@ def add_body_wrenches(space, k, kind, answer):
 
 @address_kernel(FORCE_FORM)
 def evaluate(space, k, t, q, v, tau, powers):
-    """Call `Force.evaluate`; the power of what it says is what it dissipates or supplies.
+    """Call `Force.evaluate`; the power of its result is what the force dissipates or supplies.
 
-    Where it says both itself, `Force.powers` is called as well.
+    If the force defines both itself, `Force.powers` is called as well.
     """
     memory = copy_in(space, k, t, q, v, True)
     call_address(int(memory[OWN_EVALUATE]), (force_rows(space)[k].slot,))

@@ -79,7 +79,7 @@ def subtract_wrenches(space, count, wrench_from_world):
 
 @helper
 def act(space, q, v, tau, recursion):
-    """tau += what the forces do along the joints,  F -= W of the bodies that they act on.
+    """tau += efforts of forces along joints,  F -= W of the bodies that they act on.
 
     Calls   twist_in_world, wrench_from_world, point_wrench.
     Reads   time of SPACE; poses in the world and twists of the bodies, F.

@@ -1,6 +1,6 @@
 """Springs and dampers between points of bodies, as time loops evaluate them: in place, by a table.
 
-Called by its address, as where its power is asked for alone, one is computed by
+A single spring that is called by its address, for example for its power alone, is computed by
 `mbkit.kernels.forces.kinds.spring_damper`.
 
 The length l of a spring changes by ldot = V_b . W_b - V_a . W_a, with W the wrench of the unit

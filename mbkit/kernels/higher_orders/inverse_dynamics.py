@@ -98,7 +98,7 @@ def effort(row, i, plan, body, c, W, columns):
 def inverse_dynamics_rate(space, option, q, _v, given, out):
     """The rate of order count - 2 of M vdot + b, out (nv,).
 
-    Reads   q; given: v and its derivatives (count, nv), and what the plan says behind them.
+    Reads   q; given: v and its derivatives (count, nv), then numbers that the plan requires.
     option  address of a PLAN.
     """
     plan = records_at(option, 1, PLAN)[0]

@@ -1,4 +1,4 @@
-"""Jerks of bodies, the second rates of their twists: what is asked for most, written out.
+"""Jerks of bodies, the second rates of their twists, written out, as they are used most.
 
 With x = S v the body-fixed twist of a row in its parent, and x', x'' its rates,
 
@@ -137,7 +137,7 @@ def jerk_at_site(representation, body, site):
 def jerks(space, option, q, _v, given, out):
     """Second rates of the twists of the user's bodies, out (bodies + 1, 6).
 
-    Reads   q; given: v, vdot, vddot (3, nv), and what the plan says behind them.
+    Reads   q; given: v, vdot, vddot (3, nv), then numbers that the plan requires.
     option  address of a PLAN for three terms.
     """
     plan = records_at(option, 1, PLAN)[0]

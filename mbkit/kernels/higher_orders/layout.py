@@ -1,4 +1,4 @@
-"""Records of the series: pieces of joints, and what an evaluation is told.
+"""Records of the series: pieces of joints, and arguments of an evaluation.
 
 A joint whose motion subspace changes is a chain of pieces; each has it as a series in time.
 """
@@ -35,8 +35,8 @@ PIECE = np.dtype(
     align=True,
 )
 
-#: What an evaluation is told by address: the representation of its result, how many terms its
-#: series have, the pieces, and by body of the tree the first of its pieces, one more than bodies.
+#: Arguments of an evaluation, by address: the representation of its result, the number of terms of
+#: its series, the pieces, and by body of the tree the first of its pieces, one more than bodies.
 #: Bodies without pieces have a constant S.
 PLAN = np.dtype(
     [

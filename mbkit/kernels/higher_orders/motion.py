@@ -105,7 +105,7 @@ def relative_twist(space, option, i, q, given, memory, room):
 def outward(space, option, q, given, known, memory, room):
     """The body-fixed twists of all bodies as series; leaves the joint pass in the scratch.
 
-    `given` holds `known` derivatives of v, and what the plan says behind them.
+    `given` holds `known` derivatives of v, then numbers that the plan requires.
     """
     model = bodies(space)
     scratch = scratch_of(space)
@@ -197,7 +197,7 @@ def write_rates(space, plan, room, out):
 def body_derivatives(space, option, q, _v, given, out):
     """Twists of the user's bodies and their rates, out (count, bodies + 1, 6).
 
-    Reads   q; given: v and its derivatives (count, nv), and what the plan says behind them.
+    Reads   q; given: v and its derivatives (count, nv), then numbers that the plan requires.
     option  address of a PLAN.
     """
     plan = records_at(option, 1, PLAN)[0]
@@ -248,7 +248,7 @@ def column_in(representation, carrier, body, here, site, V, room):
 def jacobian_rate(space, option, q, _v, given, out):
     """The rate of order count - 1 of the Jacobian of one of the user's bodies, out (6, nv).
 
-    Reads   q; given: v and its derivatives (count - 1, nv), and what the plan says behind them.
+    Reads   q; given: v and its derivatives (count - 1, nv), then numbers that the plan requires.
     option  address of a PLAN.
     """
     plan = records_at(option, 1, PLAN)[0]

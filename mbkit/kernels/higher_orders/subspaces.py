@@ -17,7 +17,7 @@ _ZERO = (0.0, 0.0, 0.0)
 def motion_subspace_rates(space, option, q, _v, given, out):
     """The rate of order count - 1 of X_k = Ad_site^-1 S_k of each velocity k, out (nv, 6).
 
-    Reads   q; given: v and its derivatives (count - 1, nv), and what the plan says behind them.
+    Reads   q; given: v and its derivatives (count - 1, nv), then numbers that the plan requires.
     option  address of a PLAN.
     """
     plan = records_at(option, 1, PLAN)[0]

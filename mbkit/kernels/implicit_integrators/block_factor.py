@@ -29,7 +29,7 @@ def nodes_of(record):
 
 @helper
 def right_of(record, node):
-    """The rows of a node: its own block, and what is right of it."""
+    """The rows of a node: its own block, and the entries right of it."""
     entries = floats_at(record.matrix, record.num_entries)
     width = node.count + node.width
     return entries[node.right : node.right + node.count * width].reshape((node.count, width))
@@ -95,7 +95,7 @@ def solve_right(A):
 
 @helper
 def update(record, node, nodes, A, room):
-    """Subtract what the elimination of a node leaves; room for its width."""
+    """Update later blocks by the elimination of a node; room for its width."""
     entries = floats_at(record.matrix, record.num_entries)
     updates = integers_at(record.updates, record.num_updates)
     neighbours = neighbours_of(record, node)

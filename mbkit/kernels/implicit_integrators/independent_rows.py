@@ -13,7 +13,7 @@ CLEAR = 1e-4
 def are_clearly_independent(space, step):
     """Whether each row of A_n is far from the span of those before it.
 
-    Then all of them count, and forward dynamics need not be asked. By Cholesky's factor of
+    Then all of them count, without forward dynamics. By Cholesky's factor of
     A A^T, whose pivots are squares of distances, in the memory of the matrix.
     """
     record = memory_of(step)

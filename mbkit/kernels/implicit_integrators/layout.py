@@ -1,4 +1,4 @@
-"""The memory of an implicit step, by address: what it asks the system for, unknowns, matrix."""
+"""The memory of an implicit step, by address: results of the system, unknowns, matrix."""
 
 import numpy as np
 

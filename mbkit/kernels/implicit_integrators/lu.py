@@ -145,7 +145,7 @@ def eliminate_column(A, count):
 
 @helper
 def solve(S, pivots, x):
-    """x becomes S^-1 x; what is right of the square of S is not looked at.
+    """x becomes S^-1 x; entries right of the square of S are not read.
 
     Four rows at once, whose sums do not wait for each other; those that are left one by one.
     """

@@ -62,8 +62,8 @@ MOST_ITERATIONS = 10
 #: Steps that begin with a new matrix after one in which that of the step before was of no use.
 FRESH_STEPS = 10.0
 
-#: Steps for which a matrix is kept at most: where corrections are rounding nothing else tells that
-#: it leads elsewhere.
+#: Most steps for which a matrix is kept: where corrections are rounding, nothing else shows that it
+#: leads to a wrong solution.
 MOST_AGE = 50.0
 
 #: Rounding of doubles: of positions of the constraints, by the length of the system, and of D, by
@@ -199,7 +199,7 @@ def solve_matrix(step, x):
 
 @helper
 def solved(step, length):
-    """Whether what is left of all equations is rounding: near change points D is not, by far."""
+    """Whether the residuals of all equations are rounding: D is far from it near change points."""
     record = memory_of(step)
     fits = True
     forces = 0.0
@@ -220,7 +220,7 @@ def solved(step, length):
 
 
 class Correction(NamedTuple):
-    """A correction of D, and what its size is held against."""
+    """A correction of D, and the quantities that its size is compared with."""
 
     k: int64  # how many there were before
     running: Any  # whether the step was not solved before
@@ -242,8 +242,8 @@ def rate_of(size, before):
 def is_solved(step, correction, length):
     """Whether a correction leaves as little as is wanted, or as can be.
 
-    What a matrix of an earlier step leaves has one direction, step after step, and adds up in v. So
-    it has to be as small as D can be told, even where the constraints' rounding hides it.
+    The error that a matrix of an earlier step leaves has one direction in all steps, and adds up in
+    v. So it has to be as small as the rounding of D, even where that of constraints hides it.
     """
     record = memory_of(step)
     k, running, fresh, before, size, smallest, rounding, noise = correction
@@ -304,7 +304,7 @@ def grow_older(made):
 
 @helper
 def keep_powers(space, record, running):
-    """Keep what forces dissipate and supply, where they were evaluated, of samples that go on."""
+    """Keep the powers that forces dissipate and supply, for samples that are not solved yet."""
     equations = records_at(space, 1, SPACE)[0]
     if equations.num_forces > 0:
         kept = floats_at(record.powers_kept, NUM_POWERS)

@@ -262,7 +262,7 @@ def set_unity(record):
 
 @helper
 def set_blocks(space, step, h, a, b):
-    """The matrix, from what `linearise_equations` leaves."""
+    """The matrix, by the results of `linearise_equations`."""
     record = memory_of(step)
     entries = floats_at(record.matrix, record.num_entries)
     entries[:] = 0.0
@@ -279,7 +279,7 @@ def set_blocks(space, step, h, a, b):
 
 @address_kernel("ii")
 def make_blocks(space, step):
-    """Make the matrix where `made_at` says, and factorise it: `make`, by blocks."""
+    """Make the matrix at the state `made_at`, and factorise it: `make`, by blocks."""
     record = memory_of(step)
     made = floats_at(record.made_at, record.num_made)
     status = linearise_equations(space, step)

@@ -305,7 +305,7 @@ def clear_prescribed_rows(step, S):
 
 @helper
 def linearise_equations(space, step):
-    """Which rows count, A_n, A, K, C, Z and T where `made_at` says; it is noted as made."""
+    """Find which rows count, A_n, A, K, C, Z and T at the state `made_at`; mark it as made."""
     record = memory_of(step)
     size = record.m * record.width
     made = floats_at(record.made_at, record.num_made)
@@ -334,7 +334,7 @@ def linearise_equations(space, step):
 
 @address_kernel("ii")
 def make(space, step):
-    """Make the matrix where `made_at` says, and factorise it."""
+    """Make the matrix at the state `made_at`, and factorise it."""
     record = memory_of(step)
     made = floats_at(record.made_at, record.num_made)
     h = made[STEP]

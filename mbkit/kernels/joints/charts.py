@@ -120,7 +120,7 @@ def axis_of(parameters, k):
 def angles(slot, parameters, T, out):
     """Of three turns about axes among x, y and z.
 
-    `mbkit.kernels.lie.euler` says what happens where the middle angle leaves others open.
+    At gimbal lock the others are chosen as in `mbkit.kernels.lie.euler`.
     """
     Q = quaternion_from_rotation(rotation_at(T))
     axes = (axis_of(parameters, 0), axis_of(parameters, 1), axis_of(parameters, 2))

@@ -30,7 +30,7 @@ BACK = np.ascontiguousarray(TRANSFORM.T)
 
 @helper
 def allocate_motion(n):
-    """Memory for what `motion` writes, R, p, S, bias, and zero velocities."""
+    """Memory for the results of `motion`, R, p, S, bias, and zero velocities."""
     return np.empty(9), np.empty(3), np.empty(6 * n), np.empty(6), np.zeros(n)
 
 

@@ -54,7 +54,7 @@ MOST_STEPS = 60
 LEAST_DAMPING = 1e-12
 MOST_DAMPING = 1e8
 
-#: Steps below it are rounding; below the other, the distance may not tell them any more.
+#: Steps below it are rounding; below the other, the distance may no longer resolve them.
 ROUNDING = 1e-15
 SMALL = 1e-6
 
@@ -81,7 +81,7 @@ def fraction(x):
 
 @helper
 def look(slot, parameters, quaternion, T, memory, q):
-    """Write the motion at q and what is left to T; the joint's status."""
+    """Write the motion at q and its remaining distance to T; return the joint's status."""
     status = call_address(
         int(parameters[MOTION]),
         (

@@ -95,7 +95,7 @@ def dexp_inv(slot, parameters, x, v, out):
 
 @address_kernel("ippp")
 def configuration_from_pose(slot, parameters, T, out):
-    """The angle of the nearest rotation about z, with as many turns as the pitch tells; p."""
+    """The angle of the nearest rotation about z, plus the turns by the pitch; p."""
     pitch = parameters[rest_of(parameters)]
     out[0] = locate_screw(1.0, pitch, T, pointer_after(T, 9))
     out[1] = T[9]

@@ -62,7 +62,7 @@ def call_back(slot, parameters, operation, first, second):
 
 @helper
 def copy_output(slot, parameters, start, count, target):
-    """Copy what the callback left in the slot's output, from `start`, to a pointer."""
+    """Copy the callback's results in the slot's output, from `start`, to a pointer."""
     first = SLOT_FIRST + 2 * slot_width(parameters) + start
     memory = floats_at(slot, first + count)
     for j in range(count):
@@ -156,7 +156,7 @@ def constraint_wrenches(slot, parameters, q, out):
 
 @address_kernel("ippp")
 def configuration_from_pose(slot, parameters, T, out):
-    """The configuration nearest to a pose, of a joint that says it itself."""
+    """The configuration nearest to a pose, by the method of the joint."""
     status = call_back(slot, parameters, PYTHON_CONFIGURATION_FROM_POSE, (T, 12), (T, 0))
     if status == OK:
         copy_output(slot, parameters, 0, int(parameters[PYTHON_NUM_POSITIONS]), out)

@@ -6,7 +6,7 @@ T(q) turns by rate q about z and shifts by lead q along it.
 from mbkit.kernels.compile import helper
 from mbkit.kernels.elementary import arctan2, sin_cos, sqrt
 
-#: A screw that advances by less in a turn does not tell its turns by where it is. [m]
+#: The turns of a screw that advances by less in a turn do not follow from its position. [m]
 LEAST_ADVANCE = 1e-9
 
 TURN = 6.283185307179586
@@ -35,8 +35,8 @@ def locate_screw(rate, lead, R, p):
     """The q whose pose is nearest to (R, p): nine numbers by rows, and three.
 
     The angle is that of the nearest rotation about z, tan a = (R10 - R01) / (R00 + R11). The shift
-    tells turns; of angle and shift together q is that with rate (angle left) + lead (shift left)
-    zero, which divides by neither.
+    gives the turns; by both, q is such that rate (angle left) + lead (shift left) is zero, which
+    divides by neither.
     """
     if rate == 0.0:
         return p[2] / lead

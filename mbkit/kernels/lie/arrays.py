@@ -1,4 +1,4 @@
-"""A function of a few numbers down the rows of an array, and what stores its values there."""
+"""A function of a few numbers, called for the rows of an array, and storage of its values."""
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.lie.matrices import store_matrix

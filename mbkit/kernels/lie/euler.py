@@ -7,7 +7,7 @@ from mbkit.kernels.compile import helper
 from mbkit.kernels.elementary import arctan2, sin_cos, sqrt
 from mbkit.kernels.lie.quaternion import quaternion_product
 
-#: Entries of quaternions below it say nothing.
+#: Entries of quaternions below it are rounding.
 ROUNDING = 1e-15
 
 
@@ -40,8 +40,8 @@ def direction(x, y):
 def angles_from_quaternion(Q, first, second, third):
     """The three angles of a unit quaternion.
 
-    Where the middle angle lets only the sum or the difference of the others be told (gimbal lock),
-    the one that is left open is zero. Source: Bernardes, Viollet, Quaternion to Euler angles
+    Where the middle angle determines only the sum or the difference of the others (gimbal lock),
+    the undetermined one is set to zero. Source: Bernardes, Viollet, Quaternion to Euler angles
     conversion, PLoS ONE 17 (2022).
     """
     i = third

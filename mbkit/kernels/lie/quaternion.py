@@ -82,8 +82,8 @@ def quaternion_rotation(q):
 def quaternion_from_rotation(R):
     """Quaternion of a rotation matrix, p0 >= 0 (Shepperd, J. Guid. Control 1, 1978).
 
-    The largest of 4 p_k^2 - 1, the trace and the diagonal, tells which row 4 p_k (p0, p) of the
-    quaternion's outer product has the most digits.
+    The largest of 4 p_k^2 - 1, the trace and the diagonal, belongs to the row 4 p_k (p0, p)
+    of the quaternion's outer product that has the most digits.
     """
     trace = R[0] + R[4] + R[8]
     q = (1.0 + trace, R[7] - R[5], R[2] - R[6], R[3] - R[1])

@@ -64,7 +64,7 @@ def place_in_world(row, parent, body):
 
 @helper
 def twist(model, scratch, i, v):
-    """V = P V_p + S v;  A = what the joint and the moving axes add to the acceleration."""
+    """V = P V_p + S v;  A = part of the acceleration by the joint and the moving axes."""
     row = model[i]
     body = scratch[i]
     parent = scratch[row.parent]

@@ -81,8 +81,8 @@ from mbkit.kernels.workspace import at_rest, bodies, changes, scratch_of
 
 _ZERO = (0.0, 0.0, 0.0)
 
-#: Option: the results are two arrays, by their addresses. The address of a table for an option says
-#: that p, and its rates, are those of `mbkit.kernels.momentum.root_joints`.
+#: Option: the results are two arrays, by their addresses. With the address of a table for an
+#: option, p and its rates are those of `mbkit.kernels.momentum.root_joints`.
 APART = 2
 
 
@@ -206,7 +206,7 @@ def weight_in_world(body, g):
 
 @helper
 def momenta_inward(space, p, option):
-    """From the tips to the world: articulated inertias, and what p leaves for each velocity."""
+    """From the tips to the world: articulated inertias, and the part of p for each velocity."""
     model = bodies(space)
     scratch = scratch_of(space)
     g = load(model[0].gravity)

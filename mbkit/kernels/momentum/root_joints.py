@@ -18,8 +18,8 @@ about a point: of
 
 About the origin all of W is constant where nothing acts. But w is M^-1 (moment - r x force), r the
 way to the body, so that an error of r is one of w in a fast body: under gravity, where bodies get
-fast and the moment about the origin changes, that about the centre of mass is the constant one, and
-knows of no r. dc/dt x force = 0 for the centre c.
+fast and the moment about the origin changes, that about the centre of mass is constant, and does
+not depend on r. dc/dt x force = 0 for the centre c.
 
 `mbkit.systems.calls.root_motions` finds B. Other joints on the world have z = p.
 """

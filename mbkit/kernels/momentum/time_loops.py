@@ -1,6 +1,6 @@
-"""Hamilton's equations as time loops see them: what stands for v is z, momenta.
+"""Hamilton's equations in the form of time loops: z, the momenta, in place of v.
 
-Explicit methods ask for rates of steps at (q, v), then for vdot there. Both are made of one
+Explicit methods compute rates of steps at (q, v), then vdot there. Both follow from one
 evaluation of canonical forward dynamics at (q, z), which is kept: w are the rates at the velocity
 that it finds, vdot are the rates of z. z are the momenta of `mbkit.kernels.momentum.root_joints`.
 """

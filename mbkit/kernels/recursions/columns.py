@@ -35,7 +35,7 @@ def is_hinge(row):
 
 @helper
 def acceleration(model, scratch, i, vdot, recursion):
-    """A = P A_p + S vdot + what `twist` left in A."""
+    """A = P A_p + S vdot + A, where A is the part that `twist` has written."""
     row = model[i]
     body = scratch[i]
     parent = scratch[row.parent]

@@ -1,4 +1,4 @@
-"""Energy, momentum and centre of mass: what no choice of representation changes."""
+"""Energy, momentum and centre of mass, which do not depend on the representation."""
 
 from mbkit.kernels.body_fixed.operators import twist
 from mbkit.kernels.compile import address_kernel, helper

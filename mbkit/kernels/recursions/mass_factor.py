@@ -1,4 +1,4 @@
-"""The mass matrix as L^T D L with the sparsity of the tree, and what is done with the factor.
+"""The mass matrix as L^T D L with the sparsity of the tree, and solutions by the factor.
 
 Columns are velocities in the order of the bodies, which is depth-first (`BODY.first_column`).
 The parent of a column is the one before it in the same joint, for a joint's first column the last
@@ -48,7 +48,7 @@ def inertia_scale(row, body, c):
 
 @helper
 def gather(M, order, parent, L):
-    """Copy what M has between a column and itself or an ancestor into the lower half of L."""
+    """Copy the entries of M between a column and itself or an ancestor into the lower half of L."""
     for k in range(order.shape[0]):
         j = k
         while j >= 0:

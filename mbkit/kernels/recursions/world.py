@@ -9,7 +9,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 @helper
 def start(scratch, acceleration):
-    """The world is where it is, stands still, and is accelerated as it is told."""
+    """The world: identity pose, no velocity, and the acceleration that is given."""
     set_identity(scratch[0])
     store(scratch[0].V, _ZERO, _ZERO)
     store(scratch[0].A, _ZERO, acceleration)

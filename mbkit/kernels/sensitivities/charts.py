@@ -2,7 +2,7 @@
 
 With A(x) = dexp_inv(x, .), the rate of x where retract(q, x) moves, retract(q, x) moves with x by
 E = A(x)^-1 dx, and with q by C = A(x)^-1 A(-x) dq: the step back from there is -x. The rate of x
-itself, k = A(x) w(q, v), is differentiated on dual numbers (`exact_charts` beside this module).
+itself, k = A(x) w(q, v), is differentiated on dual numbers (`exact_charts` in this package).
 Where joints have no functions for these, it is by central differences of sixth order,
 
     f' = (45 (f(h) - f(-h)) - 9 (f(2h) - f(-2h)) + (f(3h) - f(-3h))) / 60 h + h^6 f^(7) / 140,
@@ -47,13 +47,13 @@ STEP = 1.0 / 32.0
 PART = joint_changes.STEP / STEP
 
 #: Rows of the memory, each as long as a step, and as two of the largest block of a joint. The last
-#: tells at the first step of each joint whether its steps are rotation vectors: 1.0.
+#: is 1.0 at the first step of each joint whose steps are rotation vectors.
 MEMORY = 6
 IS_ROTATION = 5
 
 
 class Step(NamedTuple):
-    """A step x, and the state at which its rate is asked."""
+    """A step x, and the state at which its rate is evaluated."""
 
     x: Any
     q: Any
@@ -61,7 +61,7 @@ class Step(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """N steps x (N, ndx), and the states; without q and v no rate is asked."""
+    """N steps x (N, ndx), and the states; without q and v no rate is evaluated."""
 
     x: matrix
     q: matrix
@@ -69,7 +69,7 @@ class Steps(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A joint, the step x from which its rate is asked at (q, v), and memory (MEMORY, ...)."""
+    """A joint, the step x at which its rate is evaluated for (q, v), and memory (MEMORY, ...)."""
 
     space: Any
     number: Any  # of its row

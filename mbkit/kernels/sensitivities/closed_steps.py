@@ -45,7 +45,7 @@ from mbkit.kernels.workspace import bodies, scratch_of
 
 
 class Loops(NamedTuple):
-    """The loops of a closed mechanism, what is found of them, and memory."""
+    """The loops of a closed mechanism, their results, and memory."""
 
     still: int64  # SPACE of the mechanism without gravity and forces; 0: loops take no part
     memory: int64  # PASSES of `mbkit.kernels.sensitivities.closed_passes`
@@ -89,7 +89,7 @@ def solve(loops, q, a, x, y):
 
 @helper
 def go_back(space, loops, state, x, out):
-    """Add to `out`, a pair, by q and v, x . de and what the factors say of the rows."""
+    """Add to `out`, a pair, by q and v, x . de and the rows times their factors."""
     q, v, vdot = state
     by_q, by_v = out
     record = passes_at(loops.memory)
@@ -120,7 +120,7 @@ def of_counted_rows(still, kept, multipliers, room):
 
 @helper
 def back_through_closed_dynamics(space, state, adjoint, rows, place, out):
-    """Weights of e and r of a stage from adjoints of accelerations; adds what they are by q, v."""
+    """Weights of e and r of a stage by adjoints of accelerations; adds their terms by q and v."""
     row, i = place
     multipliers, kept = rows
     loops = adjoint.loops

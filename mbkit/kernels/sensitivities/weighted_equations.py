@@ -37,7 +37,7 @@ class Weighted(NamedTuple):
 
 @kernel(int64(int64, int64, typed(Weighted), floats, floats), nogil=True)
 def add_weighted_equations(space, memory, given, by_q, by_v):
-    """Add x . de and what the factors say of the rows, by parameters, to the sums of `memory`.
+    """Add x . de and the rows times their factors, by parameters, to the sums of `memory`.
 
     by_q (ndx,) and by_v (nv,) are memory.
     """

@@ -1,6 +1,6 @@
 """Multiples of rows of a matrix subtracted from another of its rows, four numbers at once.
 
-A compiler that is to find this out by itself asks at each start of a loop whether rows overlap,
+A compiler that vectorises such loops by itself tests at each start whether rows overlap,
 and leaves short rows, of which Newton's matrices consist, one number at a time.
 """
 
@@ -36,7 +36,7 @@ if not UNCOMPILED:
 
     @intrinsic
     def _subtract_in_rows(typing_context, A, i, first):
-        """The same of doubles: four numbers at once, and what is left one by one."""
+        """The same for doubles: four numbers at once, the rest one by one."""
 
         def codegen(context, builder, signature, values):
             array = context.make_array(A)(context, builder, values[0])

@@ -1,6 +1,6 @@
 """Weighted sums of numbers side by side, eight at once, in the instructions of vector units.
 
-A compiler that is to find this out by itself asks at each start of a loop whether arrays overlap,
+A compiler that vectorises such loops by itself tests at each start whether arrays overlap,
 and leaves short loops, of which trees consist, one number at a time.
 """
 

@@ -69,7 +69,7 @@ def move_subspace(row, body):
 
 @helper
 def twist(model, scratch, i, v):
-    """V = V_p + S v;  A = ad_V S v + S-dot v, what the joint adds to the acceleration."""
+    """V = V_p + S v;  A = ad_V S v + S-dot v, the joint's part of the acceleration."""
     row = model[i]
     body = scratch[i]
     parent = scratch[row.parent]
@@ -88,7 +88,7 @@ def twist(model, scratch, i, v):
 
 @helper
 def acceleration(model, scratch, i, vdot, recursion):
-    """A = A_p + S vdot + what `twist` left in A."""
+    """A = A_p + S vdot + A, where A is the part that `twist` has written."""
     row = model[i]
     body = scratch[i]
     parent = scratch[row.parent]

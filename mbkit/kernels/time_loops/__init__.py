@@ -1,1 +1,1 @@
-"""Time loops: one file an integrator, as in `mbkit.integrators`, and what all of them call."""
+"""Time loops: one file for each integrator, as in `mbkit.integrators`, and common functions."""

@@ -72,7 +72,7 @@ NUM_OWN = NUM_PROGRESS + 2
 
 
 class Underway(NamedTuple):
-    """Of `Progress` what an attempt needs."""
+    """The fields of `Progress` that an attempt at a step needs."""
 
     numbers: floats  # (NUM_PROGRESS,)
     now: typed(State)

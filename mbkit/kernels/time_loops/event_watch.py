@@ -39,7 +39,7 @@ from mbkit.kernels.status import EVENT, EVENT_FAILED, OK, failure
 
 @helper
 def look(space, t, q, v):
-    """OK where a step may end at (t, q, v): nobody watches, or nothing has happened in it.
+    """OK where a step may end at (t, q, v): no event is watched, or none is in the step.
 
     Writes  q and v of prescribed joints.
     """

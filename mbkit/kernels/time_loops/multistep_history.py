@@ -1,4 +1,4 @@
-"""Rows of what was before, the newest first, for multistep methods."""
+"""Rows of values of earlier steps, the newest first, for multistep methods."""
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import helper

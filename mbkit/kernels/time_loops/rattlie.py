@@ -53,14 +53,14 @@ from mbkit.kernels.workspace import bodies, scratch_of
 
 @helper
 def solve_step(space, step, end, h):
-    """D and the impulse of the step from (q, v) on; needs what is around its start."""
+    """D and the impulse of the step from (q, v) on; needs the terms at its start."""
     predict(space, step)
     return call_address(memory_of(step).newton, (space, step, end, h))
 
 
 @address_kernel("iidd")
 def arrive(space, step, end, h):
-    """q and v at the end of the step, of D, and what the constraints do there."""
+    """q and v at the end of the step, by D, and the impulse of the constraints there."""
     record = memory_of(step)
     q = floats_at(record.q, record.nq)
     n = record.n
@@ -134,7 +134,7 @@ def go_on(step):
 
 @helper
 def set_multipliers(step, h, solved):
-    """The mean of what both sides of a moment say; not a number where the next step has none."""
+    """Mean multipliers of both steps at an instant; NaN where the next step has none."""
     record = memory_of(step)
     multipliers = floats_at(record.multipliers, record.m)
     impulse = floats_at(record.impulse, record.m)

@@ -1,4 +1,4 @@
-"""The records that all time loops share: the state, the grid of its steps, what is saved."""
+"""The records that all time loops share: the state, the grid of its steps, the saved rows."""
 
 from typing import NamedTuple
 

@@ -47,7 +47,7 @@ def save(end, state, saved):
 
 @helper
 def save_constrained(end, state, multipliers, saved):
-    """The same with multipliers, of which there are none where nobody keeps them."""
+    """The same with multipliers, which are none where they are not saved."""
     if saved.multipliers.shape[1] > 0:
         assign(saved.multipliers[saved.counts[WRITTEN]], multipliers)
     save(end, state, saved)

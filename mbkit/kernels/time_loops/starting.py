@@ -1,4 +1,4 @@
-"""Steps of a one-step method in as many parts as they need: what multistep methods start with."""
+"""Steps of a one-step method in as many parts as they need: the start of multistep methods."""
 
 from mbkit.kernels.compile import address_kernel, floats_at, helper, records_at
 from mbkit.kernels.configuration import difference_rows

@@ -35,7 +35,7 @@ class Copies:
             self._keep(original, made)
 
     def of(self, value: Any) -> Any:
-        """Return what stands for a value in copies: itself, unless it is a function."""
+        """Return the replacement of a value in copies: itself, unless it is a function."""
         if id(value) in self._made:
             return self._made[id(value)]
         if isinstance(value, ModuleType):

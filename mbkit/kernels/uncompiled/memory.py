@@ -1,8 +1,8 @@
 """Memory at addresses of lanes where nothing is compiled: arrays and records of `Numbers`.
 
-The memory is that of compiled code, byte for byte, and so is what the type of an address says of
-it: `mbkit.kernels.lanes.LanesAddress`. What is read from it is copied, since numbers are values;
-what lies beyond an array, or beyond what was made for it, is an IndexError.
+The memory is that of compiled code, byte for byte, and the type of an address has the same meaning:
+`mbkit.kernels.lanes.LanesAddress`. Numbers are copied as they are read, since they are values;
+access beyond an array, or beyond the memory made for it, is an IndexError.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Address(int):
     Attributes
     ----------
     kind : LanesAddress
-        What compiled code knows of it.
+        The type of the address in compiled code.
     """
 
     kind: Any
@@ -151,7 +151,7 @@ class Record:
 
 @functools.cache
 def _layout(record: Any, width: int) -> tuple[np.dtype[Any], dict[str, Any]]:
-    """Return numpy's type of a record of lanes, and what is at its fields: `Record`."""
+    """Return numpy's type of a record of lanes, and the types of its fields: `Record`."""
     names, formats, kinds = [], [], {}
     for name, field in record.members:
         nested = isinstance(field, types.NestedArray)
@@ -204,7 +204,7 @@ def records_of_lanes_at(address: Address, count: int, dtype: np.dtype[Any]) -> R
 
 
 def as_pointer(argument: Any, lanes: Any) -> Array:
-    """Return what a pointer to lanes points to, of lanes or of the memory that they lie in."""
+    """Return the numbers that a pointer to lanes points to, in lanes or in their memory."""
     if isinstance(argument, Array):
         return argument.reshape(-1) if argument.memory.ndim > 2 else argument
     found = argument.view(np.uint8).view(_element(lanes))

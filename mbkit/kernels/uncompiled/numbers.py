@@ -1,4 +1,4 @@
-"""Lanes where nothing is compiled: several numbers as an array, and what comparisons give.
+"""Lanes where nothing is compiled: several numbers as an array, and results of comparisons.
 
 What `mbkit.kernels.lanes` is to compiled code. Operations are those of doubles, lane by lane, and
 no product is fused with a sum, so that each lane has the bits of one sample in Python.
@@ -14,7 +14,7 @@ import numpy as np
 
 
 class Numbers:
-    """The numbers of as many samples, side by side; nobody changes them.
+    """The numbers of as many samples, side by side; they are not changed.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ _SPREAD = int | float | np.integer | np.bool_
 
 
 def lanes_of(x: Any) -> Any:
-    """Return what numpy computes with: the lanes of numbers, anything else as it is."""
+    """Return the array that numpy computes with: the lanes of numbers; else the value itself."""
     return x.lanes if isinstance(x, Numbers | Mask) else x
 
 
@@ -113,7 +113,7 @@ def each(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def of_sample(x: Any, j: int) -> Any:
-    """Return what one sample has of a number, of an array, or of a tuple of them."""
+    """Return the entry of one sample in a number, an array, or a tuple of them."""
     if isinstance(x, Numbers):
         return float(x.lanes[j])
     if isinstance(x, tuple):
@@ -123,7 +123,7 @@ def of_sample(x: Any, j: int) -> Any:
 
 
 def gathered(found: list[Any]) -> Any:
-    """Return what all samples have, of what each has: a number, a truth value, or a tuple."""
+    """Return the lanes of all samples from the results of each: a number, truth value, or tuple."""
     if isinstance(found[0], tuple):
         return tuple(gathered(list(entries)) for entries in zip(*found, strict=True))
     lanes = np.array(found)

@@ -33,7 +33,7 @@ from mbkit.kernels.validation import both
 
 
 def floats_at(address: Any, count: int) -> Any:
-    """Return numbers: what lies there says the type of the address."""
+    """Return the numbers at an address; its type determines theirs."""
     if isinstance(address, Address):
         return numbers_at(address, count)
     return door.floats_at(address, count)
@@ -58,12 +58,12 @@ def _is_of_lanes(arguments: tuple[Any, ...]) -> bool:
 
 
 def of_one(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Call what has no form for lanes, unless it is asked of lanes."""
+    """Call a function that has no form for lanes, unless the arguments are lanes."""
     return 0 if _is_of_lanes(arguments) else function(*arguments)
 
 
 def for_lanes(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Call what is for lanes alone, if it is asked of lanes."""
+    """Call a function that is for lanes alone, if the arguments are lanes."""
     return function(*arguments) if _is_of_lanes(arguments) else 0
 
 
@@ -101,7 +101,7 @@ def grain(x: Any) -> Any:
 
 
 def _one_of(first: Callable[[Any, Any], Any], usual: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `max` or `min`: of two the second, where `first` says so of them."""
+    """Return `max` or `min`: of two numbers the second, where `first` is true of them."""
 
     @functools.wraps(usual)
     def call(*arguments: Any) -> Any:
@@ -298,7 +298,7 @@ def solve_matrix(closure: Any, sizes: Any, B: Any, target: Any, found: Any) -> i
 
 
 def _transposition(count: int) -> Callable[..., None]:
-    """Return what writes the columns of a square as rows: see `transposition`."""
+    """Return the function that writes the columns of a square as rows: see `transposition`."""
 
     def transpose(source: Any, rows: tuple[Any, ...], target: Any, columns: Any) -> None:
         first, step = columns
@@ -321,7 +321,7 @@ _OF_LIBRARY = (
 
 
 def pairs() -> list[tuple[Any, Any]]:
-    """Return functions and what stands for each in copies of kernels."""
+    """Return functions and the replacement of each in copies of kernels."""
     library = {name: _by_sample(getattr(math, name)) for name in _OF_LIBRARY}
     library["sqrt"] = lambda x: sqrt(x) if isinstance(x, Numbers) else math.sqrt(x)
     return [

@@ -1,4 +1,4 @@
-"""The memory of a variational step, by address: what it asks the system for, unknowns, matrices."""
+"""The memory of a variational step, by address: results of the system, unknowns, matrices."""
 
 import numpy as np
 

@@ -49,7 +49,7 @@ SLOW = 1e-3
 #: balances they do so down to the smallest numbers that there are.
 NOTHING = 1e-6
 
-#: A correction that is more than this part of the one before asks for a new matrix.
+#: After a correction that is more than this part of the one before, a new matrix is made.
 SLUGGISH = 0.1
 
 

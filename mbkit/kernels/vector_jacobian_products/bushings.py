@@ -1,12 +1,13 @@
-"""Bushings, six springs and dampers between frames of two bodies, in the adjoint of the dynamics.
+"""Vector-Jacobian products of bushings: six springs and dampers between frames of two bodies.
 
-With x the rotation vector and d the place of frame b in frame a, (w, u) its twist there and (z, y)
-the same of velocities y, all in the axes of a, a bushing enters weights times efforts, y . tau, by
+With x the rotation vector and d the position of frame b in frame a, (w, u) its twist relative to
+frame a and (z, y) the same at velocities y, all in the axes of a, the term of a bushing in weights
+times efforts, y . tau, is
 
     K_r x . B z + C_r w . z + (K_t d + C_t u) . y,    B = dexp_x^-1 = I - x~/2 + e x~^2,
 
-which has the slopes E = (B^T K_r x + C_r w, K_t d + C_t u) by (z, y), G = (C_r z, C_t y) by (w, u),
-K_t y by d, and by a rotation theta in the axes of a, where dx = B theta, with k = K_r x,
+with the partial derivatives E = (B^T K_r x + C_r w, K_t d + C_t u) by (z, y), G = (C_r z, C_t y) by
+(w, u), K_t y by d, and by a rotation theta in the axes of a, where dx = B theta, with k = K_r x,
 
     B^T (K_r B z - z x k / 2 + e ((x x z) x k + z x (k x x)) + f (k . x~^2 z) x),    f = e' / |x|.
 
@@ -15,18 +16,18 @@ by D_w; twists change by n = n_b - n_a there, and as the point and the axes move
 
     d(w) = n_w + D_w x w_b,    d(u) = n_u + D_w x u_b - w_a x D_u,
 
-u_b the velocity of the point of b; likewise (z, y), without n. So the wrenches at that point are E
-by F, G by n, and by D
+u_b the velocity of the point of b; likewise (z, y), without n. So a bushing adds, at that point, E
+to F, G to the adjoint of n, and to the adjoint of D
 
     force   K_t y + w_a x G_u + z_a x E_u,
     moment  that of the rotation + w_b x G_w + u_b x G_u + z_b x E_w + y_b x E_u,
 
-on b, and their opposites on a. Where a frame moves on its body by a small twist, bodies and their
-twists stay: in the axes of a, frame b has the slopes
+for b, and the opposite for a. If a frame moves on its body by a small twist, bodies and their
+twists do not change: in the axes of a, the derivatives by the twist of frame b are
 
     force   K_t y + G_u x w + E_u x z,      moment  that of the rotation,
 
-and frame a, in whose axes all vectors are seen,
+and those by the twist of frame a, in whose axes all vectors are written,
 
     force   -K_t y,
     moment  -(that of the rotation + d x K_t y + z x E_w + y x E_u + w x G_w + u x G_u).
@@ -85,7 +86,7 @@ class Frame(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """Wrenches on b at its point, in the axes of the world: by F, by n, and by D."""
+    """Wrenches on b at its point, in the axes of the world: terms of F, and adjoints of n and D."""
 
     E: Any
     G: Any
@@ -110,7 +111,7 @@ def at_point(V, r):
 
 @helper
 def seen(back, a, b):
-    """The difference of two twists at a point, in other axes."""
+    """The difference of two twists at a point, rotated to other axes."""
     return matrix_times(back, subtract(b[0], a[0])), matrix_times(back, subtract(b[1], a[1]))
 
 
@@ -170,7 +171,7 @@ def at_origin(sign, r, wrench):
 
 @helper
 def pull(body, sums, i, r, sign, slopes):
-    """Add what acts on body i to F, and to the adjoints of n and of D."""
+    """Add the terms of body i to F, and to the adjoints of n and of D."""
     t, f = at_origin(sign, r, slopes.E)
     accumulate(body.F, t, f)
     t, f = at_origin(sign, r, slopes.G)

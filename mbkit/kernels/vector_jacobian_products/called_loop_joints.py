@@ -1,9 +1,9 @@
-"""Joints that close loops, whose slopes in the adjoint come from their functions on dual numbers.
+"""Vector-Jacobian products of joints that close loops, by their functions on dual numbers.
 
-What `slopes_of_loop_joints` beside this has by differences, exact: kappa, the derivative of psi by
-the pose, and beta, that of Y . b_J by the twist. And what psi is by the numbers that a joint reads,
-its pitch or its axes, where its bodies move as they do. See `loops`, and for the functions
-`exact_slopes_of_loop_joints`.
+These give exactly what `slopes_of_loop_joints` in this package finds by differences: kappa, the
+derivative of psi by the pose, and beta, that of Y . b_J by the twist. They also give the partial
+derivatives of psi by numbers of the joint, such as its pitch or its axes. See `loops`, and for the
+functions `exact_slopes_of_loop_joints`.
 """
 
 import numpy as np
@@ -19,8 +19,8 @@ _f8 = np.float64
 #: A dual number: its value, and its derivatives.
 WIDTH = 1 + DIRECTIONS
 
-#: What the adjoint knows of loop joints; then where the joint is that is looked at, and how its
-#: bodies move: pose T, X, V, R = A - [V_a, V]; and what is found.
+#: Derivatives of loop joints for the adjoint; of the current joint the pose T and the motion of its
+#: bodies, X, V, R = A - [V_a, V]; and the results.
 CALLED_LOOPS = np.dtype(
     [
         ("space", _i8),  # SPACE of dual numbers
@@ -44,7 +44,7 @@ CALLED_LOOPS = np.dtype(
 )
 
 #: A loop joint some of whose numbers move: where these are as dual numbers, by address; sets of
-#: `DIRECTIONS` directions each of these numbers; where the slopes by directions are summed.
+#: `DIRECTIONS` directions each of these numbers; the sums of derivatives by directions.
 MOVED_LOOP = np.dtype(
     [
         ("places", _i8),
@@ -60,7 +60,7 @@ MOVED_LOOP = np.dtype(
 
 @helper
 def tell(record, body, motion):
-    """Write where a loop joint is, and how its bodies move."""
+    """Write the pose of a loop joint and the motion of its bodies into the record."""
     for j in range(3):
         record.T_p[j] = body.p[j]
         for k in range(3):
@@ -73,7 +73,7 @@ def tell(record, body, motion):
 
 @helper
 def add_by_numbers(record, memory, own, c):
-    """Add the slopes by the numbers of a loop joint, which become one set after another."""
+    """Add the derivatives by the numbers of a loop joint, one set of dual numbers after another."""
     places = integers_at(own.places, own.count)
     size = own.count * WIDTH
     seeds = floats_at(own.seeds, own.num_seeds * size)
@@ -93,7 +93,7 @@ def add_by_numbers(record, memory, own, c):
 
 @helper
 def add_called_slopes(memory, loop, factors, motion):
-    """kappa into F of the joint's memory, and beta into A; slopes by its numbers are added.
+    """Write kappa into F and beta into A of the joint's memory; add derivatives by its numbers.
 
     memory: the address of `CALLED_LOOPS`. The pose of the joint is in R, p of its memory.
     """

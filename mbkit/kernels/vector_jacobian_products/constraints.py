@@ -1,26 +1,25 @@
-"""Constraints that are no joints, in the adjoint of closed mechanisms: each by its own bodies.
+"""Vector-Jacobian products of constraints that are no joints, each by its own bodies alone.
 
-With L, Y, Z and G factors of the rows of a constraint, and x weights of efforts, its rows W of
-wrenches on bodies enter by
+With factors L, Y, Z and G of the rows of a constraint, and weights x of efforts, a constraint whose
+rows have the wrenches W on bodies adds the term
 
     psi = -L . (W . X + c x) + Y . g'' + Z . g' + G . g,        g'' = W . A + ...,
 
-as those of loop joints do (`mbkit.kernels.vector_jacobian_products.loops`); c are coefficients of
-velocities. All of a body is taken at the origin of its frame, in the axes of the world: twists
-V = (w, u) and X = (z, y), and the acceleration A = (a, b) of that origin, without gravity. psi has
-the slopes E by X, K by A, G by V and H by a step D of the pose, each beside what else is the same.
+as loop joints do (`mbkit.kernels.vector_jacobian_products.loops`); c are coefficients of
+velocities. All vectors of a body are taken at the origin of its frame, in the axes of the world:
+twists V = (w, u) and X = (z, y), and the acceleration A = (a, b) of that origin, without gravity.
+The partial derivatives of psi are E by X, K by A, G by V and H by a step D of the pose.
 
-As seen from a body, which moves by D, whose twist changes by n and acceleration by a - the latter
-with the [n, V] that belongs to it, and with that of gravity, which does not turn with the body -
-that is E by F, K by a,
+Seen from a body that moves by D, n is the change of its twist and a that of its acceleration, which
+includes [n, V], and the change of gravity, as that does not turn with the body. The body adds E to
+F, K to the adjoint of a, and to the adjoints of n and of D
 
-    G_w + u x K_b,  G_u + K_b x w,  and -ad_V^T K    by n,
-    H_u,  H_w + w x G_w + u x G_u + z x E_w + y x E_u + a x K_a + (b - g) x K_b    by D.
+    G_w + u x K_b,  G_u + K_b x w,  and -ad_V^T K    for n,
+    H_u,  H_w + w x G_w + u x G_u + z x E_w + y x E_u + a x K_a + (b - g) x K_b    for D.
 
-What psi is by the numbers that a constraint reads, its length and so on, is its slope where these
-move and all else is the same.
+Numbers that a constraint reads, such as its length, enter by the partial derivative of psi.
 
-Source: derived here; slopes: `mbkit.kernels.vector_jacobian_products.slopes_of_constraints`.
+Source: derived here; derivatives: `mbkit.kernels.vector_jacobian_products.slopes_of_constraints`.
 """
 
 import numpy as np
@@ -51,7 +50,7 @@ _f8 = np.float64
 
 _ZERO = (0.0, 0.0, 0.0)
 
-#: What the adjoint knows of constraints that are no joints.
+#: Derivatives of constraints that are no joints, for the adjoint.
 ROWS = np.dtype(
     [
         ("with_residuals", _i8),  # whether factors of residuals count
@@ -69,14 +68,14 @@ ROWS = np.dtype(
         ("vdot", _i8),
         ("x", _i8),  # weights of efforts
         ("factors", _i8),  # (5, m)
-        ("by_q", _i8),  # (ndx,), slopes by joints are added to it
+        ("by_q", _i8),  # (ndx,), derivatives by joints are added to it
         ("by_v", _i8),
     ],
     align=True,
 )
 
 #: A constraint: the rows of the tree whose joints it names; its numbers as dual numbers, so many
-#: sets of `DIRECTIONS` directions each, and where its slopes by these directions are summed.
+#: sets of `DIRECTIONS` directions each, and the sums of derivatives by these directions.
 CALLED_CONSTRAINT = np.dtype(
     [
         ("rows", _i8),
@@ -113,7 +112,7 @@ BODY_OF_ROW = np.dtype(
 
 @helper
 def place_on_row(space, site, sums, body):
-    """Where a body of a constraint is, and how it moves; needs the poses of the sites."""
+    """Write the pose and motion of a body of a constraint; needs the poses of the sites."""
     i = site.row
     carrier = scratch_of(space)[i]
     arm = subtract(load(site.p), load(sums.origins[i]))
@@ -134,7 +133,7 @@ def place_on_row(space, site, sums, body):
 
 @helper
 def pull_row(space, sums, body):
-    """Add what acts on a body to F, and to the adjoints of a, n and D."""
+    """Add the terms of a body to F, and to the adjoints of a, n and D."""
     carrier = scratch_of(space)[body.row]
     r = load(body.arm)
     E, G, H, K = body.E, body.G, body.H, body.K
@@ -158,7 +157,7 @@ def pull_row(space, sums, body):
 
 @helper
 def add_by_numbers(memory, c):
-    """Add the slopes by the numbers of a constraint: its function reads one set after another."""
+    """Add the derivatives by the numbers of a constraint, one set of dual numbers after another."""
     record = records_at(memory, 1, ROWS)[0]
     own = records_at(record.called, record.count, CALLED_CONSTRAINT)[c]
     if own.num_seeds == 0:
@@ -178,7 +177,7 @@ def add_by_numbers(memory, c):
 
 @helper
 def set_state(record, state, weights, out):
-    """Let the record say where the state, the weights and the slopes by joints lie."""
+    """Write the addresses of the state, the weights and the sums by joints into the record."""
     x, factors = weights
     by_q, by_v = out
     record.q = state.q.ctypes.data
@@ -192,7 +191,7 @@ def set_state(record, state, weights, out):
 
 @helper
 def add_constraints(space, told, state, weights, sums, out):
-    """Add the constraints that are no joints to the sums of their bodies, what joints do to out.
+    """Add constraints that are no joints to the sums of their bodies; terms of joints to out.
 
     told: the address of `ROWS`, or 0, and `with_residuals`, `closes` and `time` there; weights: x
     (nv,), factors (5, m). Needs the poses of the sites.

@@ -1,15 +1,15 @@
-"""Drags in the adjoint of the dynamics.
+"""Vector-Jacobian products of drags.
 
 With v and y the velocities of its point by v and by velocities y, u = v - wind, and w, z the
-angular ones, a drag enters weights times efforts, y . tau, by
+angular ones, the term of a drag in weights times efforts, y . tau, is
 
     (c1 + c2 |u|) u . y + (a1 + a2 |w|) w . z,
 
-which has the slopes E = ((a1 + a2 |w|) w, (c1 + c2 |u|) u) by (z, y), and by (w, u)
+with the partial derivatives E = ((a1 + a2 |w|) w, (c1 + c2 |u|) u) by (z, y), and by (w, u)
 
     G_u = (c1 + c2 |u|) y + c2 u (u . y) / |u|,    G_w likewise.
 
-It depends on the place of the body by its velocities alone, which turn with it, and with the place
+It depends on the pose of the body by its velocities alone, which turn with it, and on the position
 of the point in the body by u and y.
 Source: derived here; `mbkit.kernels.vector_jacobian_products.dynamics` has the recursion.
 """

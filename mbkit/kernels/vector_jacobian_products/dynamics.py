@@ -1,12 +1,12 @@
-"""Weights times the derivatives of dynamics, O(bodies): the adjoint of forward dynamics.
+"""Vector-Jacobian products of forward dynamics, O(bodies): its adjoint.
 
-A change de of the efforts that inverse dynamics finds changes accelerations by -M^-1 de. Adjoints
-of accelerations are weights y = -M^-1 (adjoints) of efforts: forward dynamics from rest.
+A change de of the efforts of inverse dynamics changes accelerations by -M^-1 de. So adjoints of
+accelerations become weights y = -M^-1 (adjoints) of efforts, by forward dynamics from rest.
 
-y . tau is the sum of W . F over the bodies, W their twists where velocities are y, F the wrench
-that a body alone needs. With n and a, by which a direction of joint j changes twists and
-accelerations (`mbkit.kernels.derivatives.inverse_dynamics`), and the sums over the bodies beyond
-it P of M W, Q of B^T W, and F,
+y . tau is the sum of W . F over the bodies, W the twist of a body at velocities y, F the wrench
+that its own motion needs. With n and a, the changes of twists and accelerations along a direction
+of joint j (`mbkit.kernels.derivatives.inverse_dynamics`), and the sums over the bodies beyond it,
+P of M W, Q of B^T W, and that of F,
 
     y . dtau = a . P + n . Q + ([W_p, D] + dS y) . F,
 
@@ -17,13 +17,13 @@ r = Q + ad_Vp^T P,
                + dS v . (r + ad_V^T P) + (dS vdot + d(S-dot v)) . P + dS y . F,
     y . dtau = S . (Q + ad_(V + Vp)^T P) + d(S-dot v) . P         along a velocity.
 
-Forces add to F, to Q, and wrenches G that a step alone knows of: springs, bushings and drags by
-closed forms, `springs`, `bushings` and `drags` beside this, all others that are called by dual
-numbers, `forces`; fields on all bodies are part of gravity. The first line is then D . (... + G).
+Forces add to F and to Q, and wrenches G that enter along steps alone: springs, bushings and drags
+by closed forms (`springs`, `bushings`, `drags` in this package), all others that are called by dual
+numbers (`forces`); fields on all bodies are part of gravity. The first line is then D . (... + G).
 
-By inertial parameters it is the regressor contracted with W, by places of joints it is in
-`mbkit.kernels.vector_jacobian_products.places`, by numbers of joints in `joint_numbers` there. All
-is in the axes of the world, at the origin of the body that the tree hangs on the world by.
+By inertial parameters it is the regressor contracted with W, by places of joints see
+`mbkit.kernels.vector_jacobian_products.places`, by numbers of joints `joint_numbers` there. Vectors
+are in the axes of the world, at the origin of the body that connects the tree with the world.
 Source: derived here, from the sums of `inverse_dynamics` in another order.
 """
 
@@ -78,16 +78,16 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 class Sums(NamedTuple):
-    """Memory by body of the tree, and what is summed over all states."""
+    """Memory by body of the tree, and sums over all states."""
 
     twists: matrix  # (bodies + 1, 6), W
     momenta: matrix  # (bodies + 1, 6), sums of M W
     turns: matrix  # (bodies + 1, 6), sums of B^T W, whose linear part is zero but for forces
     pushes: matrix  # (bodies + 1, 6), sums of G
-    origins: matrix  # (bodies + 1, 3), where the origin of the tree of a body is
+    origins: matrix  # (bodies + 1, 3), the origin of the tree of a body
     regressor: matrix  # (frames, 10), y^T Y, its row 0 memory; none: it is not wanted
     springs: matrix  # (springs, 9), y . tau by their parameters; none: it is not wanted
-    bushings: matrix  # (bushings, 62), what they are, and y . tau by their parameters
+    bushings: matrix  # (bushings, 62), their data, and y . tau by their parameters
     drags: matrix  # (drags, 21), the same
     places: matrix  # (bodies + 1, 12), y . tau by the places of joints; none: it is not wanted
     sites: matrix  # (sites, 6), the same by those of frames of loop joints

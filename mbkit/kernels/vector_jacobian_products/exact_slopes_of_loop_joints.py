@@ -1,6 +1,6 @@
-"""Slopes of one loop joint in the adjoint, on dual numbers: see `called_loop_joints` beside this.
+"""Derivatives of one loop joint on dual numbers, for the adjoint: see `called_loop_joints` here.
 
-Where bodies move as they do, and with R = A - [V_a, V], psi (`loops`) is
+At given motion of the bodies, and with R = A - [V_a, V], psi (`loops`) is
 
     psi = -L . X + Y . (R - b_J) + Z . V + G . log(T_J^-1 T).
 
@@ -25,7 +25,7 @@ FORM_BY_NUMBERS = "siic"
 
 @helper
 def put_pose(record, body):
-    """Let the joint be where it is."""
+    """Set the pose of the joint to that of the record."""
     for j in range(3):
         body.p[j] = moving(record.T_p[j], 0, 0.0)
         for k in range(3):
@@ -76,7 +76,7 @@ def values_of(a):
 
 @helper
 def write_slopes_by_twist(loop, record, Y, buffer):
-    """beta, the slopes of Y . b_J as V moves, the pose as it is; needs the coordinates."""
+    """beta, the derivative of Y . b_J by V at a fixed pose; needs the coordinates."""
     q, V = loop.body.coupling, record.V
     for j in range(loop.joint.num_positions):
         q[j] = moving(value_of(q[j]), 0, 0.0)
@@ -115,7 +115,7 @@ def write_slopes(space, loop, memory, _out):
 
 @helper
 def add_slopes_by_numbers(space, loop, memory, out):
-    """Add the slopes by what the numbers of the joint move along."""
+    """Add the derivatives along the directions of the numbers of the joint."""
     record = records_at(memory, 1, CALLED_LOOPS)[0]
     factors, buffer = given_at(space, memory)
     put_pose(record, loop.body)
@@ -132,6 +132,6 @@ def slopes_of_loop_joint(space, memory, c):
 
 
 def slopes_by_numbers(space, memory, c, out):
-    """Slopes by what its numbers move along, seven directions, are added to out."""
+    """Add the derivatives along the seven directions of its numbers to out."""
     constraint = constraints(closure_of(space))[c]
     return at_loop_joint(space, constraint, add_slopes_by_numbers, memory, out)

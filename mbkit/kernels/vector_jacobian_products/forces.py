@@ -1,22 +1,22 @@
-"""Forces that are called, in the adjoint of the dynamics: each by its own bodies and joints alone.
+"""Vector-Jacobian products of forces that are called, each by its own bodies and joints alone.
 
-With W the wrench of a force on a body and tau what it does along joints, it enters weights times
-the efforts of inverse dynamics, y . e, by
+With its wrenches W on bodies and its efforts tau along joints, a force adds to weights times the
+efforts of inverse dynamics, y . e, the term
 
     psi = -sum W . Y - tau . y,
 
-Y the twist of the body where velocities are y. All of a body is taken at the origin of its frame,
-in the axes of the world. Where the pose moves by D and the twist V = (w, u) by n, each beside what
-else is the same, psi has the slopes H and G by D and by n; with E = -W it has E by how Y changes.
-Seen from the body, as the passes over the bodies want it, a step turns V and Y as well. So the
-wrenches of the body are E by F, G by n, and by D
+Y the twist of the body at velocities y. All vectors of a body are taken at the origin of its frame,
+in the axes of the world. The partial derivatives of psi are H by a step D of the pose, G by a
+change n of the twist V = (w, u), and E = -W by a change of Y.
+The passes over the bodies use changes as seen from the body: then a step turns V and Y as well. So
+the body adds E to F, G to the adjoint of n, and to the adjoint of D
 
     force   H_u,
     moment  H_w + w x G_w + u x G_u + z x E_w + y x E_u,        Y = (z, y).
 
-G, H and the slopes by joints and by numbers of the force come from its own function on dual
-numbers, `slopes_of_forces` beside this: two calls a body, whatever the tree. Forces in Python say
-them all at once: `python_forces`.
+G, H and the derivatives by joints and by numbers of the force come from its own function on dual
+numbers, `slopes_of_forces` in this package: two calls for each body, in any tree. The method of a
+force in Python returns all of them at once: `python_forces`.
 Source: derived here; `mbkit.kernels.vector_jacobian_products.dynamics` has the recursion.
 """
 
@@ -58,18 +58,18 @@ CALLED = np.dtype(
         ("q", _i8),  # the state of the stage
         ("v", _i8),
         ("y", _i8),  # weights of efforts
-        ("by_q", _i8),  # (ndx,), slopes by joints are added to it
+        ("by_q", _i8),  # (ndx,), derivatives by joints are added to it
         ("by_v", _i8),
     ],
     align=True,
 )
 
-#: In the place of the number of a force: the joints of all move to another state.
+#: Instead of the number of a force: the joints of all forces move to another state.
 ALL_JOINTS = -1
 
 #: One of them: its row of FORCE; its joints, by their rows of the tree; whether it acts on these or
-#: names them; its numbers as dual numbers, so many sets of `MOVED` directions each, and where its
-#: slopes by these directions are summed.
+#: names them; its numbers as dual numbers, so many sets of `MOVED` directions each, and the sums of
+#: derivatives by these directions.
 CALLED_FORCE = np.dtype(
     [
         ("force", _i8),
@@ -80,7 +80,7 @@ CALLED_FORCE = np.dtype(
         ("num_seeds", _i8),
         ("size", _i8),  # bytes of one set
         ("sums", _i8),
-        ("said", _i8),  # of a force in Python: its memory (`python_forces` beside this), else 0
+        ("said", _i8),  # of a force in Python: its memory (`python_forces` in this package), else 0
     ],
     align=True,
 )
@@ -107,7 +107,7 @@ BODY_OF_FORCE = np.dtype(
 
 @helper
 def place_on_body(space, site, sums, body):
-    """Where a body of a force is, and its twists."""
+    """Write the pose of a body of a force, and its twists."""
     i = site.row
     own = frames(space)[site.frame]
     carrier = scratch_of(space)[i]
@@ -131,7 +131,7 @@ def add_at_origin(out, r, t, f):
 
 @helper
 def pull_body(carrier, sums, body):
-    """Add what acts on a body to F, and to the adjoints of n and of D."""
+    """Add the terms of a body to F, and to the adjoints of n and of D."""
     E, G, H = body.E, body.G, body.H
     r = load(body.arm)
     by_V = add(cross(angular(body.V), angular(G)), cross(linear(body.V), linear(G)))
@@ -143,7 +143,7 @@ def pull_body(carrier, sums, body):
 
 @helper
 def add_by_numbers(memory, own, k):
-    """Add the slopes by the numbers of a force: its function reads one set after another."""
+    """Add the derivatives by the numbers of a force, one set of dual numbers after another."""
     called = records_at(memory, 1, CALLED)[0]
     row = records_at(called.table, own.force + 1, FORCE)[own.force]
     still = row.parameters
@@ -160,7 +160,7 @@ def add_by_numbers(memory, own, k):
 
 @helper
 def add_called_forces(space, state, weights, sums, out):
-    """Add the forces that are called to the sums of their bodies alone, and what joints do to out.
+    """Add the forces that are called to the sums of their bodies alone; terms of joints to out.
 
     Needs poses, V and Y; those of the world are zero. Adds nothing where the memory is that of the
     mechanism without forces.

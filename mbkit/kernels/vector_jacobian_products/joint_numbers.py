@@ -1,4 +1,4 @@
-"""Weights times the derivatives of dynamics by numbers of joints of the tree: pitches, axes.
+"""Vector-Jacobian products of dynamics by numbers of joints of the tree, such as pitches and axes.
 
 Such a number changes the pose of a joint by a twist D, S and S-dot v, as a step of the joint does
 (`mbkit.kernels.vector_jacobian_products.dynamics`), and nothing else: with P, F, r and G as there,
@@ -6,8 +6,8 @@ Such a number changes the pose of a joint by a twist D, S and S-dot v, as a step
     y . dtau = D . (ad_Ap^T P + ad_Vp^T r + ad_Wp^T F + G) + dS v . (r + ad_V^T P)
                + (dS vdot + d(S-dot v)) . P + dS y . F.
 
-D, dS and d(S-dot v) are those of the joint's own function on dual numbers
-(`mbkit.kernels.derivatives.changes_by_numbers`): one call a joint, whatever the tree.
+D, dS and d(S-dot v) come from the joint's own function on dual numbers
+(`mbkit.kernels.derivatives.changes_by_numbers`): one call for each joint, in any tree.
 """
 
 import math
@@ -26,7 +26,7 @@ from mbkit.kernels.vectors import dot, load, pairing, subtract
 
 _i8 = np.int64
 
-#: What the adjoint knows of joints whose numbers move.
+#: Derivatives by numbers of joints, for the adjoint.
 NUMBERS = np.dtype(
     [
         ("function", _i8),  # `changes_by_numbers` for dual numbers, by address
@@ -39,7 +39,7 @@ NUMBERS = np.dtype(
 )
 
 #: A joint: its row with its parameters as dual numbers, sets of `DIRECTIONS` directions each,
-#: and where the slopes by these directions are summed.
+#: and the sums of derivatives by these directions.
 MOVED_JOINT = np.dtype(
     [
         ("seeds", _i8),
@@ -75,7 +75,7 @@ def weighted_by_change(joint, weights, change):
 def add_numbers_of_joint(memory, joint, i, weights):
     """Add y . dtau by the numbers of the joint of row i; `memory` is the address of NUMBERS.
 
-    Not a number where the joint's function fails on dual numbers.
+    The sums become NaN where the joint's function fails on dual numbers.
     """
     record = records_at(memory, 1, NUMBERS)[0]
     own = records_at(record.joints, record.count, MOVED_JOINT)[i]

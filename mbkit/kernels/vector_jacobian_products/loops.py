@@ -1,24 +1,25 @@
-"""Joints that close loops, in the adjoint of the dynamics of closed mechanisms.
+"""Vector-Jacobian products of joints that close loops, for the adjoint of closed mechanisms.
 
-With a and b the bodies of a loop joint and all in the axes of its successor's frame C_b: V_a, A_a
-and X_a the twist, the acceleration and the twist by the weights x of efforts, V = V_b - V_a and so
-on, T the pose of the joint, b_J its S-dot v_J. With L, Y, Z and G = W times factors of its rows,
+Let a and b be the bodies of a loop joint, and all vectors be in the axes of its successor's frame
+C_b: V_a and A_a the twist and acceleration of a, X_a its twist at velocities x, the weights of
+efforts, V = V_b - V_a and so on, T the pose of the joint, b_J its S-dot v_J. With L, Y, Z and G,
+each the sum of the wrenches W of the rows times factors,
 
     psi = -L . X + Y . (A - [V_a, V] - b_J) + Z . V + G . log(T_J^-1 T)
 
-are the terms of the multipliers, of the rows of accelerations, of rates and of residuals. Where the
-bodies move by D_b and D_a, and n, a and dX are the changes seen from each body, the components of
-b do not turn, T moves by delta = D_b - D_a, and V_a by n_a - [delta, V_a]. So that
+are the terms of the multipliers, of the rows of accelerations, of rates and of residuals. If the
+bodies move by D_b and D_a, and n, a and dX are the changes seen from each body, components of
+vectors of b do not turn, T moves by delta = D_b - D_a, and V_a by n_a - [delta, V_a]. So
 
     dpsi = -L . (dX_b - dX_a) + Y . (a_b - a_a) + tau . (n_b - n_a) + gamma . delta,
     sigma = Z - beta,    beta = d(Y . b_J)/dV,    tau = Z - beta - ad_(V_a + V_b)^T Y,
     gamma = kappa + ad_Xa^T L - ad_Aa^T Y - ad_Va^T (sigma - ad_Vb^T Y),
 
-a_b with the [n_b, V_b] that belongs to it, and kappa the derivative of psi by T alone. These are
-wrenches on b, and their opposites on a: `dynamics` beside this sums them.
+where a_b includes [n_b, V_b], and kappa is the partial derivative of psi by T. These are wrenches
+on b, and their opposites on a: `dynamics` in this package sums them.
 
 kappa is zero without residuals for joints whose wrenches are constant; else it and beta come from
-`called_loop_joints` beside this, or where joints do not move on dual numbers from
+`called_loop_joints` in this package or, for joints without functions on dual numbers, from
 `slopes_of_loop_joints`.
 Source: derived here.
 """
@@ -66,7 +67,7 @@ class Factors(NamedTuple):
     rates: floats  # Z
     residuals: floats  # G, or none
     closed: floats  # G where residuals are zero, or none: log(T_J^-1 T) moves as T does
-    called: int64  # CALLED_LOOPS where joints have slopes on dual numbers, or 0: differences
+    called: int64  # CALLED_LOOPS: derivatives on dual numbers; or 0: by differences
 
 
 @helper
@@ -105,7 +106,7 @@ def set_slopes(space, loop, wrenches, factors, motion):
 
 @helper
 def add_loop(space, loop, factors, sums):
-    """Add what one loop joint does to the sums of its bodies."""
+    """Add the terms of one loop joint to the sums of its bodies."""
     a, b = loop.a, loop.b
     i, j = a.row, b.row
     at_a, at_b = scratch_of(space)[i], scratch_of(space)[j]
@@ -146,14 +147,14 @@ def add_loop(space, loop, factors, sums):
 
 @helper
 def at_origin(R, r, sign, wrench):
-    """A wrench in the axes of C_b, with a sign, in those of the world at the origin."""
+    """A wrench given in the axes of C_b, times a sign, in those of the world at the origin."""
     t, f = force_to_parent(R, r, wrench[0], wrench[1])
     return scale(sign, t), scale(sign, f)
 
 
 @helper
 def pull_body(body, sums, place, sign, frame, wrenches):
-    """Add L, Y, tau and gamma, given in the axes of C_b, to what is summed of a body.
+    """Add L, Y, tau and gamma, given in the axes of C_b, to the sums of a body.
 
     `place` are the rows of the body and of the site on it.
     """
@@ -175,7 +176,7 @@ def pull_body(body, sums, place, sign, frame, wrenches):
 
 @helper
 def place_sites(space, origins):
-    """Where the frames of the constraints are in the world; needs poses about the origins."""
+    """Place the frames of the constraints in the world; needs poses about the origins."""
     move_sites(space)
     table = sites(closure_of(space))
     for s in range(table.shape[0]):
@@ -188,7 +189,7 @@ def place_sites(space, origins):
 def add_loops(space, factors, sums):
     """Add the loop joints to the sums of their bodies alone; needs poses, V, A and W of all.
 
-    And the sites of constraints where they are: `place_sites`.
+    Places the sites of constraints as well: `place_sites`.
     """
     every = constraints(closure_of(space))
     for c in range(every.shape[0]):

@@ -1,17 +1,17 @@
-"""Weights times the derivatives of dynamics by places of joints, and of frames, on bodies.
+"""Vector-Jacobian products of dynamics by places of joints, and of frames, on bodies.
 
-A place moves by a twist D of the body that carries it, and takes all that is beyond along, as a
-free joint at rest there would move it. So psi (`mbkit.kernels.vector_jacobian_products.dynamics`)
-changes by what it changes along a step of a joint whose S stands still,
+A place moves by a twist D of the body that carries it, and takes all bodies beyond along, as a free
+joint at rest there would move them. So psi (`mbkit.kernels.vector_jacobian_products.dynamics`)
+changes as along a step of a joint with constant S,
 
     D . (ad_V^T (Q + ad_V^T P) + ad_A^T P + ad_W^T F + G),
 
-with V, A and W of the body that carries the place, and P, F, Q and G what is summed beyond it: of a
-joint the sums of its body, on both of its sides; of a frame in which a constraint is measured what
-the constraint does to the body.
+with V, A and W of the body that carries the place, and P, F, Q and G the sums beyond it: for a
+joint those of its body, on both of its sides; for a frame in which a constraint is measured the
+terms of the constraint for the body.
 
-Each is a wrench, in the axes of the body that carries the place: there places stand still, so that
-the wrenches of all states are summed, and a parameter that moves places is told by its twists.
+Each is a wrench, in the axes of the body that carries the place. There places do not move, so that
+the wrenches of all states are summed, and a parameter that moves places is given by its twists.
 Source: derived here.
 """
 

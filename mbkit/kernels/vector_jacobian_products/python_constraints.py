@@ -1,11 +1,11 @@
-"""Constraints in Python in the adjoint of closed mechanisms: each is asked once a state.
+"""Vector-Jacobian products of constraints in Python: a Python method is called once a state.
 
-What is asked has the arguments of the constraint, and weights w of what it says of them, such that
+It gets the arguments of the constraint, and weights w of its quantities, such that
 
     psi = w . (residual, rate, bias, wrenches, coefficients)
 
-is that of `constraints` beside this, where what bodies and joints do else is the same. What it
-says are the slopes of psi, and wrenches and coefficients themselves.
+is that of `constraints` in this package at the same motion of bodies and joints. It returns the
+derivatives of psi, and the wrenches and coefficients themselves.
 """
 
 from mbkit.kernels.compile import call_address, floats_at, helper, integers_at
@@ -21,16 +21,16 @@ from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
 from mbkit.kernels.vector_jacobian_products.python_forces import add_to_joints
 from mbkit.kernels.workspace import bodies
 
-#: Entries of the memory of a constraint, after SLOT_STATUS: the address of what is called, then
-#: t, q, v, poses and twists of the constraint, and w. What it says: slopes by the steps and by the
-#: velocities of its joints, H and G of its bodies, wrenches and coefficients.
+#: Entries of the memory of a constraint, after SLOT_STATUS: the address of the function, then t, q,
+#: v, poses and twists of the constraint, and w. Results: derivatives by the steps and velocities of
+#: its joints, H and G of its bodies, wrenches and coefficients.
 ASKED = 1
 TIME = 2
 
 
 @helper
 def put_arguments(memory, constraint, own, state, time):
-    """Write the arguments of a constraint; return where what follows them begins."""
+    """Write the arguments of a constraint; return the position behind them."""
     joints = integers_at(constraint.joints, JOINT_SIZE * constraint.num_joints)
     nq = 0
     for i in range(constraint.num_joints):
@@ -90,7 +90,7 @@ def put_weights(memory, record, constraint, own, given):
 
 @helper
 def take_said(memory, constraint, own, factors, nx):
-    """E, G, H and K of the bodies from what has been said; what rows do by v is added to slopes."""
+    """E, G, H and K of the bodies by the results of the method; add derivatives by v to slopes."""
     scales = floats_at(constraint.scales, constraint.num_rows)
     nv = constraint.num_velocities
     nb = own.shape[0]
@@ -120,7 +120,7 @@ def take_said(memory, constraint, own, factors, nx):
 
 @helper
 def ask_constraint(space, records, which, own, given, out):
-    """E, G, H and K of the bodies of a constraint in Python, `own`; slopes by joints go to out.
+    """E, G, H and K of the bodies of a constraint in Python, `own`; derivatives by joints: out.
 
     records: `ROWS` and `CALLED_CONSTRAINT`; which: the constraint and its number; given: the state,
     weights x of efforts, and factors (5, m).

@@ -1,10 +1,10 @@
-"""Forces in Python in the adjoint of the dynamics: each is asked once a state.
+"""Vector-Jacobian products of forces in Python: a Python method is called once a state.
 
-What is asked has the arguments of the force and the weights; what it says are the slopes of
+It gets the arguments of the force and the weights, and returns the derivatives of
 
     psi = -sum W . Y - tau . y
 
-by its joints, and H, G and E of its bodies: see `forces` beside this.
+by its joints, and H, G and E of its bodies: see `forces` in this package.
 """
 
 from mbkit.kernels.compile import at, call_address, floats_at, helper, integers_at
@@ -24,10 +24,10 @@ from mbkit.kernels.layout import (
 from mbkit.kernels.status import FORCE_FAILED, OK, failure
 from mbkit.kernels.workspace import bodies, sites
 
-#: Entries of the memory of a force, after SLOT_STATUS: the address of what is called, the time.
+#: Entries of the memory of a force, after SLOT_STATUS: the address of the function, the time.
 #: From `ARGUMENTS` on q, v, poses and twists as in its slot (OWN_VECTORS); y of its joints and
 #: Y (6,) of each of its bodies; how positions move along steps, (nq, ndx), where some steps do not
-#: add. What it says: slopes by the steps and velocities of its joints, H, G and E of its bodies.
+#: add. Results: derivatives by the steps and velocities of its joints, H, G and E of its bodies.
 ASKED = 1
 TIME = 2
 ARGUMENTS = 3
@@ -35,7 +35,7 @@ ARGUMENTS = 3
 
 @helper
 def put_sites(table, which, own):
-    """Let the bodies of a force be where `forces` has found them."""
+    """Copy the poses and twists that `forces` has found to the bodies of a force."""
     for b in range(own.shape[0]):
         site = table[which[b]]
         for i in range(3):
@@ -65,7 +65,7 @@ def put_weights(row, weights, own, out):
 
 @helper
 def add_to_joints(model, rows, slopes, by_q, by_v):
-    """Add slopes by the steps of some joints, and behind them by their velocities."""
+    """Add derivatives by the steps of some joints, and behind them by their velocities."""
     k = 0
     for i in rows:
         row = model[i]
@@ -92,7 +92,7 @@ def steps_of(model, rows):
 
 @helper
 def ask_force(space, called, force, own, state, weights, out):
-    """E, G and H of the bodies of a force in Python, `own`; its slopes by joints are added to out.
+    """E, G and H of the bodies of a force in Python, `own`; derivatives by joints added to out.
 
     called: the record of all, its address, and the number of the force there.
     """

@@ -14,7 +14,7 @@ from mbkit.kernels.workspace import bodies, frames, scratch_of
 
 @helper
 def weigh_columns(model, scratch, weights, twists):
-    """Twists of all bodies, in the axes of the world, where velocities are the weights."""
+    """Twists of all bodies at velocities that are the weights, in the axes of the world."""
     twists[0, :] = 0.0
     for i in range(1, model.shape[0]):
         row = model[i]
@@ -65,8 +65,8 @@ def add_weighted_regressors(space, motions, weights, twists, total):
 
     Its row 0, and twists (bodies + 1, 6), are memory.
 
-    weights^T Y is linear in the columns of joints: of a body it is its ten numbers for the column
-    that is its twist where velocities are the weights. O(bodies), where Y takes O(bodies depth).
+    weights^T Y is linear in the columns of joints: for a body it is the ten numbers of the column
+    that is its twist at velocities equal to the weights. O(bodies); Y takes O(bodies depth).
     """
     model = bodies(space)
     scratch = scratch_of(space)

@@ -1,4 +1,4 @@
-"""Slopes of one constraint in the adjoint, on dual numbers: see `constraints` beside this.
+"""Derivatives of one constraint on dual numbers, for the adjoint: see `constraints` here.
 
 Compiled for dual numbers alone (`mbkit.kernels.duals`).
 """
@@ -33,14 +33,14 @@ from mbkit.kernels.workspace import bodies, trials
 FORM = "sii"
 FORM_BY_NUMBERS = "siic"
 
-#: In the place of the first entry of joints that moves: none does.
+#: Instead of the first entry of joints that moves: none does.
 NOTHING_MOVES = 1 << 40
 
 _ZERO = (0.0, 0.0, 0.0)
 
 
 class Given(NamedTuple):
-    """A constraint and where it is: see `ROWS`; the state, x, and the factors."""
+    """A constraint and its bodies: see `ROWS`; the state, x, and the factors."""
 
     c: Any
     rows: Any  # of the joints that it names
@@ -56,7 +56,7 @@ class Given(NamedTuple):
 
 @helper
 def weighted_rows(space, given):
-    """A status, and psi of the constraint where all has been put."""
+    """A status, and psi of the constraint at the current dual numbers."""
     closure = closure_of(space)
     constraint = constraints(closure)[given.c]
     trial, speed, _ = trials(space)
@@ -94,7 +94,7 @@ def weighted_rows(space, given):
 
 @helper
 def put_on_row(site, body, turn, shift, w, u):
-    """Let a body move from where it is: see `put_body`; with its acceleration."""
+    """Move a body from its pose as `put_body` does, with its acceleration."""
     put_body(site, body, turn, shift, w, u)
     store(site.A, angular(body.A), linear(body.A))
     if body.row == 0:
@@ -152,7 +152,7 @@ def move_rows(space, given):
 
 @helper
 def given_of(space, memory, c):
-    """Constraint c, where it is, and what its slopes are multiplied by."""
+    """Constraint c, its bodies and state, and the weights."""
     model = bodies(space)
     nv = model[0].num_velocities
     record = records_at(memory, 1, ROWS)[0]
@@ -171,7 +171,7 @@ def given_of(space, memory, c):
 
 
 def slopes_of_constraint(space, memory, c):
-    """E, G, H and K of the bodies of constraint c; the slopes by its joints are added.
+    """E, G, H and K of the bodies of constraint c; derivatives by its joints are added.
 
     The state, the weights and the sums by joints are the doubles that `ROWS`, in memory, names.
     """
@@ -198,9 +198,9 @@ def slopes_of_constraint(space, memory, c):
 
 
 def slopes_by_numbers(space, memory, c, out):
-    """Slopes by what its numbers move along, seven directions, are added to out; after the above.
+    """Add the derivatives along the seven directions of its numbers to out; after the above.
 
-    The bodies of the constraint are at rest where they are, and so are its joints here.
+    Bodies and joints of the constraint do not move along these directions.
     """
     given = given_of(space, memory, c)
     status = put_joints(space, given, NOTHING_MOVES)

@@ -1,8 +1,8 @@
-"""Slopes of one force in the adjoint, on dual numbers: see `forces` beside this.
+"""Derivatives of one force on dual numbers, for the adjoint: see `forces` in this package.
 
 Compiled for dual numbers alone (`mbkit.kernels.duals`). Along six directions a body is moved, or is
-given a twist; the seventh tells, of a force that names no joints, whether it reads them all the
-same: all of their numbers change along it, each at another rate.
+given a twist. The seventh shows whether a force that names no joints reads them nevertheless:
+all of their numbers change along it, each at another rate.
 """
 
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 class Given(NamedTuple):
-    """A force and where it is: see `CALLED` and `CALLED_FORCE`; the state, and velocities y."""
+    """A force and its bodies: see `CALLED` and `CALLED_FORCE`; the state, and velocities y."""
 
     k: Any  # its row of FORCE
     names_joints: Any
@@ -53,7 +53,7 @@ class Given(NamedTuple):
 
 @helper
 def put_body(site, body, turn, shift, w, u):
-    """Let a body move from where it is by a turn and a shift, and its twist by (w, u)."""
+    """Move a body from its pose by a turn and a shift, and change its twist by (w, u)."""
     for j in range(3):
         column = (body.R[0, j], body.R[1, j], body.R[2, j])
         column = add(column, cross(turn, column))
@@ -76,7 +76,7 @@ def six_directions():
 
 @helper
 def is_first(which, b):
-    """Whether no body before is the same."""
+    """Whether body b is none of those before it in the list."""
     first = True
     for a in range(b):
         first = first and which[a] != which[b]
@@ -85,7 +85,7 @@ def is_first(which, b):
 
 @helper
 def weighted_power(space, given):
-    """A status, and psi = -sum W . Y - tau . y of the force where all has been put."""
+    """A status, and psi = -sum W . Y - tau . y of the force at the current dual numbers."""
     row = force_rows(space)[given.k]
     entries = integers_at(row.joints, JOINT_SIZE * row.num_joints)
     count = row.num_joints if given.names_joints != 0 else 0  # others act on bodies alone
@@ -198,7 +198,7 @@ def add_along_joints(model, rows, first, psi, by_q, by_v):
 
 @helper
 def move_joints(space, given, by_q, by_v):
-    """Add the slopes by the joints of the force."""
+    """Add the derivatives by the joints of the force."""
     model = bodies(space)
     rows = given.rows
     count = 0
@@ -225,7 +225,7 @@ def put_back(model, given, trial, speed):
 
 @helper
 def given_of(space, called, n):
-    """Force n of `CALLED` and where it is."""
+    """Force n of `CALLED`, with its bodies and state."""
     model = bodies(space)
     record = records_at(called, 1, CALLED)[0]
     own = records_at(record.forces, record.count, CALLED_FORCE)[n]
@@ -244,7 +244,7 @@ def given_of(space, called, n):
 
 
 def slopes_of_force(space, called, n):
-    """E, G and H of the bodies of force n of `CALLED`; the slopes by its joints are added.
+    """E, G and H of the bodies of force n of `CALLED`; derivatives by its joints are added.
 
     The state, the weights and the sums by joints are the doubles that `CALLED` names. At each state
     n = `ALL_JOINTS` comes first. The bodies of the force are left at rest.
@@ -268,7 +268,7 @@ def slopes_of_force(space, called, n):
 
 @helper
 def write_moves(model, rows, trial, first, out):
-    """How positions move along steps from `first` on; out (nq, ndx) in a row."""
+    """Derivatives of positions by steps from `first` on; out (nq, ndx) in a row."""
     wide = 0
     for i in rows:
         wide += model[i].ndx
@@ -289,9 +289,9 @@ def write_moves(model, rows, trial, first, out):
 
 
 def moves_of_positions(space, called, n, out):
-    """How the positions of the joints of force n move along their steps, out (nq, ndx) in a row.
+    """Derivatives of the positions of the joints of force n by steps, out (nq, ndx) in a row.
 
-    Positions of other joints do not: out is zero there before.
+    Those of other joints are not written: out must be zero before the call.
     """
     model = bodies(space)
     given = given_of(space, called, n)
@@ -309,7 +309,7 @@ def moves_of_positions(space, called, n, out):
 
 
 def slopes_by_numbers(space, called, n, out):
-    """Slopes by what its numbers move along, six directions, are added to out; after the above."""
+    """Add the derivatives along the six directions of its numbers to out; after the above."""
     status, psi = weighted_power(space, given_of(space, called, n))
     for j in range(MOVED):
         out[j] += along(psi, j)

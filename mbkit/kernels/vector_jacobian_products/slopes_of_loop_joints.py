@@ -1,14 +1,14 @@
-"""Derivatives of what an adjoint has of a loop joint, by the joint's pose and by its twist.
+"""Derivatives of the terms of a loop joint by its pose and by its twist, by differences.
 
-As `loops` beside this has it: kappa, the derivative of psi by the pose T,
-and beta, that of Y . b_J by V. With q_J the coordinates nearest to T, x = log(T(q_J)^-1 T), and
+They are kappa and beta of `loops` in this package: kappa is the derivative of psi by the pose T,
+beta that of Y . b_J by V. With q_J the coordinates nearest to T, x = log(T(q_J)^-1 T), and
 f + G . x = psi, where f and G depend on T through q_J alone,
 
     kappa . delta = df/dq_J dq_J + dG/dq_J dq_J . x + G . dx,
     dx = dexp_-x^-1 delta - dexp_x^-1 S dq_J,
 
 so that psi is evaluated along the joint's few coordinates, and these along the six directions of T.
-Both are differences of sixth order, the rest is exact. Where a coordinate turns over on the way,
+Both are differences of sixth order, the rest is exact. Where a coordinate jumps in the difference,
 from pi to -pi, psi itself is evaluated along the direction.
 Source: derived here; dexp^-1: `mbkit.kernels.lie.se3`.
 """
@@ -38,7 +38,7 @@ from mbkit.kernels.vectors import add, angular, dot, linear, scale, store, subtr
 
 _ZERO = (0.0, 0.0, 0.0)
 
-#: Coordinates that turn less than this by their unit only shift.
+#: Coordinates that turn by less than this per unit are translations.
 SLOW = 1e-6
 
 
@@ -75,7 +75,7 @@ def minus(a, b):
 
 @helper
 def is_zero(a):
-    """Whether nothing is there."""
+    """Whether all entries are zero."""
     return power(a, a) == 0.0
 
 
@@ -120,7 +120,7 @@ def totals(loop, factors):
 
 @helper
 def put_pose(body, pose):
-    """Let R, p be a pose."""
+    """Copy a pose to R, p."""
     for j in range(3):
         body.R[0, j] = pose[0][j]
         body.R[1, j] = pose[1][j]
@@ -130,7 +130,7 @@ def put_pose(body, pose):
 
 @helper
 def put_trial(loop):
-    """Let R, p be the pose that is tried."""
+    """Copy the trial pose to R, p."""
     for j in range(3):
         for k in range(3):
             loop.body.R[j, k] = loop.T[3 * j + k]
@@ -151,7 +151,7 @@ def joint_bias(loop, V, buffer):
 
 @helper
 def value_at_coordinates(loop, factors, motion, gap):
-    """psi but for b_J, and Y, where the coordinates are in `coupling`, V, A and X as they are."""
+    """psi without b_J, and Y, at the coordinates in `coupling` and fixed V, A and X."""
     status = set_wrenches_of_coordinates(loop)
     wrenches = totals(loop, factors)
     value = power(wrenches.Z, motion.V) - power(wrenches.L, motion.X)
@@ -161,7 +161,7 @@ def value_at_coordinates(loop, factors, motion, gap):
 
 @helper
 def value_at_trial(loop, wrenches, factors, motion, buffer):
-    """psi at the pose that is tried, with V, A and X as they are; writes the pose of the joint."""
+    """psi at the trial pose and fixed V, A and X; writes the pose of the joint."""
     status = OK
     gap = _ZERO, _ZERO
     if factors.residuals.shape[0] != 0:
@@ -181,7 +181,7 @@ def value_at_trial(loop, wrenches, factors, motion, buffer):
 
 @helper
 def bias_near(loop, Y, V, buffer):
-    """Y . b_J where the coordinates are in `coupling`, near those of the joint, to first order.
+    """Y . b_J at the coordinates in `coupling`, near those of the joint, to first order.
 
     Of v_J it takes those of the joint, in `rotational`, and their change times the slopes in F.
     """
@@ -200,7 +200,7 @@ def bias_near(loop, Y, V, buffer):
 def add_slopes(loop, wrenches, factors, motion, buffer):
     """kappa into F of the joint's memory, and beta into A; needs the coordinates.
 
-    The pose of the joint becomes what it was.
+    The pose of the joint is restored.
     """
     joint, body = loop.joint, loop.body
     store(body.F, _ZERO, _ZERO)
@@ -246,7 +246,7 @@ def back_through_subspace(n, y, buffer, out):
 
 @helper
 def set_slope_of_bias(loop, wrenches, motion, buffer):
-    """Slopes d of Y . b_J by v_J into F, and beta into A; v_J into `rotational`, and S.
+    """Derivatives d of Y . b_J by v_J into F, and beta into A; v_J into `rotational`, and S.
 
     With S = Q R and v_J = R^-1 Q^T V, beta is Q R^-T d. b_J is quadratic in v_J, whose central
     differences are exact.
@@ -277,11 +277,11 @@ def set_slope_of_bias(loop, wrenches, motion, buffer):
 
 @helper
 def set_slopes_by_coordinates(loop, wrenches, factors, motion, gap, buffer):
-    """Slopes of psi along steps of the coordinates into U, T as it is.
+    """Derivatives of psi by steps of the coordinates into U, at fixed T.
 
     Needs what `set_slope_of_bias` leaves.
-    The coordinates into `world_R`. And how far each goes at most where a pose moves by little into
-    `moment`: half a radian. One that goes further turns over, from pi to -pi.
+    The coordinates go into `world_R`; the largest change of each for a small change of pose, half a
+    radian, into `moment`: one that changes by more has jumped from pi to -pi.
     """
     joint, body = loop.joint, loop.body
     behind = minus((_ZERO, _ZERO), gap)
@@ -339,7 +339,7 @@ def set_changes_of_coordinates(loop):
 
 @helper
 def set_slope_by_changes(loop, i):
-    """Entry i of F from the changes of the coordinates with T; whether these change smoothly."""
+    """Entry i of F by the changes of the coordinates with T; return whether these are smooth."""
     joint, body = loop.joint, loop.body
     body.F[i] = 0.0
     for step in range(1, 4):

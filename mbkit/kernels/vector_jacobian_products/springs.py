@@ -1,10 +1,10 @@
-"""Springs and dampers between points of bodies, in the adjoint of the dynamics of trees.
+"""Vector-Jacobian products of springs and dampers between points of bodies.
 
-The force of a spring enters weights times efforts, y . tau, by T c, whose slopes g_x, g_v and g_y
+The term of a spring in weights times efforts, y . tau, is T c, whose derivatives g_x, g_v and g_y
 are those of `mbkit.kernels.derivatives.springs`, with velocities y for a column.
 
-On the body of b these act as wrenches at the point, on that of a their opposites: g_y by how W
-changes as seen from the body, as F does; g_v by n, as V does; and g_x by the step D, which turns
+They are wrenches at the point on the body of b, and the opposite on that of a: g_y is added to F,
+as W changes seen from the body; g_v to the adjoint of n; and g_x to that of the step D, which turns
 the velocities of the point, v and y, as well: x = D_u + D_w x r, d(v) = n(r) + D_w x v.
 Source: derived here; `mbkit.kernels.vector_jacobian_products.dynamics` has the recursion.
 """
@@ -60,7 +60,7 @@ def end_of(body, sums, i, point):
 
 @helper
 def pull_end(body, sums, i, end, sign, slopes):
-    """Add what acts on the body of a point to F, and to the adjoints of n and of D."""
+    """Add the terms of the body of a point to F, and to the adjoints of n and of D."""
     g_x, g_v, g_y = scale(sign, slopes.x), scale(sign, slopes.v), scale(sign, slopes.y)
     accumulate(body.F, cross(end.r, g_y), g_y)
     accumulate(sums.turns[i], cross(end.r, g_v), g_v)

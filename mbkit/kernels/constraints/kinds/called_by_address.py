@@ -10,7 +10,7 @@ from mbkit.kernels.status import NOT_FINITE, OK
 
 @helper
 def clear(space, c):
-    """Zero all that a constraint says."""
+    """Set all results of a constraint to zero."""
     set_zero(residual(space, c))
     set_zero(rate(space, c))
     set_zero(bias(space, c))

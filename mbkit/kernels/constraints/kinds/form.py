@@ -1,10 +1,10 @@
-"""The one form of all constraints that are called, and what one finds under its number.
+"""The form of all constraints that are called, and access to the arguments and results of each.
 
-``function(space, c, t, q, v)`` says what constraint c is at a state: the residual g of its rows of
-position level, wrenches and coefficients of all rows, and of what is left of the rate and of the
-second derivative of g when velocities and accelerations are taken out,
-    g'  = sum W.V + sum c v + rate,     g'' = sum W.A + sum c vdot + bias,
-what there is: all are zero before. The frames of its bodies have pose, twist V and acceleration A
+``function(space, c, t, q, v)`` evaluates constraint c at a state. It writes the residual g of its
+rows of position level, wrenches W and coefficients c of all rows, and the rate and the bias, the
+terms of g' and g'' without velocities and without accelerations,
+    g'  = sum W.V + sum c v + rate,     g'' = sum W.A + sum c vdot + bias.
+Results that it does not write are zero. The frames of its bodies have pose, twist V, acceleration A
 in world axes, at their own origin. It returns a status.
 """
 

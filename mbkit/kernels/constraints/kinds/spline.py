@@ -14,7 +14,7 @@ PERIOD = 0
 COUNT = 1
 KNOTS = 2
 
-#: How far beyond its ends a curve is asked without being left, in parts of its width.
+#: How far beyond its ends a curve may be evaluated, in parts of its width.
 BEYOND = 1e-9
 
 

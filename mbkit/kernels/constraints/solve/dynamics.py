@@ -30,7 +30,7 @@ SMALLEST = 1e-3
 
 @helper
 def factorise_rows(space, option, q, v, tau, vdot):
-    """The rows, and what solves A M^-1 A^T x = y, once the dynamics of the tree is computed."""
+    """The rows, and the factor of A M^-1 A^T, once the dynamics of the tree is computed."""
     closure = closure_of(space)
     status = rows_of_motion(space, option, q, v, vdot)
     if status == OK:
@@ -44,7 +44,7 @@ def factorise_rows(space, option, q, v, tau, vdot):
 
 @address_kernel(EVALUATION)
 def free_motion_and_rows(space, option, q, v, tau, vdot):
-    """Free motion under tau, the rows, and what solves A M^-1 A^T x = y."""
+    """Free motion under tau, the rows, and the factor of A M^-1 A^T."""
     status = call_address(closure_of(space).free_dynamics, (space, option, q, v, tau, vdot))
     return factorise_rows(space, option, q, v, tau, vdot) if status == OK else status
 

@@ -159,7 +159,7 @@ def solve_pivots(G, pivots, rank, X, buffer):
 
 @helper
 def read_diagonal(closure, sizes):
-    """The diagonal of A M^-1 A^T, one for each unknown: what the rows are worth alone."""
+    """The diagonal of A M^-1 A^T, one entry for each unknown."""
     gram = floats_at(closure.gram, closure.num_gram)
     table = blocks(closure)
     for b in range(table.shape[0]):
@@ -181,7 +181,7 @@ def read_diagonal(closure, sizes):
 def set_limits(space, sizes, limits):
     """The least pivot that counts, from the squared sizes of the rows.
 
-    Which rows count says `kernels.constraints.solve.rank`; of many, those also depend on others
+    `kernels.constraints.solve.rank` decides which rows count; of many, those also depend on others
     of which the factor leaves less than a part of their own. Within a step the rows that counted
     where it began come first, and stay: loops are open there, which of the rows are solved for
     matters as much as they are, and accelerations that change from one set to another within a step
@@ -339,7 +339,7 @@ def forward_block(factor, b, x):
 
 @helper
 def forward(closure, x):
-    """x becomes L^-1 x for the rows that count; for the others what is left of them."""
+    """x becomes L^-1 x for the rows that count; for the others their remainder."""
     factor = factor_of(closure)
     for b in range(factor.blocks.shape[0]):
         forward_block(factor, b, x)

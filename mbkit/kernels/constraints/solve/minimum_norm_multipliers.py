@@ -1,4 +1,4 @@
-"""Multipliers of least norm that do what given ones do, where rows depend on each other."""
+"""Multipliers of least norm with the same forces as given ones, for dependent rows."""
 
 from mbkit.kernels.compile import address_kernel, as_array, at, call_address, floats_at
 from mbkit.kernels.constraints.evaluate import set_time

@@ -50,7 +50,7 @@ def subtract_multipliers(space, recursion):
 
 @helper
 def subtract_efforts(space, tau):
-    """tau -= what multipliers do to velocities that constraints name."""
+    """tau -= efforts of the multipliers along velocities that constraints name."""
     closure = closure_of(space)
     multipliers = rows_of(closure, closure.multipliers)
     every = constraints(closure)

@@ -8,7 +8,7 @@ There the rows read
     G lambda + Y a_b = r,    G = sum of D y y^T on the way,    Y the propagated wrenches,
 
 and with G = L L^T, Z = L^-1 Y the base is left with the inertia I + Z^T Z and the force
-f + Z^T L^-1 r. So the loop is eliminated, and nothing further inwards knows of it. Loops that pass
+f + Z^T L^-1 r. So the loop is eliminated from all equations further inwards. Loops that pass
 each other's bases are eliminated with X = G_other L^-T: Y_other -= X Z.
 
 G is semidefinite, whatever has been eliminated before, and a row of it is zero where the row

@@ -48,7 +48,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 @helper
 def solve(space, what, x, recursion):
-    """One of what `mbkit.kernels.constraints.solve.strategy` asks for, by number; see `layout`."""
+    """A function of `mbkit.kernels.constraints.solve.strategy`, by number; see `layout`."""
     x = as_array(x, closure_of(space).num_rows)
     if what == INWARD:
         return solve_inward(space, x, recursion)

@@ -159,8 +159,8 @@ def close(space, t, q, v):
 def project(space, t, q, v):
     """The same, by address.
 
-    The rows that counted where the step began, if that was looked at, come first: loops are open,
-    and what is open is not told from what a light body leaves of a row.
+    The rows that counted where the step began, if these were found, come first: loops are open, and
+    what these leave of a row cannot be told from what a light body leaves.
     """
     closure = closure_of(space)
     closure.follows = closure.decided

@@ -5,10 +5,10 @@ that slide by lengths, a row counts where more than a part `tolerance` of the la
 it after the rows before. Masses do not matter: what a mechanism can do is geometry, and a body may
 be lighter than another by any factor.
 
-Where rows are few (`MOST_ROWS`) they are orthogonalised, most left first, and all strategies take
-what was found; so do `mbkit.systems.rank` and all that asks it. Where they are many, rows that are
-zero are found so, and the others are told from each other by what the factor of A M^-1 A^T leaves
-of them, which is not free of masses: see `mbkit.kernels.constraints.solve.factor`.
+Where rows are few (`MOST_ROWS`) they are orthogonalised, that of the largest remainder first, and
+all strategies use the result; `mbkit.systems.rank` uses the same rule. Where they are many, this
+finds rows that are zero, and the others are judged by the pivots of the factor of A M^-1 A^T, which
+do depend on masses: see `mbkit.kernels.constraints.solve.factor`.
 
 Source: Golub and Van Loan, Matrix Computations, 4th edition, section 5.4.2.
 Cost: a response of the tree and rows^2 nv, once where a step begins.
@@ -57,7 +57,7 @@ def least_part(closure):
 
 @helper
 def own_square(closure, constraint, wrenches, coefficients, scales, r):
-    """The square of a row as it is said, wherever it acts: one, or less for rows not in metres."""
+    """Squared size of a row by definition, wherever it acts: 1, or less for rows not in metres."""
     least = 1.0 / (closure.length * closure.length)
     most = 0.0
     for s in range(constraint.num_sites):

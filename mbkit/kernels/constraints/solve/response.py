@@ -64,7 +64,7 @@ def is_floating(row, body):
 
 @helper
 def move_constraint_sites(space, option, q, v, recursion):
-    """The sites, from what forward dynamics has left: see `move_sites`.
+    """The sites, by the results of forward dynamics: see `move_sites`.
 
     Or, where option has KINEMATICS, from q and v alone, without accelerations: U and D stay
     what they are.
@@ -106,7 +106,7 @@ def applied_by(closure, constraint):
 
 @helper
 def load_wrenches(applied, i, body, F, recursion):
-    """Add what the rows of a constraint do to body i of the tree."""
+    """Add the wrenches of the rows of a constraint to body i of the tree."""
     table, wrenches = applied
     count = table.shape[0]
     for s in range(count):
@@ -189,7 +189,7 @@ def respond_floating(applied, i, body, y, k):
 
 @helper
 def pass_on(body, parent, F, there, joins, recursion):
-    """The wrenches of all rows go to the parent: to what is there, where another way has come."""
+    """Propagate the wrenches of all rows to the parent, added where another path has come."""
     if joins:
         for r in range(F.shape[0]):
             t, f = recursion.to_parent(body, parent, angular(F[r]), linear(F[r]))

@@ -1,6 +1,6 @@
 """Multipliers by the Schur complement A M^-1 A^T of the equations of closed mechanisms.
 
-As `mbkit.kernels.constraints.solve.strategy` asks for them: by the block-sparse Cholesky factor of
+In the forms of `mbkit.kernels.constraints.solve.strategy`: by the block-sparse Cholesky factor of
 `mbkit.kernels.constraints.solve.factor`, or, where loops are closed at a base, by recursions over
 the bodies.
 """
@@ -45,7 +45,7 @@ NOTHING = 1e-290
 
 @helper
 def set_sizes_and_limits(space):
-    """A M^-1 A^T, the squared sizes of its rows, and what counts of them."""
+    """A M^-1 A^T, the squared sizes of its rows, and the limits of pivots that count."""
     closure = closure_of(space)
     set_gram(space)
     sizes = floats_at(closure.largest, closure.num_unknowns)  # separators have blocks of their own
@@ -55,7 +55,7 @@ def set_sizes_and_limits(space):
 
 @helper
 def refine(space, target, multipliers, subtract_motion, improve):
-    """Solve again for what is left of the rows that count, while that halves it at least.
+    """Solve again for the residual of the rows that count, as long as that halves it at least.
 
     The factor squares: it is off by rounding over what is least left of a row, as where a light
     body is between heavy ones. What adds up are the motions, which are as small as they are, not
@@ -173,7 +173,7 @@ def backward_schur(space, x):
 
 @helper
 def forward_nested(space, x):
-    """x becomes L^-1 x for the rows that count; for the others what is left of them."""
+    """x becomes L^-1 x for the rows that count; for the others their remainder."""
     nested(space, INWARD, x)
 
 

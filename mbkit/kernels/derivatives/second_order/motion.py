@@ -265,7 +265,7 @@ def set_subspace_to_second_order(space, i, q, v, out):
 
 @helper
 def outward_to_second_order(space, room, loaded, q, v, vdot):
-    """Motion, own terms, and what all directions and pairs of a joint change."""
+    """Motion, own terms, and the changes by all directions and pairs of a joint."""
     model = bodies(space)
     scratch = scratch_of(space)
     memory = directions(space)

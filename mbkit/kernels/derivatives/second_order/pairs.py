@@ -42,7 +42,7 @@ def room_alone(bodies: Any) -> int:
 
 @helper
 def accumulate_motion(out, factor, moved, nv):
-    """Add `factor` times a change, or what the joint pass has left of a body."""
+    """Add `factor` times a change, or the motion of a body that the joint pass has written."""
     for c in range(nv):
         for j in range(6):
             out[6 * c + j] += factor * moved.S[c, j]

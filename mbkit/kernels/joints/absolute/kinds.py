@@ -1,4 +1,4 @@
-"""Numbers by which the parameters of an absolute joint say what it is.
+"""Numbers in the parameters of an absolute joint that denote its kind.
 
 Its parameters are (orientation, map, lift, side, axis, axis, axis), the axes those of Euler angles.
 """
