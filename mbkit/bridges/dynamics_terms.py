@@ -134,7 +134,7 @@ def coriolis_matrix(trace: Trace) -> Any:
 
 def _let_subspaces_move(trace: Trace) -> None:
     """Let kernels that need S-dot have it by the derivative of S on the tape."""
-    from mbkit.kernels.derivatives import joint_changes
+    from mbkit.kernels.derivatives.joints import joint_changes
 
     directions = position_directions(trace)
 

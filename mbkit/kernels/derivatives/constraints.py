@@ -30,7 +30,7 @@ from mbkit.kernels.derivatives.directions import (
     twist_of_step,
     weighted_change,
 )
-from mbkit.kernels.derivatives.loop_joint import (
+from mbkit.kernels.derivatives.joints.loop_joint import (
     add_force,
     add_power,
     at_loop_joints,

@@ -44,8 +44,8 @@ from mbkit.kernels.derivatives.branches import (
     velocity_of_direction,
 )
 from mbkit.kernels.derivatives.directions import place
-from mbkit.kernels.derivatives.joint import Joint, stage_of
-from mbkit.kernels.derivatives.joint_changes import along_motion, to_world
+from mbkit.kernels.derivatives.joints.joint import Joint, stage_of
+from mbkit.kernels.derivatives.joints.joint_changes import along_motion, to_world
 from mbkit.kernels.derivatives.rate_of_inertia import (
     add_inertia_and_rate,
     changed_wrench,

@@ -5,8 +5,8 @@ about it would lose digits.
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.derivatives.joint import Joint, stage_of
-from mbkit.kernels.derivatives.joint_changes import joint_changes
+from mbkit.kernels.derivatives.joints.joint import Joint, stage_of
+from mbkit.kernels.derivatives.joints.joint_changes import joint_changes
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import set_world_pose

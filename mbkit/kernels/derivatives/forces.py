@@ -21,8 +21,8 @@ from mbkit.kernels.compile import (
     records_at,
     subroutine,
 )
-from mbkit.kernels.derivatives.joint import step_from
-from mbkit.kernels.derivatives.joint_changes import STEP, weight
+from mbkit.kernels.derivatives.joints.joint import step_from
+from mbkit.kernels.derivatives.joints.joint_changes import STEP, weight
 from mbkit.kernels.derivatives.springs import add_springs
 from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.evaluation_form import EVALUATION, as_matrix, positions, velocities

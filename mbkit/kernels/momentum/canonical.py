@@ -31,8 +31,8 @@ from mbkit.kernels.compile import (  # type: ignore[attr-defined]
     helper,
     overload,
 )
-from mbkit.kernels.derivatives.joint import Joint, stage_of
-from mbkit.kernels.derivatives.joint_changes import along_motion
+from mbkit.kernels.derivatives.joints.joint import Joint, stage_of
+from mbkit.kernels.derivatives.joints.joint_changes import along_motion
 from mbkit.kernels.elementary import all_lanes, any_lane
 from mbkit.kernels.evaluation_form import EVALUATION, positions, vector
 from mbkit.kernels.integers_in_floats import whole

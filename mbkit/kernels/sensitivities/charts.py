@@ -31,9 +31,9 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.configuration import call_joint
-from mbkit.kernels.derivatives import joint_changes
-from mbkit.kernels.derivatives.joint import step_from
-from mbkit.kernels.derivatives.joint_changes import set_rates
+from mbkit.kernels.derivatives.joints import joint_changes
+from mbkit.kernels.derivatives.joints.joint import step_from
+from mbkit.kernels.derivatives.joints.joint_changes import set_rates
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of
 from mbkit.kernels.layout import SCREW, SPACE
 from mbkit.kernels.lie.matrices import skew_polynomial

@@ -6,7 +6,7 @@ differences of joints that have no functions for dual numbers.
 
 from mbkit.kernels.compile import at, floats_at, helper, records_at
 from mbkit.kernels.configuration import call_joint
-from mbkit.kernels.derivatives.joint import step_from
+from mbkit.kernels.derivatives.joints.joint import step_from
 from mbkit.kernels.duals import DIRECTIONS, along, moving
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.status import JOINT_FAILED, OK

@@ -10,7 +10,7 @@ Compiled for dual numbers alone (`mbkit.kernels.duals`).
 from mbkit.kernels.compile import floats_at, helper, records_at
 from mbkit.kernels.constraints.kinds.loop_joint import close_joint
 from mbkit.kernels.constraints.workspace import closure_of, constraints
-from mbkit.kernels.derivatives.loop_joint import at_loop_joint, set_wrenches_of_coordinates
+from mbkit.kernels.derivatives.joints.loop_joint import at_loop_joint, set_wrenches_of_coordinates
 from mbkit.kernels.duals import DIRECTIONS, along, moving
 from mbkit.kernels.elementary import value_of
 from mbkit.kernels.status import OK

@@ -7,7 +7,7 @@ Such a number changes the pose of a joint by a twist D, S and S-dot v, as a step
                + (dS vdot + d(S-dot v)) . P + dS y . F.
 
 D, dS and d(S-dot v) come from the joint's own function on dual numbers
-(`mbkit.kernels.derivatives.changes_by_numbers`): one call for each joint, in any tree.
+(`mbkit.kernels.derivatives.joints.changes_by_numbers`): one call for each joint, in any tree.
 """
 
 import math
@@ -15,9 +15,9 @@ import math
 import numpy as np
 
 from mbkit.kernels.compile import call_address, floats_at, helper, records_at
-from mbkit.kernels.derivatives.changes_by_numbers import ENTRIES
 from mbkit.kernels.derivatives.directions import weighted_change
-from mbkit.kernels.derivatives.joint_changes import to_world
+from mbkit.kernels.derivatives.joints.changes_by_numbers import ENTRIES
+from mbkit.kernels.derivatives.joints.joint_changes import to_world
 from mbkit.kernels.duals import DIRECTIONS
 from mbkit.kernels.layout import CHANGE
 from mbkit.kernels.status import OK

@@ -29,7 +29,11 @@ from typing import NamedTuple
 from mbkit.kernels.compile import floats, floats_at, helper, int64
 from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.kernels.constraints.workspace import closure_of, constraints, sites
-from mbkit.kernels.derivatives.loop_joint import at_loop_joint, move_sites, set_current_wrenches
+from mbkit.kernels.derivatives.joints.loop_joint import (
+    at_loop_joint,
+    move_sites,
+    set_current_wrenches,
+)
 from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
 from mbkit.kernels.vector_jacobian_products.called_loop_joints import add_called_slopes
 from mbkit.kernels.vector_jacobian_products.places import add_place

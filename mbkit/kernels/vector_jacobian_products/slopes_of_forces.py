@@ -8,7 +8,7 @@ all of their numbers change along it, each at another rate.
 from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import at, floats_at, helper, integers_at, records_at
-from mbkit.kernels.derivatives.joint import step_from
+from mbkit.kernels.derivatives.joints.joint import step_from
 from mbkit.kernels.duals import DIRECTIONS, along, moving
 from mbkit.kernels.elementary import value_of
 from mbkit.kernels.forces.force_pass import call_force

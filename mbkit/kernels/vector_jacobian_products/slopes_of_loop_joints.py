@@ -25,8 +25,8 @@ from mbkit.kernels.constraints.kinds.loop_joint import (
     solve_subspace,
 )
 from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_SIZE
-from mbkit.kernels.derivatives.joint_changes import STEP, weight
-from mbkit.kernels.derivatives.loop_joint import (
+from mbkit.kernels.derivatives.joints.joint_changes import STEP, weight
+from mbkit.kernels.derivatives.joints.loop_joint import (
     moved_pose,
     set_coordinates,
     set_wrenches_of_coordinates,

@@ -49,7 +49,7 @@ class MovedJoints:
         if not moved:
             return
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.derivatives import changes_by_numbers as kernels
+        from mbkit.kernels.derivatives.joints import changes_by_numbers as kernels
         from mbkit.kernels.vector_jacobian_products import joint_numbers as records
 
         by_row: dict[int, dict[str, MovingJoint]] = {}

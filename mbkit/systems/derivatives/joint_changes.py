@@ -12,8 +12,8 @@ effort more on the joint's. With the twist V of the motion, and d the change by 
     xi^ = dC C^-1,    xi' = dV - [xi, V],    xi'' = dV' - [xi', V] - [xi, V'],
 
 in axes of the predecessor. dC, dV and dV' are those of the joint alone, by its own function on dual
-numbers (`mbkit.kernels.derivatives.changes_by_numbers`): with d = C^-1 dC, in the frame of the
-successor,
+numbers (`mbkit.kernels.derivatives.joints.changes_by_numbers`): with d = C^-1 dC, in the frame of
+the successor,
 
     xi = Ad_C d,    xi' = Ad_C dV,    xi'' = Ad_C (dV' + [V, dV]),
 

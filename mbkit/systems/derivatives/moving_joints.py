@@ -101,7 +101,7 @@ def joint_changes(
     Not numbers where the joint's function fails.
     """
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.derivatives import changes_by_numbers as kernels
+    from mbkit.kernels.derivatives.joints import changes_by_numbers as kernels
 
     count, k = len(q), moving.rates.shape[1]
     nv = int(system.arrays.bodies[moving.row]["num_velocities"])

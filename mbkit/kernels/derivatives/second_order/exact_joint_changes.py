@@ -1,7 +1,7 @@
 """Second derivatives of the pose, S and S-dot v of a joint along its steps, by dual numbers.
 
 They are central differences of eighth order of first derivatives, which are exact
-(`mbkit.kernels.derivatives.exact_joint_changes`),
+(`mbkit.kernels.derivatives.joints.exact_joint_changes`),
 
     h f' = 4/5 (f(h) - f(-h)) - 1/5 (f(2h) - f(-2h)) + 4/105 (f(3h) - f(-3h)) - 1/280 (f(4h) - ...),
 
@@ -9,7 +9,7 @@ at h = 1/64: rounding leaves 1e-14. S-dot v by steps and velocities is exact.
 """
 
 from mbkit.kernels.compile import at, call_address, floats_at, helper, records_at
-from mbkit.kernels.derivatives.joint_changes import EXACT
+from mbkit.kernels.derivatives.joints.joint_changes import EXACT
 from mbkit.kernels.derivatives.second_order.pairs import SIZE, accumulate_motion, pairs_of
 from mbkit.kernels.elementary import isfinite
 from mbkit.kernels.layout import CHANGE, SPACE

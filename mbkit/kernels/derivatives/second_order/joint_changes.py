@@ -15,9 +15,9 @@ the exponential map by.
 """
 
 from mbkit.kernels.compile import helper, of_one
-from mbkit.kernels.derivatives.changes_in_turn import numbers_in_turn, space_of_one
-from mbkit.kernels.derivatives.joint import evaluate, step_from
-from mbkit.kernels.derivatives.joint_changes import (
+from mbkit.kernels.derivatives.joints.changes_in_turn import numbers_in_turn, space_of_one
+from mbkit.kernels.derivatives.joints.joint import evaluate, step_from
+from mbkit.kernels.derivatives.joints.joint_changes import (
     EXACT,
     STEP,
     to_world,

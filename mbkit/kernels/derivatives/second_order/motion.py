@@ -23,7 +23,7 @@ from mbkit.kernels.derivatives.inverse_dynamics import (
     own_terms,
     push_of_velocity,
 )
-from mbkit.kernels.derivatives.joint import Joint, stage_of
+from mbkit.kernels.derivatives.joints.joint import Joint, stage_of
 from mbkit.kernels.derivatives.second_order.joint_changes import (
     second_joint_changes,
     turned_second_changes,

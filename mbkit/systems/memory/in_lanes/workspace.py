@@ -317,7 +317,7 @@ class LanesWorkspace:
 
     def have_trial(self, size: int) -> None:
         """Have memory for states and steps beside those that are given."""
-        from mbkit.kernels.derivatives.changes_in_turn import PARTS
+        from mbkit.kernels.derivatives.joints.changes_in_turn import PARTS
 
         self.trial = self.numbers(size + PARTS)
         space: Any = self.record[0]
@@ -327,9 +327,9 @@ class LanesWorkspace:
         """Let kernels find how motion subspaces change, for one sample after another.
 
         In the memory of one sample, which nobody else uses meanwhile: see
-        `mbkit.kernels.derivatives.changes_in_turn`.
+        `mbkit.kernels.derivatives.joints.changes_in_turn`.
         """
-        from mbkit.kernels.derivatives.changes_in_turn import BITS, PARTS
+        from mbkit.kernels.derivatives.joints.changes_in_turn import BITS, PARTS
 
         self._alone = alone
         parts = [(alone.address >> BITS * k) % (1 << BITS) for k in range(PARTS)]

@@ -131,10 +131,10 @@ class DualModel(LanesModel):
     def let_joints_change(self) -> tuple[DualWorkspace, Any]:
         """Return memory for dual numbers, and the addresses that kernels get of it as doubles.
 
-        Of a function of `mbkit.kernels.derivatives.exact_joint_changes`, of its SPACE, and of the
-        other function there.
+        Of a function of `mbkit.kernels.derivatives.joints.exact_joint_changes`, of its SPACE, and
+        of the other function there.
         """
-        from mbkit.kernels.derivatives import exact_joint_changes as kernels
+        from mbkit.kernels.derivatives.joints import exact_joint_changes as kernels
 
         workspace = DualWorkspace(self)
         # an address is below 2^47 on the machines numba knows: a double holds it exactly

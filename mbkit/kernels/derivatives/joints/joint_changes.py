@@ -1,8 +1,8 @@
 """Changes of the pose, S and S-dot v of a joint along its group, and S-dot.
 
 For joints whose S depends on q. Products of exponentials have closed forms
-(`mbkit.kernels.derivatives.screw_product`); others are moved on dual numbers, exact, where a
-workspace has these (`mbkit.kernels.derivatives.exact_joint_changes`). In other workspaces, those of
+(`screw_product` beside this module); others are moved on dual numbers, exact, where a workspace has
+these (`exact_joint_changes`). In other workspaces, those of
 Newton's matrices, which need no digits, and for functions that dual numbers do not have, central
 differences of sixth order are taken, at h = 1/256:
 
@@ -29,9 +29,9 @@ Derived here.
 from mbkit.kernels import vectors
 from mbkit.kernels.compile import at, call_address, floats_at, helper, of_one, records_at
 from mbkit.kernels.configuration import call_joint
-from mbkit.kernels.derivatives import screw_product
-from mbkit.kernels.derivatives.changes_in_turn import changes_in_turn
-from mbkit.kernels.derivatives.joint import evaluate, step_from
+from mbkit.kernels.derivatives.joints import screw_product
+from mbkit.kernels.derivatives.joints.changes_in_turn import changes_in_turn
+from mbkit.kernels.derivatives.joints.joint import evaluate, step_from
 from mbkit.kernels.elementary import all_lanes, isfinite, select
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.of_lanes import of_lanes

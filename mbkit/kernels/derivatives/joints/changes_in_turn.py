@@ -7,7 +7,7 @@ sample, and room for what is found, are in its memory of columns.
 """
 
 from mbkit.kernels.compile import floats_at, helper, records_at
-from mbkit.kernels.derivatives.joint import Joint, stage_of
+from mbkit.kernels.derivatives.joints.joint import Joint, stage_of
 from mbkit.kernels.integers_in_floats import whole
 from mbkit.kernels.lanes import lane, width_of, with_lane
 from mbkit.kernels.layout import SPACE

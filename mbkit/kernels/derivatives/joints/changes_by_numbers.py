@@ -4,8 +4,8 @@ By dual numbers: of those that the joint's function reads some move, as pitches 
 """
 
 from mbkit.kernels.compile import call_address, helper, int64, kernel, matrix, records_at
-from mbkit.kernels.derivatives.exact_joint_changes import write_change
-from mbkit.kernels.derivatives.joint import Joint, evaluate, stage_of
+from mbkit.kernels.derivatives.joints.exact_joint_changes import write_change
+from mbkit.kernels.derivatives.joints.joint import Joint, evaluate, stage_of
 from mbkit.kernels.duals import DIRECTIONS
 from mbkit.kernels.elementary import value_of
 from mbkit.kernels.joints.revolute_prismatic_screw import place_screw

@@ -6,7 +6,7 @@ from mbkit.kernels.compile import at, floats_at, helper
 from mbkit.kernels.constraints.kinds.loop_joint import set_relative_pose
 from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_WRENCHES
 from mbkit.kernels.constraints.workspace import closure_of, constraints, joints, sites
-from mbkit.kernels.derivatives.joint_changes import STEP, weight
+from mbkit.kernels.derivatives.joints.joint_changes import STEP, weight
 from mbkit.kernels.elementary import sin_cos, sqrt
 from mbkit.kernels.joints.loop_joint import joint_configuration_from_pose, joint_wrenches
 from mbkit.kernels.recursions.poses import compose

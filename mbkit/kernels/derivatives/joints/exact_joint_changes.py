@@ -1,7 +1,7 @@
 """Changes of the pose, S and S-dot v of a joint along its steps, by dual numbers: exact."""
 
 from mbkit.kernels.compile import floats_at, helper, records_at
-from mbkit.kernels.derivatives.joint import Joint, evaluate, stage_of, step_from
+from mbkit.kernels.derivatives.joints.joint import Joint, evaluate, stage_of, step_from
 from mbkit.kernels.duals import DIRECTIONS, along, moving
 from mbkit.kernels.layout import CHANGE, SPACE
 from mbkit.kernels.status import JOINT_FAILED, OK
