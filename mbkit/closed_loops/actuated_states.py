@@ -38,7 +38,7 @@ class ForceSides(NamedTuple):
 class ActuatedStates:
     """N states of a mechanism whose actuators act, with the factors of their equations.
 
-    Formulas: `mbkit.kernels.actuated_equations`.
+    Formulas: `mbkit.kernels.constraints.actuated_equations`.
 
     Attributes
     ----------
@@ -55,7 +55,12 @@ class ActuatedStates:
 
         A size is the displacement of the bodies [m] for a unit of a velocity.
         """
-        from mbkit.kernels.actuated_equations import Actuated, Factors, Memory, factorise_all
+        from mbkit.kernels.constraints.actuated_equations import (
+            Actuated,
+            Factors,
+            Memory,
+            factorise_all,
+        )
 
         count, m, nv = A.shape
         is_by_efforts = actuation.roots is not None
@@ -88,7 +93,7 @@ class ActuatedStates:
 
     def solve(self, sides: ForceSides) -> tuple[Floats, Floats]:
         """Return efforts (N, nv, k), zero at passive velocities, and multipliers (N, m, k)."""
-        from mbkit.kernels.actuated_equations import Found, Sides, solve_all
+        from mbkit.kernels.constraints.actuated_equations import Found, Sides, solve_all
 
         count, m, nv = self.equations.A.shape
         k = sides.forces.shape[-1]
@@ -100,7 +105,7 @@ class ActuatedStates:
 
     def adjoints(self, efforts: Floats, multipliers: Floats) -> tuple[Floats, Floats]:
         """Return y and mu (N, nv) of solutions (N, nv) and (N, m)."""
-        from mbkit.kernels.actuated_equations import Adjoints, set_adjoints_all
+        from mbkit.kernels.constraints.actuated_equations import Adjoints, set_adjoints_all
 
         given = _own(efforts), _own(multipliers)
         found: Any = Adjoints(*given, np.empty(efforts.shape), np.empty(efforts.shape))
@@ -108,7 +113,7 @@ class ActuatedStates:
         return found.y, found.mu
 
     def _columns(self, k: int) -> Any:
-        from mbkit.kernels.actuated_equations import Columns
+        from mbkit.kernels.constraints.actuated_equations import Columns
 
         _, m, nv = self.equations.A.shape
         most = (factors.C.shape[-1] for factors in self.factors)

@@ -1,6 +1,6 @@
 """Inverse dynamics of closed mechanisms.
 
-Source: Kim 2012, section 3; the formulas are in `mbkit.kernels.actuated_equations`.
+Source: Kim 2012, section 3; the formulas are in `mbkit.kernels.constraints.actuated_equations`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Derivatives of the efforts of actuators by state, time and parameters.
 
 With r the generalized forces that the tree needs for the motion, minus the applied ones, efforts u
-and multipliers l solve the equations of `mbkit.kernels.actuated_equations` for f = r and g = 0. An
-input changes r and A, so that their changes solve the same equations for
+and multipliers l solve the equations of `mbkit.kernels.constraints.actuated_equations` for f = r
+and g = 0. An input changes r and A, so that their changes solve the same equations for
 
     f = dr - dA^T l,    g = -dA y,
 

@@ -7,7 +7,7 @@ from mbkit.kernels.compile import address_kernel, at, call_address, helper, poin
 from mbkit.kernels.elementary import any_lane
 from mbkit.kernels.evaluation_form import EVALUATION, positions, tangent, velocities
 from mbkit.kernels.layout import SCREW
-from mbkit.kernels.pivot_orders import exchange
+from mbkit.kernels.linear_algebra.pivot_orders import exchange
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.workspace import bodies, scratch_of
 

@@ -450,7 +450,8 @@ def address_in_lanes(
     lanes : Lanes or Dual
         The numbers; see `mbkit.kernels.duals`.
     space : type, default LanesAddress
-        The type of addresses of a SPACE, with the type of its numbers: `mbkit.kernels.own_models`.
+        The type of addresses of a SPACE, with the type of its numbers:
+        `mbkit.kernels.simd.own_models`.
     """
     space = space if "s" in form else LanesAddress
     key = function, lanes, space

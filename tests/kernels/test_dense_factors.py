@@ -5,7 +5,7 @@ import pytest
 import scipy.linalg
 
 from mbkit.kernels.compile import floats, helper, int64, integers, kernel, matrix
-from mbkit.kernels.implicit_integrators.lu import factorise, solve
+from mbkit.kernels.linear_algebra.lu import factorise, solve
 from mbkit.kernels.simd.row_operations import PANEL, subtract_panel
 from mbkit.kernels.status import OK, SINGULAR_STEP, code_of
 

@@ -12,7 +12,7 @@ from mbkit.kernels.constraints.layout import (
     SEPARATOR,
 )
 from mbkit.kernels.layout import BODY, SCRATCH, SPACE
-from mbkit.kernels.pivot_orders import own_integers_at
+from mbkit.kernels.linear_algebra.pivot_orders import own_integers_at
 
 
 @helper

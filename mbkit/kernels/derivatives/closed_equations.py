@@ -6,7 +6,7 @@ At each state, with free velocities F and given accelerations P,
     [A_F      0  ] [ l ] = [ -r ],    tau_P = e_P + M_PF a_F - A_P^T l.
 
 Let M_FF = L L^T and B^T = L^-1 A_F^T = Q C^T U^T, of known rank, as in
-`mbkit.kernels.orthogonal_factors`. With the pseudoinverse of B, Q C^-1 U^T,
+`mbkit.kernels.linear_algebra.orthogonal_factors`. With the pseudoinverse of B, Q C^-1 U^T,
 
     y = Q^T w + C^-1 U^T r,  w = -L^-1 e_F,    L^T a_F = w - Q y,    l = -U C^-T y + (1 - U U^T) s,
 
@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from mbkit.kernels.compile import helper, int64, integers, kernel, matrix, stack, typed
 from mbkit.kernels.elementary import sqrt
-from mbkit.kernels.orthogonal_factors import (
+from mbkit.kernels.linear_algebra.orthogonal_factors import (
     Orthogonal,
     OrthogonalMemory,
     add_multiple,

@@ -3,6 +3,7 @@
 from mbkit.kernels.compile import address_kernel, call_address, floats_at, helper, integers_at
 from mbkit.kernels.forces.bodies import apply, pose_of, velocity_of
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, force_rows
+from mbkit.kernels.joints.named_joints import copy_state
 from mbkit.kernels.layout import (
     BODY_FIXED,
     DONE,
@@ -27,7 +28,6 @@ from mbkit.kernels.layout import (
     SPATIAL,
 )
 from mbkit.kernels.lie.matrices import matrix_times, transposed_times
-from mbkit.kernels.named_joints import copy_state
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 from mbkit.kernels.vectors import add, cross, dot, store, subtract
 

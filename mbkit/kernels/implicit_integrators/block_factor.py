@@ -15,9 +15,9 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.implicit_integrators.layout import NODE
-from mbkit.kernels.implicit_integrators.lu import eliminate, solve
 from mbkit.kernels.implicit_integrators.step_memory import flags_at, memory_of
-from mbkit.kernels.pivot_orders import own_integers_at
+from mbkit.kernels.linear_algebra.lu import eliminate, solve
+from mbkit.kernels.linear_algebra.pivot_orders import own_integers_at
 from mbkit.kernels.status import OK, SINGULAR_STEP, failure
 
 

@@ -24,7 +24,6 @@ from mbkit.kernels.elementary import any_lane, grain, select
 from mbkit.kernels.explicit_integrators.stages import assign_where
 from mbkit.kernels.implicit_integrators.constraint_products import add_forces
 from mbkit.kernels.implicit_integrators.layout import AGE, MOST_STEPS, NOISE, PATIENCE, VALID
-from mbkit.kernels.implicit_integrators.lu import solve
 from mbkit.kernels.implicit_integrators.newton_matrix import remember
 from mbkit.kernels.implicit_integrators.residual import evaluate, place
 from mbkit.kernels.implicit_integrators.retraction_differential import add_turned
@@ -37,7 +36,8 @@ from mbkit.kernels.implicit_integrators.step_memory import (
     square,
 )
 from mbkit.kernels.layout import NUM_POWERS, SPACE
-from mbkit.kernels.pivot_orders import own_integers_at
+from mbkit.kernels.linear_algebra.lu import solve
+from mbkit.kernels.linear_algebra.pivot_orders import own_integers_at
 from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.workspace import bodies, scratch_of

@@ -44,7 +44,7 @@ from mbkit.kernels.implicit_integrators.layout import (
 )
 from mbkit.kernels.implicit_integrators.newton_matrix import linearise_equations
 from mbkit.kernels.implicit_integrators.step_memory import flags_at, matrix_at, memory_of
-from mbkit.kernels.pivot_orders import own_integers_at
+from mbkit.kernels.linear_algebra.pivot_orders import own_integers_at
 from mbkit.kernels.status import OK
 from mbkit.kernels.workspace import bodies, columns_of
 

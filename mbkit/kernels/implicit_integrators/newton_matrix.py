@@ -46,7 +46,6 @@ from mbkit.kernels.implicit_integrators.layout import (
     VALID,
     VELOCITY_GAIN,
 )
-from mbkit.kernels.implicit_integrators.lu import factorise
 from mbkit.kernels.implicit_integrators.residual import jacobian_at, place
 from mbkit.kernels.implicit_integrators.retraction_differential import (
     multiply_blocks,
@@ -54,7 +53,8 @@ from mbkit.kernels.implicit_integrators.retraction_differential import (
 )
 from mbkit.kernels.implicit_integrators.step_memory import flags_at, matrix_at, memory_of, square
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.pivot_orders import own_integers_at
+from mbkit.kernels.linear_algebra.lu import factorise
+from mbkit.kernels.linear_algebra.pivot_orders import own_integers_at
 from mbkit.kernels.status import OK
 from mbkit.kernels.workspace import bodies, columns_of, scratch_of, trials
 

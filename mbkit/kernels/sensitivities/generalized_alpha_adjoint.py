@@ -5,7 +5,7 @@ from typing import NamedTuple
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import helper, int64, integers, kernel, matrix, stack, typed
 from mbkit.kernels.explicit_integrators.uncounted_records import matrix_of, stack_of
-from mbkit.kernels.implicit_integrators.lu import factorise
+from mbkit.kernels.linear_algebra.lu import factorise
 from mbkit.kernels.sensitivities.back_through_charts import back_through_map
 from mbkit.kernels.sensitivities.generalized_alpha_equations import (
     Equations,

@@ -1,1 +1,1 @@
-"""Sums and products of several numbers at once, in the instructions of vector units (SIMD)."""
+"""Several numbers at once in vector registers (SIMD): sums, products, models of samples."""

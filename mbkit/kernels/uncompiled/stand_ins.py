@@ -19,11 +19,10 @@ from mbkit.kernels import (
     lanes,
     new_numbers,
     of_lanes,
-    pivot_orders,
 )
 from mbkit.kernels.calls import transposition
 from mbkit.kernels.constraints.solve import dense_calls
-from mbkit.kernels.implicit_integrators import lu
+from mbkit.kernels.linear_algebra import lu, pivot_orders
 from mbkit.kernels.simd import matrix_product
 from mbkit.kernels.uncompiled.memory import Address, Array, numbers_at, records_of_lanes_at
 from mbkit.kernels.uncompiled.numbers import Mask, Numbers, each, gathered, lanes_of, of_sample

@@ -9,6 +9,7 @@ derivatives of psi, and the wrenches and coefficients themselves.
 """
 
 from mbkit.kernels.compile import call_address, floats_at, helper, integers_at
+from mbkit.kernels.joints.named_joints import copy_state
 from mbkit.kernels.layout import (
     DONE,
     JOINT_NUM_POSITIONS,
@@ -16,7 +17,6 @@ from mbkit.kernels.layout import (
     PENDING,
     SLOT_STATUS,
 )
-from mbkit.kernels.named_joints import copy_state
 from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
 from mbkit.kernels.vector_jacobian_products.python_forces import add_to_joints
 from mbkit.kernels.workspace import bodies

@@ -142,7 +142,7 @@ def lanes_of(first: Prepared, members: Members, *, models_fit: bool) -> Lanes | 
 
     kind = native_lanes()
     if own:
-        from mbkit.kernels.own_models import OwnModels
+        from mbkit.kernels.simd.own_models import OwnModels
 
     space_of = OwnModels if own else lanes.LanesAddress
     model = LanesModel(system.arrays, kind, functions=MOTION_AND_STEPS, space=space_of)

@@ -14,7 +14,7 @@ def memory_of_factors(shape: tuple[int, int], ranks: Any) -> tuple[Any, Any]:
 
     `ranks` (N,) say how large the rank of each of the N matrices may be.
     """
-    from mbkit.kernels.orthogonal_factors import Orthogonal, OrthogonalMemory
+    from mbkit.kernels.linear_algebra.orthogonal_factors import Orthogonal, OrthogonalMemory
 
     rows, columns = shape
     most, count = min(shape), len(ranks)

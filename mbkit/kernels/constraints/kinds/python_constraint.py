@@ -12,6 +12,7 @@ from mbkit.kernels.constraints.kinds.form import (
 )
 from mbkit.kernels.constraints.layout import OWN_EVALUATE, OWN_TIME, OWN_VECTORS
 from mbkit.kernels.constraints.workspace import closure_of, constraints, sites
+from mbkit.kernels.joints.named_joints import copy_state
 from mbkit.kernels.layout import (
     DONE,
     JOINT_NUM_POSITIONS,
@@ -19,7 +20,6 @@ from mbkit.kernels.layout import (
     PENDING,
     SLOT_STATUS,
 )
-from mbkit.kernels.named_joints import copy_state
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 
 

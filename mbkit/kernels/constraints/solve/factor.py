@@ -32,7 +32,7 @@ from mbkit.kernels.constraints.workspace import (
     separators,
 )
 from mbkit.kernels.elementary import all_lanes, any_lane, select, sqrt
-from mbkit.kernels.pivot_orders import entry, exchange, own_integers_at, put
+from mbkit.kernels.linear_algebra.pivot_orders import entry, exchange, own_integers_at, put
 
 #: What the factor leaves of a row, squared and by its size, from which on little rounding grows.
 CLEAR = 1e-3

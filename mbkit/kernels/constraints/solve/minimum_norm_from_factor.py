@@ -13,7 +13,7 @@ from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import floats_at, helper
 from mbkit.kernels.constraints.workspace import closure_of
 from mbkit.kernels.elementary import any_lane, select
-from mbkit.kernels.pivot_orders import own_integers_at
+from mbkit.kernels.linear_algebra.pivot_orders import own_integers_at
 
 #: Corrections by this part of the multipliers are rounding.
 ROUNDED = 1e-14

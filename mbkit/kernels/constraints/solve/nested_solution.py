@@ -28,7 +28,7 @@ from mbkit.kernels.constraints.workspace import (
     wrenches_of,
 )
 from mbkit.kernels.elementary import any_lane
-from mbkit.kernels.pivot_orders import entry, put
+from mbkit.kernels.linear_algebra.pivot_orders import entry, put
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,

@@ -26,7 +26,7 @@ from mbkit.kernels.constraints.workspace import (
     wrenches_of,
 )
 from mbkit.kernels.elementary import any_lane, select, sqrt
-from mbkit.kernels.pivot_orders import put, row_at
+from mbkit.kernels.linear_algebra.pivot_orders import put, row_at
 from mbkit.kernels.recursions.floating_bodies import roots_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import angular, dot, linear

@@ -1,10 +1,10 @@
 """Changes of the pose, S and S-dot v of a joint along its group, and S-dot.
 
-For joints whose S depends on q. Products of exponentials have closed forms
-(`screw_product` beside this module); others are moved on dual numbers, exact, where a workspace has
-these (`exact_joint_changes`). In other workspaces, those of
-Newton's matrices, which need no digits, and for functions that dual numbers do not have, central
-differences of sixth order are taken, at h = 1/256:
+For joints whose S depends on q. Products of exponentials have closed forms (`screw_product` beside
+this module); others are moved on dual numbers, exact, where a workspace has these
+(`exact_joint_changes`). In other workspaces, those of Newton's matrices, which need no digits, and
+for functions that dual numbers do not have, central differences of sixth order are taken, at
+h = 1/256:
 
     f' = (45 (f(h) - f(-h)) - 9 (f(2h) - f(-2h)) + (f(3h) - f(-3h))) / 60 h + h^6 f^(7) / 140,
 
@@ -34,8 +34,8 @@ from mbkit.kernels.derivatives.joints.changes_in_turn import changes_in_turn
 from mbkit.kernels.derivatives.joints.joint import evaluate, step_from
 from mbkit.kernels.elementary import all_lanes, isfinite, select
 from mbkit.kernels.layout import SPACE
+from mbkit.kernels.linear_algebra.pivot_orders import put
 from mbkit.kernels.of_lanes import of_lanes
-from mbkit.kernels.pivot_orders import put
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 from mbkit.kernels.validation import both

@@ -21,8 +21,9 @@ _PARTS = {
     "configuration.py": "steps",  # which calls joints
 }
 
-#: Folders of the methods that have a Newton iteration, and the files of its matrix alone.
-_WITH_NEWTON = ("implicit_integrators", "variational_integrators")
+#: Folders of the methods that have a Newton iteration, with that of the factors of its matrix; and
+#: the files of this matrix alone.
+_WITH_NEWTON = ("implicit_integrators", "linear_algebra", "variational_integrators")
 _MATRIX_FILES = (
     "implicit_integrators/newton_matrix.py",
     "implicit_integrators/newton_block_matrix.py",

@@ -1,4 +1,4 @@
-"""Memory for samples in lanes of which each has a model of its own: `mbkit.kernels.own_models`."""
+"""Memory for samples in lanes of which each has its own model: `mbkit.kernels.simd.own_models`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def differ_in_numbers(one: SystemArrays, other: SystemArrays) -> bool:
 
     That is masses, gravity and numbers of forces; not which of these a table in place computes.
     """
-    from mbkit.kernels.own_models import OF_BODIES
+    from mbkit.kernels.simd.own_models import OF_BODIES
 
     names = [x for x in layout.BODY.names or () if x not in (*OF_BODIES, *_ADDRESSES)]
     of_bodies = (
@@ -109,8 +109,8 @@ class ModelsInLanes:
 
     def __init__(self, model: LanesModel, workspace: LanesWorkspace) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.own_models import record_of_body
         from mbkit.kernels.recursions.floating_bodies import FLOATING_SIZE
+        from mbkit.kernels.simd.own_models import record_of_body
 
         arrays, lanes = model.arrays, model.lanes
         space: Any = workspace.record[0]

@@ -4,7 +4,7 @@ from typing import Any
 
 from mbkit.kernels.compile import UNCOMPILED, helper, overload  # type: ignore[attr-defined]
 from mbkit.kernels.elementary import all_lanes, any_lane, select
-from mbkit.kernels.pivot_orders import exchange
+from mbkit.kernels.linear_algebra.pivot_orders import exchange
 from mbkit.kernels.simd.row_operations import PANEL, subtract_panel
 from mbkit.kernels.status import OK, SINGULAR_STEP, failure
 

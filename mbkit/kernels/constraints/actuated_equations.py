@@ -37,7 +37,7 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.elementary import sqrt
-from mbkit.kernels.orthogonal_factors import (
+from mbkit.kernels.linear_algebra.orthogonal_factors import (
     Orthogonal,
     OrthogonalMemory,
     add_multiple,

@@ -1,0 +1,1 @@
+"""Linear algebra: LU and complete orthogonal factors of dense matrices, orders of their pivots."""
