@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mbkit.coordinates.spanning_trees import relative_tree
 from mbkit.errors import ForceError, listed
-from mbkit.forces.joint_force import PositionForce
+from mbkit.forces.bases.joint_force import PositionForce
 
 if TYPE_CHECKING:
     from mbkit.forces import Force

@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.forces.body_force import BodyForce
-from mbkit.forces.fields import choice, point
+from mbkit.forces.bases.body_force import BodyForce
+from mbkit.forces.bases.fields import choice, point
+from mbkit.forces.bases.table import check_table, interpolation, pieces, times
 from mbkit.forces.kernels import ForceKernels
-from mbkit.forces.table import check_table, interpolation, pieces, times
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 
 

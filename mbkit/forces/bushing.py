@@ -7,8 +7,8 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.forces.body_force import PairForce
-from mbkit.forces.fields import pose, vector
+from mbkit.forces.bases.body_force import PairForce
+from mbkit.forces.bases.fields import pose, vector
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import FloatArray
 

@@ -7,8 +7,8 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.forces.body_force import BodyForce
-from mbkit.forces.fields import number, point, vector
+from mbkit.forces.bases.body_force import BodyForce
+from mbkit.forces.bases.fields import number, point, vector
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import ORIGIN, FloatArray
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ForceError
-from mbkit.forces.joint_force import JointForce
+from mbkit.forces.bases.joint_force import JointForce
+from mbkit.forces.bases.table import check_table, interpolation, pieces, times
 from mbkit.forces.kernels import ForceKernels
-from mbkit.forces.table import check_table, interpolation, pieces, times
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 
 

@@ -7,8 +7,8 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.forces.fields import number
-from mbkit.forces.joint_force import PositionForce
+from mbkit.forces.bases.fields import number
+from mbkit.forces.bases.joint_force import PositionForce
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import FloatArray
 

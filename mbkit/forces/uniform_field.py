@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from mbkit.forces.fields import names_or_all, vector
+from mbkit.forces.bases.fields import names_or_all, vector
 from mbkit.forces.force import Force
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import FloatArray

@@ -84,8 +84,8 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.forces.fields import number
-from mbkit.forces.joint_force import PositionForce
+from mbkit.forces.bases.fields import number
+from mbkit.forces.bases.joint_force import PositionForce
 
 
 @final
@@ -141,7 +141,7 @@ import attrs
 import numpy as np
 
 from mbkit.constraints.constraint import Constraint
-from mbkit.forces.fields import check_name_field, number
+from mbkit.forces.bases.fields import check_name_field, number
 
 
 @final

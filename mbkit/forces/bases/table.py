@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ShapeError
-from mbkit.forces.fields import array_field, choice, fault
+from mbkit.forces.bases.fields import array_field, choice, fault
 from mbkit.spatial.arrays import FloatArray, check_array, with_key
 
 #: How values between the times of a table are found.

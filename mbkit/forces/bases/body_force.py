@@ -7,7 +7,7 @@ from typing import ClassVar
 import attrs
 
 from mbkit.errors import ForceError
-from mbkit.forces.fields import check_name_field
+from mbkit.forces.bases.fields import check_name_field
 from mbkit.forces.force import Force
 
 

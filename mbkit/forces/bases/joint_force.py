@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from mbkit.errors import ForceError
-from mbkit.forces.fields import check_name_field
+from mbkit.forces.bases.fields import check_name_field
 from mbkit.forces.force import Force
 
 __all__ = ["JointForce"]
