@@ -6,7 +6,7 @@ import numpy as np
 
 from mbkit.joints import FixedJoint, Joint
 from mbkit.joints.bases.screw_motion import ScrewMotion
-from mbkit.joints.overriding import moves_as
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.parts.parts import Parts
 from mbkit.spatial.arrays import FloatArray
 from mbkit.topology import Topology

@@ -12,11 +12,11 @@ from mbkit.coordinates.centres_of_mass import centre_between
 from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
 from mbkit.coordinates.rows import Slices, frozen, set_joint
 from mbkit.joints.bases.axes import frame_along
-from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
 from mbkit.kernels.constraints import layout as own
 from mbkit.lie.arrays import pose
 from mbkit.model.parameters import changed, owner_of
+from mbkit.parts.placed_joints import placed_beside
 from mbkit.sparsity.patterns import with_pattern
 from mbkit.spatial import translation
 from mbkit.systems.memory.arrays import SystemArrays

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from mbkit.coordinates.centres_of_mass import centres_of_bodies, seen_from
 from mbkit.joints import FreeJoint, Joint
-from mbkit.joints.placed import placed_beside
 from mbkit.model.parameters import changed
 from mbkit.parts.body import Body
 from mbkit.parts.connection import Connection
+from mbkit.parts.placed_joints import placed_beside
 from mbkit.spatial import SpatialInertia
 
 if TYPE_CHECKING:

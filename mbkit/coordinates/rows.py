@@ -11,9 +11,9 @@ import numpy as np
 from mbkit.coordinates.body_frames import frames_in_joints, poses_of_tree, set_own_frame
 from mbkit.coordinates.centres_of_mass import centres_of_bodies, seen_from, warn_of_distance
 from mbkit.joints import Joint
-from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
 from mbkit.lie.arrays import pose
+from mbkit.parts.placed_joints import placed_beside
 from mbkit.representations import Representation, Spatial
 from mbkit.sparsity.packing import packed
 from mbkit.spatial import SpatialInertia, inverse

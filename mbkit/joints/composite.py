@@ -15,10 +15,10 @@ from mbkit.errors import JointError, ModelError
 from mbkit.given_values import check_name
 from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.bases.screw_motion import ScrewMotion
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.joints.joint import Joint
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motions.screw_product import ScrewProduct
-from mbkit.joints.overriding import moves_as
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from mbkit.joints.bases.subgroup_joint import SubgroupJoint
-from mbkit.joints.overriding import moves_as
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.model.graph import graph_of
 from mbkit.model.mechanism import Mechanism
 from mbkit.parts.connection import Connection

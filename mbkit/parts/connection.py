@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError, UsageError, check_choice
 from mbkit.joints import AbsoluteJoint, FreeJoint, Joint
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.joints.defaults.poses import pose_of
-from mbkit.joints.overriding import moves_as
 from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.parts.body import Body
 from mbkit.parts.joint_data import JointFriction, JointLimits

@@ -21,7 +21,7 @@ from mbkit.joints.built_in import (
     TranslationalJoint,
     UniversalJoint,
 )
-from mbkit.joints.overriding import moves_as
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.kernels import layout
 from mbkit.tracing.parameters import Free
 

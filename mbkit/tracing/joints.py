@@ -17,8 +17,8 @@ from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.defaults.canonical_frame import CanonicalFrame
 from mbkit.joints.defaults.derivatives import traced_motion
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.joints.defaults.own_methods import defines
-from mbkit.joints.overriding import moves_as
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.layout import DONE, SLOT_STATUS
 from mbkit.systems.memory.callbacks import callback_address

@@ -24,8 +24,8 @@ from mbkit.joints.built_in import (
     TranslationalJoint,
     UniversalJoint,
 )
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.joints.motions.screw_product import ScrewProduct
-from mbkit.joints.overriding import moves_as
 from mbkit.tracing.joint_placements import screw_of, turned, unit, write_pitch
 
 if TYPE_CHECKING:

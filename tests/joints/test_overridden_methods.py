@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.joints.overriding import moves_as
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.lie import UnitQuaternion
 from mbkit.spatial import inverse
 from tests.joints.overridden import (

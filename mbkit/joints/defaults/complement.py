@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbkit.joints.calls import call
+from mbkit.joints.motions.calls import call
 from mbkit.spatial.arrays import FloatArray
 
 

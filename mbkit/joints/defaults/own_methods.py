@@ -6,8 +6,8 @@ from typing import Any
 
 from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.composite import CompositeJoint
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.joints.joint import Joint
-from mbkit.joints.overriding import moves_as
 
 __all__ = ["defines", "is_of_user", "is_searched"]
 

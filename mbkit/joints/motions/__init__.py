@@ -1,1 +1,1 @@
-"""Motions in one kind of coordinates each, to which joints delegate their methods."""
+"""Motions in one kind of coordinates each, to which joints delegate; calls of compiled forms."""

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import ConfigurationError, JointError
-from mbkit.joints.calls import call, entries
 from mbkit.joints.defaults.configuration_from_pose import nearest
 from mbkit.joints.kernels import JointKernels
+from mbkit.joints.motions.calls import call, entries
 from mbkit.lie.arrays import pose
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import unit_rotation

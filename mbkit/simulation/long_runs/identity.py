@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from mbkit.joints import CompositeJoint
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.joints.kernels import CompiledFunction
-from mbkit.joints.overriding import moves_as
 from mbkit.kernels.layout import OWN_FRAME_SIZE
 from mbkit.systems import System
 

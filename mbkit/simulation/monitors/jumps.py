@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.errors import JumpWarning
 from mbkit.joints import RevoluteJoint
-from mbkit.joints.overriding import moves_as
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.joints.prescribed.prescribed_joint import JointMotion
 from mbkit.simulation.monitors.monitor import Monitor
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from mbkit.errors import LargeStepWarning
 from mbkit.joints import AbsoluteJoint
-from mbkit.joints.overriding import moves_as
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.systems import System
 
 __all__ = ["LargeSteps"]

@@ -16,7 +16,7 @@ from mbkit.errors import (
     SingularMassMatrixError,
 )
 from mbkit.joints import FreeJoint, SphericalJoint
-from mbkit.joints.overriding import moves_as
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.kernels.layout import DONE, QUATERNION_TOLERANCE, SCREW, SLOT_STATUS
 from mbkit.systems.memory.callbacks import taken_error
 

@@ -12,11 +12,11 @@ from mbkit.joints import Joint
 from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.composite import CompositeJoint
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.joints.motions.absolute_motion import AbsoluteMotion
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.joints.motions.screw_sum import ScrewSum
-from mbkit.joints.overriding import moves_as
 from mbkit.kernels.higher_orders import layout
 from mbkit.kernels.layout import SCREW, SCREW_IN_OWN_FRAME
 from mbkit.spatial.arrays import FloatArray

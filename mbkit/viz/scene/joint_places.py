@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.joints import FreeJoint, Joint
-from mbkit.joints.placed import placed_beside
+from mbkit.parts.placed_joints import placed_beside
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from mbkit.joints import CompositeJoint, Joint
-from mbkit.joints.overriding import moves_as
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.systems.memory.in_lanes.functions import is_for_lanes
 
 #: Forms of functions of joints by address, with lanes: see `address_in_lanes`.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mbkit.joints.motions.screw_sum import ScrewSum
-from mbkit.joints.placed import PlacedScrews
 from mbkit.kernels.layout import SCREW, TABLE, TABLE_IN_OWN_FRAME
+from mbkit.parts.placed_joints import PlacedScrews
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.in_lanes.functions import compiles
 from mbkit.systems.memory.in_lanes.joints import calls_members

@@ -12,10 +12,10 @@ from mbkit.joints.bases.axes import cross
 from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.composite import CompositeJoint
+from mbkit.joints.defaults.overriding import moves_as
 from mbkit.joints.joint import Joint
 from mbkit.joints.motions.screw_coordinates import ScrewCoordinates
 from mbkit.joints.motions.screw_product import ScrewProduct
-from mbkit.joints.overriding import moves_as
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
