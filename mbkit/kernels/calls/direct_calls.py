@@ -23,6 +23,7 @@ from mbkit.kernels.compile import (
     matrix,
     records_at,
     stack,
+    typed,
 )
 from mbkit.kernels.status import OK
 
@@ -94,9 +95,9 @@ def numbers_of(call, k, array):
 class Called(NamedTuple):
     """Addresses: the function called for one sample; one called before it with wrenches, or 0."""
 
-    function: int
-    apply: int
-    option: int
+    function: int64
+    apply: int64
+    option: int64
 
 
 @helper
@@ -209,8 +210,8 @@ def new_array(own, _none):
 def interpreted(axes):
     """Return the same for arrays of so many axes each, in Python, where nothing is compiled."""
     kinds = [(floats, matrix, stack)[count - 1] for count in axes]
-    return kernel(int64(int64, int64, int64, int64, *kinds))(_called)
+    return kernel(int64(int64, typed(Called), *kinds))(_called)
 
 
-def _called(space, function, apply, option, out, q, v, x, wrenches):
-    return call_once(space, Called(function, apply, option), (q, v, x, wrenches), out)
+def _called(space, call, out, *vectors):
+    return call_once(space, call, vectors, out)

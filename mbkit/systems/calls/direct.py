@@ -152,10 +152,11 @@ def _interpreted(
     function: int, option: int, shapes: Sequence[tuple[int, ...] | None], apply: int
 ) -> Direct:
     """As `direct_call`, where nothing is compiled."""
-    from mbkit.kernels.calls.direct_calls import VECTORS, interpreted
+    from mbkit.kernels.calls.direct_calls import VECTORS, Called, interpreted
     from mbkit.kernels.compile import array_address
 
     own = [*shapes, *[None] * (1 + VECTORS - len(shapes))]
+    called = Called(function, apply, option)
 
     def call(record: Any, out: Any, *vectors: Any) -> int:
         given = [out, *vectors]
@@ -167,7 +168,7 @@ def _interpreted(
                 return REFUSED
         kernel = interpreted(tuple(each.ndim for each in given))
         try:
-            return int(kernel(array_address(record), function, apply, option, *given))
+            return int(kernel(array_address(record), called, *given))
         except (TypeError, ValueError, OverflowError):  # numbers of another type
             return REFUSED
 

@@ -108,7 +108,7 @@ def _with_prescribed_joints(
     held = prescribed_velocities(system)
     q, v, vdot = system.prescribed_rows(t, q, v, on_error)
     *parts, found = _hybrid_rows(
-        system, q, v, tau, vdot, system.prescribed_joints, wrenches, t=t, on_error=on_error
+        system, q, v, (tau, vdot, system.prescribed_joints), wrenches, t=t, on_error=on_error
     )
     failed = np.isnan(found).any(axis=-1)
     for part, columns in zip(parts, (prescribed_steps(system), held, held), strict=True):
@@ -122,19 +122,19 @@ def _hybrid_rows(
     system: System,
     q: ArrayLike,
     v: ArrayLike,
-    tau: ArrayLike | None,
-    vdot: ArrayLike | None,
-    prescribed: Sequence[str],
+    given: tuple[ArrayLike | None, ArrayLike | None, Sequence[str]],
     wrenches: Wrenches | None = None,
     *,
     t: ArrayLike,
     on_error: str,
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return derivatives by q, v and what is given, and what is found, of a tree.
+    """Return derivatives by q, v and what is known, and what is found, of a tree.
 
-    Rows of prescribed velocities are those of efforts, others of accelerations; what is given are
-    the accelerations of the former and the efforts of the latter.
+    `given` are tau, vdot and the joints that are prescribed. Rows of prescribed velocities are
+    those of efforts, others of accelerations; what is known are the accelerations of the former
+    and the efforts of the latter.
     """
+    tau, vdot, prescribed = given
     f = None
     if take_part(system, t):
         f = system.generalized_forces(q, v, t, on_error=on_error)
@@ -165,7 +165,7 @@ def hybrid_derivatives(
 
     `given` are tau, vdot and the joints that are prescribed. Samples that fail are not numbers.
     """
-    d_q, d_v, d_given, found = _hybrid_rows(system, q, v, *given, t=t, on_error=on_error)
+    d_q, d_v, d_given, found = _hybrid_rows(system, q, v, given, t=t, on_error=on_error)
     held = velocities_of(system, as_list(given[2]))
     driven, free = held.nonzero()[0], (~held).nonzero()[0]
     failed = np.isnan(found).any(axis=-1)
