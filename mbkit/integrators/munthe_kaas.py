@@ -232,7 +232,12 @@ def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
         stages_of,
         state_of,
     )
-    from mbkit.kernels.time_loops.munthe_kaas_adaptive import NUM_PROGRESS, Progress, advance
+    from mbkit.kernels.time_loops.munthe_kaas_adaptive import (
+        NUM_PROGRESS,
+        Method,
+        Progress,
+        advance,
+    )
 
     tableau, size = method.tableau, problem.ndx
     scheme = scheme_of(problem, tableau, method.truncation, tableau.b.size)
@@ -257,10 +262,10 @@ def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
         from mbkit.kernels.explicit_integrators import adaptive_dense_output  # long to compile
 
         interpolate = adaptive_dense_output.interpolate
-        return int(interpolate(problem.space, scheme, control, dense, t, state, progress, stages))
+        return int(interpolate(problem.space, pair, dense, t, state))
 
     dense = dense_output_of(tableau, problem, between)
+    pair = Method(scheme, control, state_of(problem), progress, stages)
     return advance_by(
-        problem, advance, scheme, control, state_of(problem), progress, stages,
-        in_lanes=lambda: _adaptive_in_lanes(problem, scheme, control),
-    )  # fmt: skip
+        problem, advance, pair, in_lanes=lambda: _adaptive_in_lanes(problem, scheme, control)
+    )

@@ -33,6 +33,13 @@ class History(NamedTuple):
     eta: matrix  # (N, m)
 
 
+class Accepted(NamedTuple):
+    """Steps that were accepted, and how many of them lead to the end of each interval of a grid."""
+
+    history: typed(History)
+    ends: integers
+
+
 @helper
 def keep_step(history, n, begin, end, method):
     """Keep the state, where step n has led to."""
@@ -43,16 +50,14 @@ def keep_step(history, n, begin, end, method):
     keep(history, n, alpha)
 
 
-@kernel(
-    int64(int64, int64, int64, typed(StepSize), typed(Grid), typed(History), integers), nogil=True
-)
-def record_adaptive(space, step, method, choice, grid, history, ends):
+@kernel(int64(int64, int64, int64, typed(StepSize), typed(Grid), typed(Accepted)), nogil=True)
+def record_adaptive(space, step, method, choice, grid, accepted):
     """Go from grid point to grid point as `generalized_alpha_adaptive.advance` does; keep steps.
 
-    Writes  the state, history, ends: how many steps lead to the end of each interval of the grid.
-            Where the history is full the rest of `ends` is 0, and the state that of the last grid
-            point before.
+    Writes  the state, accepted. Where the history is full the rest of `ends` is 0, and the state
+            that of the last grid point before.
     """
+    history, ends = accepted
     alpha = alpha_of(step, method)
     parts = parts_of(step, alpha, choice)
     ends[:] = 0

@@ -1,6 +1,7 @@
 """Steps of Runge-Kutta-Munthe-Kaas pairs that were accepted, kept with their stages."""
 
 import math
+from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import floats_at, helper, int64, integers, kernel, typed
@@ -10,13 +11,9 @@ from mbkit.kernels.equations_of_motion import stage_acceleration
 from mbkit.kernels.explicit_integrators.stages import (
     HELD_SIZE,
     HELD_TIME,
-    Scheme,
-    Stages,
     combine,
     combine_velocities,
 )
-from mbkit.kernels.explicit_integrators.step_size import Control
-from mbkit.kernels.explicit_integrators.uncounted_records import scheme_of, stages_of, state_of
 from mbkit.kernels.layout import DISSIPATED, SUPPLIED
 from mbkit.kernels.sensitivities.recorded_steps import History, history_of
 from mbkit.kernels.status import OK
@@ -24,14 +21,13 @@ from mbkit.kernels.time_loops.event_watch import look
 from mbkit.kernels.time_loops.munthe_kaas_adaptive import (
     END,
     TIME,
-    Progress,
-    control_of,
+    Method,
     depart,
     go_to,
-    progress_of,
+    method_of,
     settle_down,
 )
-from mbkit.kernels.time_loops.records import Grid, State
+from mbkit.kernels.time_loops.records import Grid
 from mbkit.kernels.time_loops.step_times import step_of
 from mbkit.kernels.workspace import bodies, scratch_of
 
@@ -101,25 +97,22 @@ def keep_accepted(space, scheme, progress, stages, history, n):
     return status
 
 
-@kernel(
-    int64(
-        int64, typed(Scheme), typed(Control), typed(State), typed(Progress), typed(Stages),
-        typed(Grid), typed(History), integers,
-    ),
-    nogil=True,
-)  # fmt: skip
-def record_adaptive(space, scheme, control, state, progress, stages, grid, history, ends):
+class Accepted(NamedTuple):
+    """Steps that were accepted, and how many of them lead to the end of each interval of a grid."""
+
+    history: typed(History)
+    ends: integers
+
+
+@kernel(int64(int64, typed(Method), typed(Grid), typed(Accepted)), nogil=True)
+def record_adaptive(space, method, grid, accepted):
     """Go from grid point to grid point as `munthe_kaas_adaptive.advance` does; keep all steps.
 
-    Writes  state, history, ends: how many steps lead to the end of each interval of the grid. Where
-            the history is full the rest of `ends` is 0, and the state that of the last grid point
-            before.
+    Writes  the method's state, accepted. Where the history is full the rest of `ends` is 0, and the
+            state that of the last grid point before.
     """
-    scheme = scheme_of(scheme)
-    control = control_of(control)
-    state = state_of(state)
-    progress = progress_of(progress)
-    stages = stages_of(stages)
+    scheme, control, state, progress, stages = method_of(method)
+    history, ends = accepted
     history = history_of(history)
     numbers = progress.numbers
     now = progress.now

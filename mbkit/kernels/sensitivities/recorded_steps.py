@@ -82,16 +82,21 @@ def keep_multipliers(space, history, k, i):
 
 
 @helper
-def keep_end(space, b, h, start, stages, history, k):
-    """Let the stages lead to the end, before loops are closed, and keep it: see `arrive`."""
+def arrive_open(space, b, h, start, stages):
+    """Let the stages lead to the end, before loops are closed: see `arrive`."""
     count = b.shape[0]
     combine(h, b, stages.xdot, count, stages.x)
     status = retract_rows(bodies(space), scratch_of(space), start.q, stages.x, stages.q_end)
     combine_velocities(h, b, stages.vdot, count, start.v, stages.v)
-    assign(history.x[k, count], stages.x)
+    return status
+
+
+@helper
+def keep_open_end(history, k, stages):
+    """Keep where the stages of step k have led to, before loops are closed."""
+    assign(history.x[k, history.q.shape[1]], stages.x)
     assign(history.open_q[k], stages.q_end)
     assign(history.open_v[k], stages.v)
-    return status
 
 
 @helper
@@ -130,7 +135,8 @@ def record(space, scheme, state, stages, grid, history):
                 return status
             keep_stage(history, n, i, stages)
             keep_multipliers(space, history, n, i)
-        status = keep_end(space, b, h, state, stages, history, n)
+        status = arrive_open(space, b, h, state, stages)
+        keep_open_end(history, n, stages)
         if status == OK:
             status = settle(space, step.end, stages)
         if status == OK:

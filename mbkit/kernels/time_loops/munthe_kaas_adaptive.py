@@ -280,26 +280,36 @@ def begin(progress):
     numbers[ERROR] = numbers[BEGIN_ERROR]
 
 
-@kernel(
-    int64(
-        int64, typed(Scheme), typed(Control), typed(State), typed(Progress), typed(Stages),
-        typed(Grid), typed(Saved),
-    ),
-    nogil=True,
-)  # fmt: skip
-def advance(space, scheme, control, state, progress, stages, grid, saved):
+class Method(NamedTuple):
+    """A pair of methods and what chooses its steps, where it is on its way, and its stages."""
+
+    scheme: typed(Scheme)
+    control: typed(Control)
+    state: typed(State)
+    progress: typed(Progress)
+    stages: typed(Stages)
+
+
+@helper
+def method_of(method):
+    """The same, whose arrays are not counted references."""
+    scheme, control, state, progress, stages = method
+    return Method(
+        scheme_of(scheme), control_of(control), state_of(state), progress_of(progress),
+        stages_of(stages),
+    )  # fmt: skip
+
+
+@kernel(int64(int64, typed(Method), typed(Grid), typed(Saved)), nogil=True)
+def advance(space, method, grid, saved):
     """Go from grid point to grid point, t0 + k h, in steps of any size up to h.
 
-    Writes  state, saved (of grid points), progress, stages (of which q and v are what was
-            evaluated last).
+    Writes  the method's state, progress and stages (of which q and v are what was evaluated last),
+            saved (of grid points).
     Returns OK, or the status of what failed; state and what is remembered are then those of the
             last grid point.
     """
-    scheme = scheme_of(scheme)
-    control = control_of(control)
-    state = state_of(state)
-    progress = progress_of(progress)
-    stages = stages_of(stages)
+    scheme, control, state, progress, stages = method_of(method)
     now = progress.now
     start_count(saved)
     for k in range(grid.first, grid.first + grid.steps):

@@ -146,9 +146,13 @@ class Steps(Linearisation):
 
     def _record(self, grid: Any, history: Any, reached: Any) -> int:
         """Take the steps of a grid that the method chooses, and keep them."""
-        from mbkit.kernels.sensitivities.generalized_alpha_accepted_steps import record_adaptive
+        from mbkit.kernels.sensitivities.generalized_alpha_accepted_steps import (
+            Accepted,
+            record_adaptive,
+        )
 
-        return int(record_adaptive(self.problem.space, *self._by_address, grid, history, reached))
+        accepted = Accepted(history, reached)
+        return int(record_adaptive(self.problem.space, *self._by_address, grid, accepted))
 
     @property
     def _by_address(self) -> tuple[Any, ...]:

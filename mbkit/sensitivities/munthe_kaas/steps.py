@@ -66,7 +66,7 @@ class Steps(Linearisation):
         tableau, problem = self.method.tableau, self.problem
         if self.method.adaptive:
             prepared: Any = self.method.prepare(problem)
-            self.records = prepared.records  # which choose the steps
+            (self.pair,) = prepared.records  # which chooses the steps
         self._scheme = scheme_of(problem, tableau, None, tableau.num_stages)
         self._stages = stages_of(problem, tableau.b.size)
         self._state = state_of(problem)
@@ -147,10 +147,10 @@ class Steps(Linearisation):
 
     def _record(self, grid: Any, history: Any, reached: Any) -> int:
         """Take the steps of a grid that the method chooses, and keep them."""
-        from mbkit.kernels.sensitivities.recorded_adaptive import record_adaptive
+        from mbkit.kernels.sensitivities.recorded_adaptive import Accepted, record_adaptive
 
-        space = self.problem.space
-        return int(record_adaptive(space, *self.records, grid, history, reached))
+        accepted = Accepted(history, reached)
+        return int(record_adaptive(self.problem.space, self.pair, grid, accepted))
 
     def kept(self, history: Any, start: tuple[float, Floats, Floats], tau: Floats) -> ExplicitSteps:
         """Return steps that were kept, from t, q and v at the start on."""
