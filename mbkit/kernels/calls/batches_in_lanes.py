@@ -25,10 +25,13 @@ def squares_in(transpose, side, source, first, width, target):
 
 
 @helper
-def into_lanes(source, first, stride, count, width, numbers_at, address):
-    """Let lane j of number k be that of sample first + j; lanes that are over repeat the last."""
+def into_lanes(source, samples, stride, width, target):
+    """Let lane j of number k be that of sample first + j; lanes that are over repeat the last.
+
+    The samples are the first and their count.
+    """
+    first, count = samples
     size = source.shape[1]
-    target = numbers_at(address, size * width)
     squares = count == width and stride == 1
     if squares and width >= 8 and size >= 8:
         squares_in(transpose_eight, 8, source, first, width, target)
@@ -41,8 +44,9 @@ def into_lanes(source, first, stride, count, width, numbers_at, address):
 
 
 @helper
-def squares_out(transpose, side, source, offsets, width, target, first):
-    """The way back."""
+def squares_out(transpose, side, lanes, width, target, first):
+    """The way back; of lanes the numbers, and where each of them begins."""
+    source, offsets = lanes
     size = target.shape[1]
     for start in range(0, size, side):
         k = min(start, size - side)
@@ -55,9 +59,9 @@ def from_lanes(source, offsets, width, target, first, count):
     """The way back, of `count` samples."""
     size = target.shape[1]
     if count == width and width >= 8 and size >= 8:
-        squares_out(transpose_eight, 8, source, offsets, width, target, first)
+        squares_out(transpose_eight, 8, (source, offsets), width, target, first)
     elif count == width and size >= 4:
-        squares_out(transpose_four, 4, source, offsets, width, target, first)
+        squares_out(transpose_four, 4, (source, offsets), width, target, first)
     else:
         for j in range(count):
             for k in range(size):
@@ -73,9 +77,10 @@ def call_in_lanes(numbers_at, seat, batch, samples, first, count):
     width = batch.width
     steps = batch.steps
     lanes = seat.lanes
-    into_lanes(samples.q, first, steps[0], count, width, numbers_at, lanes[0])
-    into_lanes(samples.v, first, steps[1], count, width, numbers_at, lanes[1])
-    into_lanes(samples.x, first, steps[2], count, width, numbers_at, lanes[2])
+    own = first, count
+    into_lanes(samples.q, own, steps[0], width, numbers_at(lanes[0], samples.q.shape[1] * width))
+    into_lanes(samples.v, own, steps[1], width, numbers_at(lanes[1], samples.v.shape[1] * width))
+    into_lanes(samples.x, own, steps[2], width, numbers_at(lanes[2], samples.x.shape[1] * width))
     space = seat.space_in_lanes
     q = pointer_at(lanes[0])
     v = pointer_at(lanes[1])
@@ -83,7 +88,7 @@ def call_in_lanes(numbers_at, seat, batch, samples, first, count):
     found = pointer_at(seat.found)
     if batch.apply_in_lanes != 0:
         rows = samples.wrenches
-        into_lanes(rows, first, steps[3], count, width, numbers_at, lanes[3])
+        into_lanes(rows, own, steps[3], width, numbers_at(lanes[3], rows.shape[1] * width))
         wrenches = pointer_at(lanes[3])
         status = call_address(batch.apply_in_lanes, (space, 0, q, v, wrenches, found))
         if status != OK:

@@ -254,15 +254,19 @@ def add_least_efforts(equations, n, factors, sides, columns, multipliers):
 
 
 @helper
-def add_rows(multipliers, sign, given, n, factors, columns, is_across_efforts):
-    """Add what is given (N, m, k) of multipliers, across A_p, and across E too."""
-    rows, passive, efforts = columns.rows, factors.passive, factors.efforts
+def across_passive(given, n, factors, columns):
+    """Return what is given (N, m, k) of multipliers of one state, across A_p; in memory."""
+    rows, passive = columns.rows, factors.passive
     for r in range(rows.shape[0]):
         for c in range(rows.shape[1]):
             rows[r, c] = given[n, r, c]
     take_across(rows, passive.Q[n], passive.rank[n], columns.of_passive)
-    if is_across_efforts:
-        take_across(rows, efforts.Q[n], efforts.rank[n], columns.of_efforts)
+    return rows
+
+
+@helper
+def add_rows(multipliers, sign, rows):
+    """Add rows, or subtract them."""
     for r in range(rows.shape[0]):
         add_multiple(multipliers[r], sign, rows[r])
 
@@ -284,9 +288,11 @@ def solve(equations, n, factors, sides, found, columns):
     if equations.is_by_efforts != 0:
         add_least_efforts(equations, n, factors, sides, columns, multipliers)
     elif sides.turned.shape[1] != 0:
-        add_rows(multipliers, -1.0, sides.turned, n, factors, columns, False)
+        add_rows(multipliers, -1.0, across_passive(sides.turned, n, factors, columns))
     if sides.hidden.shape[1] != 0:
-        add_rows(multipliers, 1.0, sides.hidden, n, factors, columns, True)
+        rows, across_efforts = across_passive(sides.hidden, n, factors, columns), factors.efforts
+        take_across(rows, across_efforts.Q[n], across_efforts.rank[n], columns.of_efforts)
+        add_rows(multipliers, 1.0, rows)
     set_driven(equations, n, sides.forces, columns)
     subtract_efforts(equations, n, multipliers, columns.driven)
     clear(efforts)

@@ -101,13 +101,22 @@ def one_force_along(space, place, count, q, v, t, out):
     return status
 
 
-@kernel(int64(int64, int64, matrix, matrix, matrix, matrix, stack))
-def along_all(function, space, time, q, v, t, out):
+class States(NamedTuple):
+    """N states, one a row."""
+
+    q: matrix  # (N, nq)
+    v: matrix  # (N, nv)
+    t: matrix  # (N, 1)
+
+
+@kernel(int64(int64, int64, matrix, typed(States), stack))
+def along_all(function, space, time, states, out):
     """The first, by address, of N states by all entries, out (N, ndx + nv, nv).
 
     `time` (1, 1 + DIRECTIONS) is memory for the time as a dual number. Derivatives of a state at
     which a force fails are not numbers. Returns OK.
     """
+    q, v, t = states
     time[:] = 0.0
     for n in range(out.shape[0]):
         time[0, 0] = t[n, 0]
@@ -117,14 +126,6 @@ def along_all(function, space, time, q, v, t, out):
             if call_address(function, (space, first, count, q[n], v[n], time, part)) != OK:
                 part[:] = math.nan
     return OK
-
-
-class States(NamedTuple):
-    """N states, one a row."""
-
-    q: matrix  # (N, nq)
-    v: matrix  # (N, nv)
-    t: matrix  # (N, 1)
 
 
 class Numbers(NamedTuple):

@@ -119,9 +119,9 @@ def set_derivatives(space, step, q, v, vdot, multipliers):
             both[j] -= more[j]
     if status != OK or record.m == 0:
         return status
-    Z = matrix_at(record.Z, record.m, record.width)
     if record.velocity_derivative == 0:
-        return constraint_differences(space, step, q, v, time[0], multipliers, Z)
+        return constraint_differences(space, step, q, v, time[0], multipliers)
+    Z = matrix_at(record.Z, record.m, record.width)
     more = floats_at(record.more, size)
     status = call_address(record.force_derivative, (space, 0, q, multipliers, time, more))
     if status == OK:
@@ -132,12 +132,13 @@ def set_derivatives(space, step, q, v, vdot, multipliers):
 
 
 @helper
-def constraint_differences(space, step, q, v, t, multipliers, Z):
+def constraint_differences(space, step, q, v, t, multipliers):
     """K -= D_q(A^T lambda), Z = D_q(A v), by central differences of A.
 
     All that share a column are moved at once: no constraint moves two of them.
     """
     record = memory_of(step)
+    Z = matrix_at(record.Z, record.m, record.width)
     trial, _, dx = trials(space)
     column_of = columns_of(space)
     dx[:] = 0.0
@@ -219,8 +220,12 @@ def set_dynamics_rows(space, step, S, h, a, b):
 
 
 @helper
-def set_velocity_row(space, step, S, i, r, h, a, scale):
-    """Row i: a A + h Z T by D, and a A A_n^T by eta, of row r; A times T with a gain."""
+def set_velocity_row(space, step, S, i, r, weights):
+    """Row i: a A + h Z T by D, and a A A_n^T by eta, of row r; A times T with a gain.
+
+    The weights are a and h.
+    """
+    a, h = weights
     record = memory_of(step)
     nv = record.nv
     m = record.m
@@ -230,17 +235,17 @@ def set_velocity_row(space, step, S, i, r, h, a, scale):
     Z = matrix_at(record.Z, m, nv)
     row = S[i]
     if record.gain != 0:
-        multiply_blocks(space, A[r : r + 1], T, scale * a, S[i : i + 1, :nv])
+        multiply_blocks(space, A[r : r + 1], T, a, S[i : i + 1, :nv])
     else:
         for j in range(nv):
-            row[j] = scale * a * A[r, j]
+            row[j] = a * A[r, j]
     if record.stabilised != 0:
         for k in range(m):
             total = 0.0
             for j in range(nv):
                 total += row[j] * A_n[k, j]
             row[nv + m + k] = total
-    multiply_blocks(space, Z[r : r + 1], T, scale * h, S[i : i + 1, :nv])
+    multiply_blocks(space, Z[r : r + 1], T, h, S[i : i + 1, :nv])
 
 
 @helper
@@ -266,6 +271,7 @@ def set_constraint_rows(space, step, S, h, a):
     P = square(record.mass, nv)
     kept = own_integers_at(record.kept, m)
     position_of_row = flags_at(record.position_of_row, m)
+    weights = (scale * a, scale * h)
     for r in range(m):
         i = nv + r
         for j in range(nv):
@@ -273,7 +279,7 @@ def set_constraint_rows(space, step, S, h, a):
         if position_of_row[r] >= 0:
             multiply_blocks(space, A[r : r + 1], T, scale, S[i : i + 1, :nv])
         else:
-            set_velocity_row(space, step, S, i, r, h, a, scale)
+            set_velocity_row(space, step, S, i, r, weights)
         leave_out(S, i, kept[r] == 0, scale)
     if record.stabilised == 0:
         return
@@ -286,7 +292,7 @@ def set_constraint_rows(space, step, S, h, a):
             for k in range(nv):
                 total += P[j, k] * A_n[r, k]
             S[j, i] = total
-        set_velocity_row(space, step, S, i, r, h, a, scale)
+        set_velocity_row(space, step, S, i, r, weights)
     for r in range(m):  # after all rows, which write into the columns of eta
         leave_out(S, nv + m + r, (kept[r] == 0) | (position_of_row[r] < 0), scale)
 

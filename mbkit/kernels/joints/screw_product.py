@@ -79,8 +79,9 @@ def to_successor(C, r, w, u):
 
 
 @helper
-def product_motion(parameters, q, v, R, p, S, bias):
-    """Pose, motion subspace and S-dot v."""
+def product_motion(parameters, q, v, out):
+    """Pose R, p, motion subspace and S-dot v into the four of `out`."""
+    R, p, S, bias = out
     n = count_of(parameters)
     first = rest_of(parameters)
     C = IDENTITY
@@ -116,7 +117,7 @@ def product_motion(parameters, q, v, R, p, S, bias):
 @address_kernel("ippppppp", in_lanes=True)
 def motion(slot, parameters, q, v, R, p, S, bias):
     """Pose, motion subspace and S-dot v."""
-    product_motion(parameters, q, v, R, p, S, bias)
+    product_motion(parameters, q, v, (R, p, S, bias))
     return OK
 
 
@@ -125,6 +126,6 @@ def constraint_wrenches(slot, parameters, q, out):
     """An orthonormal basis of the wrenches reciprocal to S."""
     n = count_of(parameters)
     R, p, S, bias, v = allocate_motion(n)
-    product_motion(parameters, q, v, R, p, S, bias)
+    product_motion(parameters, q, v, (R, p, S, bias))
     complement(S, n, out)
     return OK

@@ -106,8 +106,9 @@ def set_inertias(model, scratch):
 
 
 @helper
-def eliminate(row, scratch, body, p, option, i, g):
+def eliminate(row, scratch, i, p, option, g):
     """For each column S with U = I S: D = 1 / (S.U), u = p - S.F;  I -= U D U^T,  F += U D u."""
+    body = scratch[i]
     t = _ZERO
     f = _ZERO
     in_world = about(option, row, i) != OTHER
@@ -216,7 +217,7 @@ def momenta_inward(space, p, option):
         if is_hinge(row):
             status = eliminate_hinge(row, scratch, body, p)
         else:
-            status = eliminate(row, scratch, body, p, option, i, g)
+            status = eliminate(row, scratch, i, p, option, g)
         if status != OK:
             return status
         if row.parent != 0:

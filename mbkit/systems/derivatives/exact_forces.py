@@ -198,14 +198,14 @@ class ExactForces:
         q (..., nq), v (..., nv) and t (..., 1) broadcast. Returns the samples of which there are
         none, as one of the forces fails or its derivative is not finite, (...).
         """
-        from mbkit.kernels.derivatives.exact_forces import along_all
+        from mbkit.kernels.derivatives.exact_forces import States, along_all
 
         leading, nv = both.shape[:-2], self._nv
-        given = [_rows(x, leading) for x in (q, v, t)]
+        states = States(*(_rows(x, leading) for x in (q, v, t)))
         found = np.empty((math.prod(leading), self._entries, nv))
         with self.lock:  # one workspace is enough for all threads
             self._forget()
-            along_all(self._by_states, self._workspace.address, self._time, *given, found)
+            along_all(self._by_states, self._workspace.address, self._time, states, found)
             self._raise_mistakes()
         rows, ndx = np.swapaxes(found, 1, 2), self._entries - nv
         parts = (rows[..., :ndx], rows[..., ndx:])

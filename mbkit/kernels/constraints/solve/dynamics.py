@@ -109,12 +109,12 @@ def look_at_left_out(space, target):
 
 
 @helper
-def close_dynamics(space, option, stiffness, damping, q, v, tau, vdot):
-    """vdot and the multipliers of the closed mechanism, whose rows are pulled back by that much."""
+def close_dynamics(space, stiffness, damping, vdot):
+    """vdot and the multipliers of the closed mechanism, whose rows are pulled back by that much.
+
+    vdot is before what `linearise` leaves there.
+    """
     closure = closure_of(space)
-    status = linearise(space, option, q, v, tau, vdot)
-    if status != OK:
-        return status
     nv = bodies(space)[0].num_velocities
     target = rows_of(closure, closure.bias)
     stabilise(closure, stiffness, damping, target)
@@ -134,8 +134,11 @@ def close_dynamics(space, option, stiffness, damping, q, v, tau, vdot):
 @address_kernel(EVALUATION)
 def constrained_dynamics(space, option, q, v, tau, vdot):
     """The accelerations under tau, out (nv,)."""
+    status = linearise(space, option, q, v, tau, vdot)
+    if status != OK:
+        return status
     closure = closure_of(space)
-    return close_dynamics(space, option, closure.stiffness, closure.damping, q, v, tau, vdot)
+    return close_dynamics(space, closure.stiffness, closure.damping, vdot)
 
 
 @address_kernel(EVALUATION)
@@ -146,7 +149,9 @@ def solved_dynamics(space, option, q, v, given, out):
     """
     nv = bodies(space)[0].num_velocities
     set_time(space, given[nv])
-    status = close_dynamics(space, option, given[nv + 1], given[nv + 2], q, v, given, out)
+    status = linearise(space, option, q, v, given, out)
+    if status == OK:
+        status = close_dynamics(space, given[nv + 1], given[nv + 2], out)
     if status != OK:
         return status
     closure = closure_of(space)

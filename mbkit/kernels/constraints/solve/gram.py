@@ -23,11 +23,12 @@ from mbkit.kernels.workspace import scratch_of
 
 
 @helper
-def multiply_floating(gram, pair, own, y_high, i, y_low, j):
-    """The product of two responses of a floating body; of one with itself where it is `own`.
+def multiply_floating(gram, pair, y_high, i, y_low, j):
+    """The product of two responses of a floating body, which may be of the same constraint.
 
     By pointers: their entries are not looked for from the end where a number is negative.
     """
+    own = pair.row == pair.column
     for r in range(y_high.shape[0]):
         a = at(y_high, r * y_high.shape[1] + i)
         a0, a1, a2, a3, a4, a5 = a[0], a[1], a[2], a[3], a[4], a[5]
@@ -47,13 +48,12 @@ def multiply_pair(closure, scratch, columns, gram, every, pair):
     low = every[pair.column]
     y_high = response_of(closure, high)
     y_low = response_of(closure, low)
-    own = pair.row == pair.column
     matches = integers_at(pair.matches, MATCH_SIZE * pair.num_matches)
     for k in range(0, MATCH_SIZE * pair.num_matches, MATCH_SIZE):
         i = matches[k + MATCH_HIGH]
         j = matches[k + MATCH_LOW]
         if matches[k + MATCH_COUNT] == 6 and scratch[matches[k + MATCH_ROW]].taken_as_floating != 0:
-            multiply_floating(gram, pair, own, y_high, i, y_low, j)
+            multiply_floating(gram, pair, y_high, i, y_low, j)
             continue
         for c in range(matches[k + MATCH_COUNT]):
             D = columns[matches[k + MATCH_VELOCITY] - c].D
