@@ -42,8 +42,8 @@ from mbkit.spatial import SpatialInertia
 from mbkit.systems import System
 from mbkit.systems.blueprint import BodyFrame, BodyInertias, InertiaTransfer, SplitBody
 from mbkit.systems.calls.arguments import Arguments, Floats
+from mbkit.systems.calls.compiling_messages import tell_of_compiling
 from mbkit.systems.calls.evaluator import Evaluator
-from mbkit.systems.compiling_messages import tell_of_compiling
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.memory.closure import ClosureArrays

@@ -42,7 +42,7 @@ from mbkit.systems.rank import Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:
     from mbkit.systems import System
-    from mbkit.systems.derivatives.exact_constraints import RowDerivatives
+    from mbkit.systems.derivatives.on_duals.exact_constraints import RowDerivatives
 
 #: Steps of the fastest joint, in radians or lengths.
 _STEPS, _WEIGHTS = central_differences(6, 1.0 / 128.0)

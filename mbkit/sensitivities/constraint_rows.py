@@ -26,7 +26,7 @@ from mbkit.systems.derivatives.numeric_changes import best_rate
 from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
 
 if TYPE_CHECKING:
-    from mbkit.systems.derivatives.exact_constraints import RowDerivatives
+    from mbkit.systems.derivatives.on_duals.exact_constraints import RowDerivatives
     from mbkit.systems.system import System
 
 __all__ = [

@@ -35,10 +35,10 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.constraints import kept_rows
 from mbkit.systems.derivatives.evaluation_states import Change, Point
-from mbkit.systems.derivatives.exact_constraints import RowDerivatives
 from mbkit.systems.derivatives.inertia_changes import field_of_inertia, inertial_changes
 from mbkit.systems.derivatives.loosened import Loosened
 from mbkit.systems.derivatives.numeric_changes import best_rate
+from mbkit.systems.derivatives.on_duals.exact_constraints import RowDerivatives
 from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
 
 __all__ = [

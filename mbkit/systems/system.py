@@ -80,8 +80,8 @@ from mbkit.systems.derivatives import (
     tree_dynamics,
 )
 from mbkit.systems.derivatives.evaluation_derivatives import Derivatives
-from mbkit.systems.derivatives.exact_constraints import ExactConstraints
-from mbkit.systems.derivatives.exact_forces import ExactForces
+from mbkit.systems.derivatives.on_duals.exact_constraints import ExactConstraints
+from mbkit.systems.derivatives.on_duals.exact_forces import ExactForces
 from mbkit.systems.forces import ActuatorEfforts
 from mbkit.systems.forms.newton_euler import NewtonEulerEquations, newton_euler
 from mbkit.systems.jacobians.system_jacobian import SystemJacobian, system_jacobian

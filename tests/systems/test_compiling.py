@@ -78,8 +78,8 @@ def test_a_later_start_loads_kernels_alone():
 def test_others_tell_it_themselves(caplog, monkeypatch):
     """Where the command line listens, nothing is said beside it; lines come now and then."""
     from mbkit.kernels.compiling import caching
-    from mbkit.systems import compiling_messages
-    from mbkit.systems.compiling_messages import tell_of_compiling
+    from mbkit.systems.calls import compiling_messages
+    from mbkit.systems.calls.compiling_messages import tell_of_compiling
 
     before = caching._listeners[:]
     caching._listeners.clear()

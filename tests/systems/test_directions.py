@@ -11,9 +11,9 @@ import pytest
 import mbkit as mb
 from benchmarks.absolute import hanging_chain, hanging_ladder, row_of_four_bars
 from mbkit.kernels.duals import DIRECTIONS
-from mbkit.systems.derivatives.directions import Directions
 from mbkit.systems.derivatives.evaluation_states import TimedStates
-from mbkit.systems.derivatives.exact_constraints import ExactConstraints
+from mbkit.systems.derivatives.on_duals.directions import Directions
+from mbkit.systems.derivatives.on_duals.exact_constraints import ExactConstraints
 
 
 def braced_row() -> mb.System:

@@ -1,8 +1,8 @@
 """Changes of constraints by states, by the time and by parameters, exact.
 
 What constraints do to the equations, A vdot + A-dot v + ... and A^T multipliers, is known on dual
-numbers (`mbkit.systems.derivatives.exact_constraints`). A parameter moves the frames in which loop
-joints are measured, or the numbers that compiled constraints read.
+numbers (`mbkit.systems.derivatives.on_duals.exact_constraints`). A parameter moves the frames in
+which loop joints are measured, or the numbers that compiled constraints read.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from mbkit.lie import SE3
 from mbkit.lie.arrays import vee
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point, TimedStates
-from mbkit.systems.derivatives.exact_constraints import ExactConstraints, RowDerivatives
 from mbkit.systems.derivatives.numeric_changes import rates_of_numbers, rates_without_jump
+from mbkit.systems.derivatives.on_duals.exact_constraints import ExactConstraints, RowDerivatives
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

@@ -23,8 +23,8 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
 from mbkit.systems.derivatives.evaluation_states import TimedStates
-from mbkit.systems.derivatives.exact_constraints import RowDerivatives
 from mbkit.systems.derivatives.force_changes import say_differences
+from mbkit.systems.derivatives.on_duals.exact_constraints import RowDerivatives
 from mbkit.systems.forces import take_part
 
 if TYPE_CHECKING:

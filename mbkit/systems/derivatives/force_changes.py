@@ -1,8 +1,8 @@
 """Changes of generalized forces by parameters of forces and by the time, exact.
 
 A parameter moves the numbers that the compiled function of its force reads; the function knows the
-rest, on dual numbers (`mbkit.systems.derivatives.exact_forces`). A force in Python says itself how
-a field changes it, or does not (`mbkit.ForceDerivatives`).
+rest, on dual numbers (`mbkit.systems.derivatives.on_duals.exact_forces`). A force in Python says
+itself how a field changes it, or does not (`mbkit.ForceDerivatives`).
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from mbkit.systems.calls.entries import prescribed_steps
 from mbkit.systems.derivatives.constraint_changes import rows_by_state, rows_by_time
 from mbkit.systems.derivatives.dynamics_derivatives import constraints_by_steps
 from mbkit.systems.derivatives.evaluation_states import Change, Point
-from mbkit.systems.derivatives.exact_constraints import RowDerivatives
 from mbkit.systems.derivatives.force_changes import forces_by_time
 from mbkit.systems.derivatives.numeric_changes import differences
+from mbkit.systems.derivatives.on_duals.exact_constraints import RowDerivatives
 from mbkit.systems.derivatives.prescribed_jerks import prescribed_jerks
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 from mbkit.kernels.constraints.layout import CONSTRAINT_SITE
 from mbkit.kernels.layout import SCREW
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.directions import Directions
 from mbkit.systems.derivatives.evaluation_states import TimedStates
+from mbkit.systems.derivatives.on_duals.directions import Directions
 from mbkit.systems.memory.in_lanes.closure import (
     LanesClosure,
     LanesClosureModel,
