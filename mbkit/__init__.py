@@ -1,8 +1,8 @@
 """mbkit: rigid multibody systems on screw and Lie group theory.
 
-A table of contents: each name is imported when it is asked for (`mbkit.lazy_names`), so that a
-start loads what it uses. Classes that belong to a family, such as joints, are public by the list of
-their family: `mbkit.catalogue` says how.
+A table of contents: each name is imported at its first use (`mbkit.lazy_names`), so that a start
+loads only what it uses. Classes that belong to a family, such as joints, are public by the list of
+their family: see `mbkit.catalogue`.
 """
 
 from typing import TYPE_CHECKING

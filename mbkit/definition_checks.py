@@ -10,7 +10,7 @@ from mbkit.given_values import check_name
 
 
 def check_part(part: Any, contract: type[Any], error: type[MbkitError], hint: str = "") -> str:
-    """Return what messages call a part, "Joint 'elbow'" say; raise unless it is one, with a name.
+    """Return the name of a part in messages, as "Joint 'elbow'"; raise unless it is a named part.
 
     It must derive from the contract; `hint` ends the message where it does not, and is no class
     either.

@@ -245,7 +245,7 @@ class LimitsNotAppliedWarning(UserWarning):
 
 
 class NoEquilibriumWarning(UserWarning):
-    """Modes are asked for at a state in which forces do not balance, so that it is left at once."""
+    """Modes are computed at a state in which forces do not balance: motion leaves it at once."""
 
 
 class LargeStepWarning(UserWarning):
@@ -279,7 +279,7 @@ class UsageError(MbkitError, ValueError):
 def check_kind(
     what: str, value: Any, kind: type | tuple[type, ...], words: str, remedy: str = ""
 ) -> None:
-    """Raise UsageError unless a value is of a kind, which `words` say; `remedy` may end it."""
+    """Raise UsageError unless a value is of a kind, `words` in the message; `remedy` may end it."""
     if not isinstance(value, kind):
         raise UsageError(f"{what} must be {words}, got {value!r}{remedy and f'; {remedy}'}.")
 
@@ -333,7 +333,7 @@ def suggestion(name: object, known: Iterable[str]) -> str:
 def no_coordinates(joint: str, remedy: str) -> str:
     """Return the end of a message about a joint that closes a loop, where one of the tree is meant.
 
-    A sentence; `remedy` says how it gets coordinates, as `System.remedy` does.
+    A sentence; `remedy` is a way to give it coordinates, as `System.remedy`.
     """
     closed = f"joint '{joint}' closes a loop and has no entries in q and v"
     return f"{closed}; name a joint of the tree, or {remedy}."

@@ -66,7 +66,7 @@ def copied_function(
         ``keep(original, copy)`` is called before anything is converted, for a function may call
         itself.
     own_class : type, optional
-        Of a method, the class in which the copy stands: what ``super()`` asks for.
+        Of a method, the class of the copy, which ``super()`` needs.
     """
     space = _Globals(function.__globals__, convert, builtins)
     closure = function.__closure__

@@ -97,7 +97,7 @@ def check_name(kind: str, name: Any) -> None:
 
 
 class Named(dict[str, Any]):
-    """Values by name, which says what there is where a name is asked for that is unknown.
+    """Values by name; the error of an unknown name lists the names that exist.
 
     Examples
     --------

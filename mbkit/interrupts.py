@@ -14,9 +14,9 @@ from typing import Any, Self
 class Interrupts:
     """Notes Ctrl-C instead of raising KeyboardInterrupt wherever the interpreter happens to be.
 
-    Between two statements of a callback, say, from where it would be lost. A second Ctrl-C raises
-    as ever, for callbacks that do not come back. Only in the main thread, and only in place of
-    Python's own handler: others know what they do.
+    For example between two statements of a callback, where it would be lost. A second Ctrl-C raises
+    as ever, for callbacks that do not return. Only in the main thread, and only in place of
+    Python's own handler: other handlers remain in force.
 
     Ctrl-C may come between any two statements of this class as well: whatever leaves it as an
     exception, the handler from before is there again.

@@ -1,4 +1,4 @@
-"""A module whose names are imported when they are asked for."""
+"""A module whose names are imported at their first use."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _IMPORT = re.compile(
 
 
 class Contents(ModuleType):
-    """A package that imports its names when they are asked for.
+    """A package that imports its names at their first use.
 
     The imports stand in its source, under ``if TYPE_CHECKING:``, where type checkers, editors and
-    readers find them; what is asked for is looked up there. Modules that are imported whole,
+    readers find them; names are looked up there. Modules that are imported whole,
     ``from family import *``, are looked through in their order, first by what they import under its
     own name themselves, and modules of the package itself last: ``mbkit.lie`` needs no import of
     its own.
@@ -40,7 +40,7 @@ class Contents(ModuleType):
                     place = importlib.import_module(module)
                 found = None if place is self else getattr(place, name, None)
                 if found is not None:
-                    vars(self)[name] = found  # which is asked no more
+                    vars(self)[name] = found  # found without this method from now on
                     return found
             own = f"{self.__name__}.{name}"
             if importlib.util.find_spec(own) is not None:
@@ -82,7 +82,7 @@ def _modules_by_names(source: str) -> dict[str, str]:
 
 
 def look_up_names(module: str) -> None:
-    """Let a module import the names of its `Contents` when they are asked for."""
+    """Let a module import the names of its `Contents` at their first use."""
     contents: Any = sys.modules[module]
     source = contents.__spec__.loader.get_source(module)
     contents.named = _modules_by_names(source)

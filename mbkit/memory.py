@@ -1,4 +1,4 @@
-"""Memory that large arrays ask for: what is not there is refused by name, before it is computed."""
+"""Memory of large arrays: a computation that needs more than there is is refused by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_memory(numbers: float, what: str, remedy: str) -> None:
 def available_memory() -> float:
     """Return how much this process can still use: of the machine, its group, its limit. [bytes].
 
-    Infinity where nobody says.
+    Infinity where it is not known.
     """
     return max(0.0, min(_sizes(), default=math.inf))
 

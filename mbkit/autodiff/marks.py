@@ -18,8 +18,8 @@ COPIED = "copied_when_traced"
 def traced_as(stand_in: Callable[..., Any]) -> Callable[[_Function], _Function]:
     """Return a decorator of a function in whose place `stand_in` is called with traced numbers.
 
-    `unchanged` is for what checks an array and returns it, `without` for what only checks, which
-    has nothing to say on numbers that are being traced.
+    `unchanged` is for functions that check an array and return it, `without` for those that only
+    check, which is skipped for numbers that are being traced.
 
     Examples
     --------

@@ -83,7 +83,7 @@ def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
     return dict(python)
 
 
-#: Derivatives of curves: of higher order than what is asked of tapes, or zero.
+#: Derivatives of curves: more than tapes need, or zero.
 _ORDERS = 6
 
 
@@ -98,7 +98,7 @@ def _derivatives(curve: Any) -> Iterator[Any]:
 
 
 class _Curve:
-    """A curve of `scipy.interpolate`, which knows its derivatives.
+    """A curve of `scipy.interpolate`, with its derivatives.
 
     ``entry(curves, order, component, x)`` is what it writes on a tape: `rules.spline`.
     """
@@ -287,7 +287,7 @@ class Retargeting:
     def _copy_property(self, kind: type, made: Any, name: str, value: Any) -> None:
         """Copy a property of somebody's class: it may compute with what is traced.
 
-        Those of mbkit do not: they are asked of the original.
+        Those of mbkit do not: they are those of the original.
         """
         if (kind.__module__ or "").partition(".")[0] == "mbkit":
             setattr(made, name, property(lambda self: _Shadow.__getattr__(self, name)))
@@ -320,7 +320,7 @@ class Retargeting:
         if package == "scipy" and callable(value) and hasattr(value, "derivative"):
             return _Curve(value, self._entry_of_curve)
         wrapped = getattr(value, "__wrapped__", None)
-        if callable(value) and isinstance(wrapped, types.FunctionType):  # one with a cache, say
+        if callable(value) and isinstance(wrapped, types.FunctionType):  # such as one with a cache
             return self._function(wrapped)
         if isinstance(value, tuple | list | dict):
             return self._container(value)

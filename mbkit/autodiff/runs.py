@@ -19,7 +19,7 @@ Program = Callable[..., "tuple[float, ...] | None"]
 
 
 class TraceFailedError(Exception):
-    """A function could not be traced, or not as it is; the message says why."""
+    """A function could not be traced, or not as it is written; the message has the reason."""
 
 
 def run(
@@ -77,7 +77,7 @@ _HERE = str(pathlib.Path(__file__).parent)
 
 
 def reason(error: BaseException) -> str:
-    """Return what could not be traced, with the line of the function that asked for it.
+    """Return what could not be traced, with the line of the function that called it.
 
     Part of a sentence, such as ``np.interp has no derivative here, in "y = np.interp(x, ...)"
     (cam.py, line 12)``.

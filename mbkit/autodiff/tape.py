@@ -15,7 +15,7 @@ Number = Any
 
 COMPARISONS = {"<": operator.lt, "<=": operator.le, "==": operator.eq}
 
-# Where nothing is to be differentiated: not a number, as numpy says, and no exception.
+# Where nothing is to be differentiated: NaN, as by numpy, and no exception.
 _VALUES = {
     "add": np.add,
     "sub": np.subtract,
@@ -27,7 +27,7 @@ _VALUES = {
 
 
 class CannotTraceError(TypeError):
-    """Something was asked of a traced number that has no derivative here."""
+    """An operation on a traced number that has no derivative here."""
 
 
 class Guard(NamedTuple):

@@ -241,7 +241,7 @@ def _traced_ends(trace: Trace, joint: JointEnds) -> JointEnds:
 
 
 def check_axes(trace: Trace, joint: str, evaluation: str) -> None:
-    """Raise UsageError if the axes of a joint stay free in an evaluation that is told in them."""
+    """Raise UsageError if the axes of a joint stay free in an evaluation that is in these axes."""
     path = f"joints.{joint}."
     for each in trace.free:
         if each.path.startswith(path) and each.path.rpartition(".")[2] not in _PLACES:

@@ -67,7 +67,7 @@ def casadi_function(
     casadi.Function
         Inputs in this order: the vectors (q, v, vdot or tau, ...), the parameters, and the time
         ``t`` where the result depends on it; the output has the name of the evaluation, and several
-        have theirs, as the table says. Arrays of more than two axes are the matrices of the last
+        have those of the table. Arrays of more than two axes are the matrices of the last
         two side by side: ``poses`` are (4, 4 (bodies + 1)), in the order of ``system.body_names``.
         Twists of bodies are rows.
 
@@ -92,8 +92,8 @@ def casadi_function(
     normalised: derivatives along their length are zero. Comparisons in forces (stops, functions in
     Python) become ``if_else`` as well. The square root has the derivative zero at zero.
 
-    In "forward_dynamics" and "solve_dynamics" prescribed joints follow their motions, whatever q
-    and v say of them; the others take q, v and vdot as they are given. Beyond a table there is no
+    In "forward_dynamics" and "solve_dynamics" prescribed joints follow their motions, whatever
+    their q and v; the others take q, v and vdot as they are given. Beyond a table there is no
     value (NaN).
 
     Dynamics of a closed mechanism leave out redundant rows of its constraints, as they are

@@ -28,7 +28,7 @@ class Asked:
     # ``compute(trace, ..., **options)``, with the vectors but for q and v, returns an array of
     # numbers, or several by name
     compute: Callable[..., Any]
-    # what must be said besides, by the names of System's arguments, and what may be
+    # further arguments that are required, by the names of System's, and optional ones
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     # of quantities of any order: by how much the number of rates v, vdot, ... that they depend on

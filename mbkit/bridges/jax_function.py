@@ -62,7 +62,7 @@ def jax_function(
     UsageError
         If JAX computes with float32 (``jax.config.update("jax_enable_x64", True)``), when this
         function or what it returns is called; if the system has prescribed joints, or constraints
-        where it must be a tree; for second derivatives, when they are asked for.
+        where it must be a tree; for second derivatives, when they are computed.
 
     Notes
     -----

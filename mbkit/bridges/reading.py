@@ -1,4 +1,4 @@
-"""Evaluations as they are asked for: by name, with options."""
+"""Evaluations as users request them: by name, with options."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HIGHEST = 4
 
 @attrs.frozen
 class Reading:
-    """An evaluation as it was asked for.
+    """An evaluation as a user requests it.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ def _check(
 
 
 def _needed(system: System) -> dict[str, str]:
-    """Return what is said where an option is left out, by its name."""
+    """Return the texts of errors where an option is left out, by its name."""
     joint = (*system.joint_names, "hinge")[0]
     return {
         "body": f"a body; name it, body={system.body_names[-1]!r}",

@@ -149,7 +149,7 @@ class SymbolicSystem:
         return self._evaluated("bias_force")
 
     def generalized_forces(self) -> Any:
-        """Return f(t, q, v), what the forces of the mechanism do, (nv, 1)."""
+        """Return f(t, q, v), the generalized forces of the mechanism, (nv, 1)."""
         return self._evaluated("generalized_forces")
 
     def kinetic_energy(self) -> Any:

@@ -38,7 +38,7 @@ def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed"
     """Return what the default method calls for a mechanism without loops, the slowest first.
 
     They are modules, or functions of modules, "module:function". `recursion` is the package of the
-    representation's recursions; `chosen_steps` says whether the method chooses its steps.
+    representation's recursions; `chosen_steps`: whether the method chooses its steps.
     """
     names = (
         f"{recursion}.algorithms:forward_dynamics",
@@ -98,7 +98,7 @@ def _processes(kernels: Sequence[str]) -> contextlib.AbstractContextManager[list
 
 
 def _are_new(kernels: Sequence[str]) -> bool:
-    """Return whether the cache has nothing of the module of the first kernel; numba is not asked.
+    """Return whether the cache has nothing of the module of the first kernel, without numba.
 
     Where its folder cannot be written to, numba has a cache elsewhere: then nothing is known.
     """
@@ -118,6 +118,6 @@ def _compile_all(
 ) -> None:
     from mbkit.cli.workers import compile_side_by_side
 
-    # where a process ends, for want of memory, say, the rest is compiled here
+    # where a process ends, for example for want of memory, the rest is compiled here
     with contextlib.suppress(click.ClickException):
         compile_side_by_side(kernels, processes, tell, lambda: None)

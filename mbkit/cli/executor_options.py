@@ -1,4 +1,4 @@
-"""Options of commands that say where the cases of a study run."""
+"""Options of commands for the place where the cases of a study run."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def check_target(path: pathlib.Path, *, force: bool) -> None:
     """Raise click's UsageError unless `path` can be written, and is new or `force` is given.
 
     Whether it can be is tried out, by a file beside it that is deleted again: permissions alone
-    do not tell, as in ``/proc``.
+    are not sufficient, as in ``/proc``.
     """
     if not os.path.isdir(path.parent):
         raise click.UsageError(f"'{path}': the folder '{path.parent}' does not exist; make it.")

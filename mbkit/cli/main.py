@@ -81,7 +81,7 @@ class Commands(ErrorsAsMessages):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, and tell which plugins were skipped meanwhile."""
+        """Run the command, and report the plugins that were skipped meanwhile."""
         with plugin_warnings_told():
             return super().invoke(ctx)
 

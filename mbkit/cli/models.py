@@ -81,7 +81,7 @@ def load(
     mimic: str,
     parameters: Mapping[str, Any] | None = None,
 ) -> Mechanism:
-    """Return the mechanism of a file; what mbkit warns of is told on stderr.
+    """Return the mechanism of a file; warnings of mbkit are written to stderr.
 
     `parameters` are values of the table of that name in a model file.
     """
@@ -120,7 +120,7 @@ def read(path: pathlib.Path, *, floating: bool) -> tuple[Mechanism, tuple[str, .
 
 
 def told(action: Callable[[], Any]) -> Any:
-    """Return what `action` returns; tell its warnings on stderr, as lines."""
+    """Return the result of `action`; write its warnings to stderr, as lines."""
     kinds = (ModelFileWarning, PluginWarning)
     with warnings.catch_warnings(record=True) as caught:
         for kind in kinds:

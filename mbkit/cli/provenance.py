@@ -1,4 +1,4 @@
-"""The origin of a result, as ``mbkit info`` tells it: study, settings, commit and versions."""
+"""The origin of a result, as ``mbkit info`` shows it: study, settings, commit and versions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: How files of HDF5, and with that of netCDF 4, begin.
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
-#: Options that tell what a run has cost, and not how it was computed.
+#: Options that hold the cost of a run, and not how it was computed.
 _COSTS = ("notes", "steps_taken", "wall_time", "counts")
 
 
@@ -27,7 +27,7 @@ def is_result(path: pathlib.Path) -> bool:
     """Return whether a file or a folder is a result, and no model."""
     if os.path.isdir(path):
         return True
-    if not (os.path.isfile(path) and os.access(path, os.R_OK)):  # told where a model is read
+    if not (os.path.isfile(path) and os.access(path, os.R_OK)):  # reported where a model is read
         return False
     with path.open("rb") as file:
         return file.read(len(_HDF5)) == _HDF5

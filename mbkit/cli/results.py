@@ -98,14 +98,14 @@ def refuse_more(
 
 
 def go_on(directory: pathlib.Path, *, other_versions: bool) -> None:
-    """Go on with a run, or say that it was completed."""
+    """Go on with a run, or report that it was completed."""
     goes_on_by(("mbkit", "simulate", "--resume", str(directory)))
     with compiling_announced():
         tell_resumed(lambda: mb.resume(directory, other_versions=other_versions), directory)
 
 
 def tell_resumed(resume: Callable[[], Result], directory: pathlib.Path) -> None:
-    """Go on with a run, and say what it has become, or that it was completed already."""
+    """Go on with a run, and report its result, or that it was completed already."""
     if _was_completed(directory):
         resume()  # which refuses other settings, and tidies up
     else:
@@ -161,7 +161,7 @@ def check_output(path: pathlib.Path, *, force: bool) -> None:
 
 
 def keep(simulation: Callable[[], Result], output: pathlib.Path) -> None:
-    """Run a simulation, write its result to a file, complete or not, and say what it is."""
+    """Run a simulation, write its result to a file, complete or not, and report it."""
     try:
         run = simulation()
     except MbkitError as error:
@@ -180,7 +180,7 @@ def _write(run: Result, output: pathlib.Path) -> None:
 
 
 def _save(run: Result, output: pathlib.Path) -> None:
-    """Write the result; where that fails, elsewhere, and say where."""
+    """Write the result; where that fails, elsewhere, and report the place."""
     try:
         run.save(output)
     except ResultFileError as error:

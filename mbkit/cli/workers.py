@@ -16,7 +16,7 @@ import click
 __all__ = ["compile_here", "compile_side_by_side", "workers"]
 
 
-#: Seconds after which those who wait are told again that something happens.
+#: Seconds between messages that the work goes on.
 TICK = 3.0
 
 
@@ -41,10 +41,10 @@ def compile_side_by_side(
 ) -> None:
     """Compile the kernels of modules in several processes of `workers`, each kernel in one of them.
 
-    A worker asks before it compiles a kernel that is not in the cache. If another one is at it, the
-    answer comes when that one has written it. Workers keep no state that others need: they may be
-    ended at any time, and end by themselves where this process does. Modules are handed out in
-    their order, the slowest first; "module:function" names one function of a module.
+    A worker sends a request before it compiles a kernel that is not in the cache. If another one is
+    compiling it, the answer comes when that one has written it. Workers keep no state that others
+    need: they may be ended at any time, and end by themselves where this process does. Modules are
+    handed out in their order, the slowest first; "module:function" names one function of a module.
     ``announce(kernel)`` is called before a kernel is compiled, ``advance()`` after each module,
     ``tick()`` whenever nothing else was for `TICK` seconds.
     """
@@ -99,7 +99,7 @@ def _compile(name: str) -> None:
 
 
 def _received(connection: Connection, module_of: dict[Connection, str]) -> str | None:
-    """Return the kernel that a worker asks for, or None where it asks for a module."""
+    """Return the kernel that a worker requests, or None where it requests a module."""
     try:
         kernel: str | None = connection.recv()
     except (EOFError, ConnectionError):

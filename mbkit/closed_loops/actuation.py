@@ -36,7 +36,7 @@ class Actuation:
 
     @classmethod
     def of(cls, system: System, actuated: Sequence[str], minimise: Any) -> Self:
-        """Return what a user says by names."""
+        """Return the actuation that a user gives by names."""
         entries = entries_of(system, actuated, "actuated")
         passive = [k for k in range(system.nv) if k not in set(entries)]
         check_kind("minimise", minimise, (str, Mapping), _MINIMISE)

@@ -142,7 +142,7 @@ def random_around(
 
 
 def _failure(loops: Loops, best: Closing, held: Any, which: str = "q") -> ConstraintError:
-    """Return the error that says which loops stay open, and by how much."""
+    """Return the error that names the loops that stay open, and by how much."""
     closure = loops.system.arrays.closure
     row = closure.position_row_names[int(np.argmax(np.abs(best.residual)))]
     locked = [loops.system.velocity_names[k] for k in np.flatnonzero(held)]

@@ -63,7 +63,7 @@ def velocity_near(
 ) -> FloatArray:
     """Return the consistent velocity (nv,) nearest to a given one: A v + g_t = 0.
 
-    Nearest is the least kinetic energy of the change; `fixed` (nv,) says which entries must not
+    Nearest is the least kinetic energy of the change; `fixed` (nv,) marks entries that must not
     change. The configuration q is closed. ConstraintError, which begins with `who`, if the fixed
     velocities contradict each other.
     """

@@ -22,7 +22,7 @@ from mbkit.tracing.trace import Trace
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-#: How far the series may be from what the kernels say, by the largest term of the constraints.
+#: How far the series may be from the kernels' results, by the largest term of the constraints.
 _NEAR = 1e-9
 
 
@@ -80,7 +80,7 @@ class ConstraintSeries:
         return Motion(self, self._system, q, t)
 
     def _is_right(self, q: FloatArray, t: float) -> bool:
-        """Whether constraints and their rates are what the kernels say for some velocity."""
+        """Whether constraints and their rates agree with the kernels for some velocity."""
         system = self._system
         v, zero = np.linspace(0.5, 1.0, system.nv), np.zeros(system.nv)
         motion = Motion(self, system, q, t)

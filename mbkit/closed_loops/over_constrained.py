@@ -1,4 +1,4 @@
-"""Faults of starts: joints that cannot be where, or as fast as, they are asked to be, in words."""
+"""Faults of starts: joints that cannot have their given positions or velocities, in words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["why_loops_stay_open", "why_velocities_contradict"]
 
 #: Part of the largest velocity of a motion below which a joint rests in it.
 _RESTS = 1e-6
-#: Joints that are told.
+#: Most joints that a message lists.
 _NAMES = 6
 
 

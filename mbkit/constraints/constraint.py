@@ -64,7 +64,7 @@ class Constraint(FinalBuiltIns):
 
     Arguments
 
-    - Arguments are read-only views that are overwritten by the next call: copy what is to be kept.
+    - Arguments are read-only views that the next call overwrites: copy those that are kept.
 
     Attributes
     ----------
@@ -124,13 +124,13 @@ class Constraint(FinalBuiltIns):
         raise NotImplementedError
 
     def rate(self, t: float, q: FloatArray, poses: FloatArray) -> FloatArray:
-        """Return what is left of g' without velocities, shape (m,)."""
+        """Return the terms of g' without velocities, shape (m,)."""
         raise NotImplementedError
 
     def bias(
         self, t: float, q: FloatArray, v: FloatArray, poses: FloatArray, twists: FloatArray
     ) -> FloatArray:
-        """Return what is left of g'' without accelerations, shape (m,)."""
+        """Return the terms of g'' without accelerations, shape (m,)."""
         raise NotImplementedError
 
     def row_units(self, joints: Sequence[Joint]) -> tuple[str, ...]:

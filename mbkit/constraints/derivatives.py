@@ -117,7 +117,7 @@ class ConstraintDerivatives:
                 failed = error
             else:
                 return found
-            # What raises at this state with plain numbers, too, says nothing of other states.
+            # If plain numbers raise at this state as well, other states are still traced.
             self._call(State(t, q, poses), v, twists)
             self._warn(failed)
         state = State(t, q, poses)
@@ -251,7 +251,7 @@ class ConstraintDerivatives:
         return _array(rate)
 
     def _look(self, program: Program, state: State, v: FloatArray, twists: FloatArray) -> None:
-        """Raise if a new program is not what differences say of a state, with other velocities."""
+        """Raise if a new program differs from differences at a state, with other velocities."""
         t, q, poses = state.parts()
         v, twists = np.linspace(1.0, 1.5, v.size), np.linspace(0.7, 1.3, twists.size)
         given = [[t], q.tolist(), v.tolist(), poses.ravel().tolist(), twists.tolist()]

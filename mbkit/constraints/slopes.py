@@ -1,4 +1,4 @@
-"""Slopes of a constraint in Python: of weights times what it says, by all that it depends on."""
+"""Derivatives of weights times the results of a constraint in Python, by all of its arguments."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class ConstraintSlopes:
     Attributes
     ----------
     num_inputs, num_said : int
-        How many numbers are given: t, q, v, poses and twists as the constraint's functions have
-        them, and w; and said: slopes by steps of its joints, by their velocities, by hybrid motions
-        of its bodies, by their twists, then wrenches and coefficients themselves.
+        How many numbers are given: t, q, v, poses and twists as in the constraint's methods, and w;
+        and returned: derivatives by steps of its joints, by their velocities, by hybrid motions of
+        its bodies, by their twists, then wrenches and coefficients themselves.
     """
 
     def __init__(
@@ -63,12 +63,12 @@ class ConstraintSlopes:
         self._is_traced = True
 
     def at(self, given: FloatArray) -> FloatArray:
-        """Return what is said of what is given, all in a row."""
+        """Return the results for given numbers, all in a row."""
         if self._is_traced:
             try:
                 found: FloatArray = run(self._programs, self._trace, self.num_said, (given,))
             except TraceFailedError:
-                # what raises at this state with plain numbers, too, says nothing of other states
+                # if plain numbers raise at this state as well, other states are still traced
                 found = self._by_differences(given)
                 self._is_traced = False
             return found

@@ -43,8 +43,8 @@ class Convention:
     Methods in `_to` take what mbkit has and return what the program has; those in `_from` go back.
     ``C`` is the pose of the body frame in the world, (..., 4, 4), and vectors have the same leading
     axes, or axes that broadcast with them. ``name`` is the program's word for the form of twists,
-    one of `names`; where it is left out, the first of them. ``centre`` is asked for, and
-    only then taken, by forms that refer to a point other than the world's origin: see `Form.about`.
+    one of `names`; where it is left out, the first of them. ``centre`` is required
+    by forms that refer to a point other than the world's origin, else refused: see `Form.about`.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mbkit.spatial import SpatialInertia
     from mbkit.topology import Topology
 
-#: What may be lost of a moment of inertia, in parts of it, before it is told.
+#: Loss of a moment of inertia by rounding, in parts of it, from which on there is a warning.
 _LOSS = 1e-7
 
 #: Bodies whose radius of gyration is below that turn as point masses do. [m]

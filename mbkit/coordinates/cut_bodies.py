@@ -71,7 +71,7 @@ class BodyCut:
             )
 
 
-#: How a body may be said to be cut: by the joints that go over, or by a `BodyCut`.
+#: Ways to define the cut of a body: the joints of the second part, or a `BodyCut`.
 Cut = BodyCut | str | Collection[str]
 
 

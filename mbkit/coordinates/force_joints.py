@@ -48,7 +48,7 @@ def _unnamed(parts: Parts) -> Force | None:
 def check_positions(parts: Parts, loop_joints: Collection[str]) -> None:
     """Raise ForceError where a spring or stop acts along velocities that are no rates of positions.
 
-    It would not do the work that its potential says. Loop joints have no coordinates.
+    It would not do the work of its potential. Loop joints have no coordinates.
     """
     for force in parts.forces.values():
         if not isinstance(force, PositionForce) or force.joint in loop_joints:

@@ -92,7 +92,7 @@ class FreeBodies:
     ) -> FreeBodies:
         """Return how a mechanism is divided, with joints of six freedoms that are made from names.
 
-        `kept` says which joints keep their coordinates, and why.
+        `kept` has the joints that keep their coordinates, each with the reason.
         """
         groups = RigidGroups.of(parts)
         transfers = InertiaTransfers.of(parts, groups)

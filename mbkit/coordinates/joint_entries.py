@@ -39,7 +39,7 @@ def entry_names(slices: dict[str, slice]) -> tuple[str, ...]:
 
 
 def reference_positions(joints: Mapping[str, Connection], given: Mapping[str, Floats]) -> Floats:
-    """Return where the joints are at the reference: as they say unless something else is given."""
+    """Return the reference positions of the joints: their own unless others are given."""
     rows = (given.get(n, edge.reference) for n, edge in joints.items())
     reference = np.concatenate([np.zeros(0), *rows])
     reference.flags.writeable = False

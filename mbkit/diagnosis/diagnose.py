@@ -62,7 +62,7 @@ def diagnose(system: System, q: ArrayLike | None, t: float) -> Diagnosis:
 
 
 def _closed(system: System, q: ArrayLike | None, t: float) -> FloatArray:
-    """Return a configuration with its loops closed to rounding, or say that they are open."""
+    """Return a configuration with its loops closed to rounding; an error if they are open."""
     start = checked_start(system, q, t, "diagnose")
     g = np.abs(system.constraint_residual(start, t)) / system.arrays.closure.length
     if not g.max(initial=0.0) > _ROUNDED:

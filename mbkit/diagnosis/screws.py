@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _RANK_TOLERANCE = 1e-8
 #: Configurations in which the screws of each joint are looked at, beside the given one.
 _SAMPLES = 6
-#: Rows of a system whose redundancy is explained, and loops that are told of.
+#: Rows of a system whose redundancy is explained, and loops that are listed.
 _MOST, _TOLD = 300, 4
 #: The connected groups of motions by (dimension, dimension of their rotations).
 _GROUPS = {
@@ -134,7 +134,7 @@ def usual_redundancy(system: System, q: FloatArray, count: int) -> str:
         return ""
     try:
         loops = [each for each in loop_screws(system, q) if each.num_redundant]
-    except Exception:  # of a joint of a user, somewhere else; the warning must be told all the same
+    except Exception:  # of a joint of a user, elsewhere; the warning must be issued all the same
         return ""
     usual = sum(each.num_redundant for each in loops)
     if not 0 < usual <= count:

@@ -193,5 +193,5 @@ class FunctionQuantity(Quantity):
     )
 
     def value(self, system: System, t: float, q: Any, v: Any) -> float:
-        """Return what the function says."""
+        """Return the value of the function."""
         return self.function(t, q, v)

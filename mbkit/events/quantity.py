@@ -28,7 +28,7 @@ class Quantity(abc.ABC):
     """
 
     def check(self, system: System) -> None:  # noqa: B027
-        """Raise where the system has not what the quantity speaks of; called before a run."""
+        """Raise where the system does not have the parts of the quantity; called before a run."""
 
     @abc.abstractmethod
     def value(self, system: System, t: float, q: Any, v: Any) -> float:

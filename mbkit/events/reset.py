@@ -56,7 +56,7 @@ class Impact(Reset):
     Featherstone, *Rigid Body Dynamics Algorithms*, Springer 2008, section 11.7; Newton's law of
     restitution.
 
-    The direction of the event says from which side the wall is hit, "falling" or "rising".
+    The direction of the event, "falling" or "rising", selects the side from which the wall is hit.
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ class Executor(abc.ABC):
         *,
         time_limit: float | None = None,
     ) -> Iterator[Outcome]:
-        """Call a function for each of the tasks, and yield what becomes of them, in any order.
+        """Call a function for each of the tasks, and yield their outcomes, in any order.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The executors of mbkit by name; who asks for these has all of them imported."""
+"""The executors of mbkit by name; to import this table imports all of them."""
 
 from mbkit.catalogue import by_name
 from mbkit.executors import built_in

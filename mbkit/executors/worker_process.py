@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Helper", "packed", "serve"]
 
-#: What a new process runs. It needs nothing but Python before it knows where modules are.
+#: What a new process runs. It needs nothing but Python before it has the places of modules.
 _START = """
 import sys
 from multiprocessing.connection import Connection

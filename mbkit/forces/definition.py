@@ -66,7 +66,7 @@ def check_force_definition(force: Any) -> None:
 
 
 def gives_derivatives(force: Force) -> bool:
-    """Return whether a force in Python says how what it writes changes."""
+    """Return whether a force in Python gives the derivatives of its output."""
     return force.kernels() is None and type(force).derivatives is not Force.derivatives
 
 
@@ -80,8 +80,8 @@ def check_force_names(
 ) -> None:
     """Raise unless the joints and bodies that a force names are there, and fit it.
 
-    As `check_named`. Loop joints have no coordinates; `remedy` says how one gets them, as the end
-    of a sentence.
+    As `check_named`. Loop joints have no coordinates; `remedy` is a way to give them some, as the
+    end of a sentence.
     """
     what = f"Force {force.name!r}"
     for name in force.joints:

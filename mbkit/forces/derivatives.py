@@ -38,10 +38,10 @@ def _by_field(value: Any) -> Mapping[str, Any]:
 @final
 @attrs.frozen(eq=False)
 class ForceDerivatives:
-    """Partial derivatives of what a force writes into `out`, by its arguments: `Force.derivatives`.
+    """Partial derivatives of the output `out` of a force by its arguments: `Force.derivatives`.
 
     Each is an array whose first axes, "...", are those of `out`, (nv,) or (n, 6), and whose last
-    ones are those of the argument. What is left out is zero.
+    ones are those of the argument. Derivatives that are left out are zero.
 
     Attributes
     ----------
@@ -53,8 +53,8 @@ class ForceDerivatives:
         By the velocities.
     poses : array_like, shape (..., n, 6), optional
         By the poses of the n bodies. Column j of a body is the rate of `out` while the body moves
-        with the j-th unit twist in the force's `representation`, and all other arguments, `twists`
-        too, stay what they are. In `Hybrid`, the default, these are turns about the axes of the
+        with the j-th unit twist in the force's `representation`, at constant other arguments,
+        `twists` too. In `Hybrid`, the default, these are turns about the axes of the
         world in the origin of the body's frame, and moves of that origin along them.
     twists : array_like, shape (..., n, 6), optional
         By the twists of the bodies.
@@ -100,7 +100,7 @@ def checked_derivatives(
 
     `arguments` are those of `Force.derivatives`, `expected` the shapes of derivatives by these
     (`expected_shapes`), and `fields` those by fields. ForceError or ShapeError, which name the
-    force, where it returns something else than its contract says.
+    force, where it returns something else than its contract requires.
     """
     found: Any = force.derivatives(*arguments)
     if not isinstance(found, ForceDerivatives):
@@ -154,7 +154,7 @@ def _of_shape(
 ) -> FloatArray:
     """Return a derivative as an array that has the axes of the force, `out`, then its own."""
     if type(value) is np.ndarray and value.dtype is _FLOATS and value.shape == shape:
-        return value  # in the shortest time: adjoints ask at each stage
+        return value  # in the shortest time: adjoints call this at each stage
     what = f"{_named(force)}: {name}"
     array = as_floats(value, what)
     if array.shape != shape:

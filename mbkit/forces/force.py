@@ -60,8 +60,8 @@ class Force(FinalBuiltIns):
 
     Arguments
 
-    - Arguments but for `out` are read-only views that are overwritten by the next call: copy what
-      is to be kept.
+    - Arguments but for `out` are read-only views that the next call overwrites: copy those
+      that are kept.
 
     Attributes
     ----------
@@ -125,19 +125,19 @@ class Force(FinalBuiltIns):
     def powers(
         self, t: float, q: FloatArray, v: FloatArray, poses: FloatArray, twists: FloatArray
     ) -> tuple[float, float]:
-        """Return what is dissipated and what is supplied, where `power` has no word for it. [W]."""
+        """Return the dissipated and the supplied power, where `power` is not sufficient. [W]."""
         return 0.0, 0.0
 
     def derivatives(
         self, t: float, q: FloatArray, v: FloatArray, poses: FloatArray, twists: FloatArray
     ) -> ForceDerivatives:
-        """Return the partial derivatives of what `evaluate` writes at the same arguments.
+        """Return the partial derivatives of the output of `evaluate` at the same arguments.
 
         They take the place of traces and differences in `System.force_derivatives` and in all that
         is made of it: derivatives of dynamics by state, time and parameters, linear models,
-        equilibria, derivatives of runs, functions for JAX. They are asked for where all joints of
-        the tree are compiled; see `System.force_derivatives`. An entry that is not a number says
-        that there is no derivative: differences take the place of all of them at that state.
+        equilibria, derivatives of runs, functions for JAX. The method is called where all joints of
+        the tree are compiled; see `System.force_derivatives`. An entry that is NaN means that
+        there is no derivative: differences take the place of all of them at that state.
 
         Examples
         --------

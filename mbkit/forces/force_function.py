@@ -36,7 +36,7 @@ class ForceFunction(Force):
         wrenches (n, 6) on them, with their poses (n, 4, 4) and hybrid twists (n, 6): moments about
         the origins of their frames, axes of the world. [N m, N]
     joints, bodies : tuple of str, or str
-        What it acts on; all joints if both are left out.
+        The joints or bodies on which it acts; all joints if both are left out.
     power : {"supplied", "dissipated"}
         Where its power goes in the energy balance.
 
@@ -96,7 +96,7 @@ class ForceFunction(Force):
         twists: FloatArray,
         out: FloatArray,
     ) -> None:
-        """Write what the function returns."""
+        """Write the result of the function."""
         value = self.function(t, poses, twists) if self.bodies else self.function(t, q, v)
         value = as_floats(value, f"Force {self.name!r}: what its function returns")
         if value.shape != out.shape:

@@ -1,4 +1,4 @@
-"""The forces of mbkit by name; who asks for these has all of them imported."""
+"""The forces of mbkit by name; to import this table imports all of them."""
 
 from mbkit.catalogue import by_name
 from mbkit.forces import built_in

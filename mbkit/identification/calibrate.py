@@ -38,7 +38,7 @@ from mbkit.systems.parameters.geometric_parameters import geometric_order
 
 _WHO = "calibrate"
 
-#: Noise that cannot be told from rounding. [rad], [m]
+#: Noise that cannot be distinguished from rounding. [rad], [m]
 _ROUNDING = 1e-13
 
 
@@ -76,8 +76,8 @@ def calibrate(
     Returns
     -------
     Identification
-        Variations of the parameters from the geometry of the system, standard errors, what is not
-        told, residuals, and the system with the new frames ``S_pred`` and ``S_succ`` of joints.
+        Variations of the parameters from the geometry of the system, standard errors, unidentified
+        ones, residuals, and the system with the new frames ``S_pred`` and ``S_succ`` of joints.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def calibrate(
     See Also
     --------
     identify : inertial parameters from measured motion.
-    System.geometric_base_parameters : what poses can tell, before anything is measured.
+    System.geometric_base_parameters : identifiable combinations, before anything is measured.
 
     Notes
     -----
@@ -221,8 +221,8 @@ class _Problem:
     def fit(self, noise: FloatArray) -> tuple[FloatArray, Linear, FloatArray]:
         """Return the parameters, the linear problem at these, and the residuals.
 
-        Those that the poses tell move, where these can be told apart; all others stay. Poses at the
-        geometry found can tell more than those at the start do.
+        Those that the poses identify move, where they can be separated; all others stay. Poses at
+        the geometry found can identify more than those at the start do.
         """
         x = np.zeros(len(self.chosen))
         base = self._base_at_start
@@ -242,7 +242,7 @@ class _Problem:
         return self._base(self.system)
 
     def _base(self, moved: System) -> BaseParameters:
-        """Return what poses of a system tell of variations from it."""
+        """Return the variations from a system that its poses identify."""
         D = self._rows(moved)
         order = geometric_order(D.shape[1])
         place = {int(k): column for column, k in enumerate(self.chosen)}
@@ -252,7 +252,7 @@ class _Problem:
         return base_of(W, self.names, columns, largest)
 
     def _least(self, x: FloatArray, base: BaseParameters, noise: FloatArray) -> FloatArray:
-        """Return x with the parameters changed that are told."""
+        """Return x with the identified parameters changed."""
         told = base.independent
         kept: dict[bytes, System] = {}
 
@@ -361,7 +361,7 @@ def _views(system: System, poses: Any, q: ArrayLike, frames: Any) -> tuple[list[
 
 
 def _chosen(system: System, parameters: Any, names: tuple[str, ...], bodies: list[str]) -> Any:
-    """Return the numbers of the parameters that are asked for."""
+    """Return the numbers of the chosen parameters."""
     index = {name: k for k, name in enumerate(names)}
     if parameters is None:
         q = system.reference_configuration()

@@ -18,7 +18,7 @@ __all__ = ["warn_of_poor_fit"]
 #: Residuals in parts of the given noise from which on they are something else.
 _FAR = 3.0
 
-#: Residuals in parts of the efforts from which on the model tells little of these; and the efforts
+#: Residuals in parts of the efforts from which on the model explains little of these; the efforts
 #: that count, in parts of the largest: those of passive joints are noise alone.
 _LARGE = 0.5
 _COUNTS = 0.1

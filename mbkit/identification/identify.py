@@ -40,7 +40,7 @@ _WHO = "identify"
 #: Efforts are linear in a force's numbers if what is left is below this part of what they change.
 _LINEAR = 1e-9
 
-#: Noise that cannot be told from rounding, in parts of the largest effort.
+#: Noise that cannot be distinguished from rounding, in parts of the largest effort.
 _ROUNDING = 1e-13
 
 #: What a log-Cholesky parameter that moves by one counts, in standard deviations: noise that wants
@@ -68,7 +68,7 @@ def identify(
     Parameters
     ----------
     system : System
-        The mechanism, a tree. What is not asked for has the values of the system.
+        The mechanism, a tree. Parameters that are not identified keep its values.
     data : mapping of str to array_like
         Samples, one a row: ``q`` (samples, nq), ``v``, ``vdot``, ``efforts`` (samples, nv), and
         ``t`` (samples,) where forces depend on time.
@@ -81,12 +81,12 @@ def identify(
         residuals of a first fit without weights. [N m], [N]
     consistent : bool
         Whether the inertias of bodies shall be those of possible bodies; then all ten parameters of
-        a body are asked for, or none.
+        a body are identified, or none.
 
     Returns
     -------
     Identification
-        Values, standard errors, what is not told, residuals, and the system with the new values.
+        Values, standard errors, unidentified parameters, residuals, and the system with the values.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def identify(
     See Also
     --------
     calibrate : geometry from measured poses.
-    System.base_parameters : what a motion can tell, before anything is measured.
+    System.base_parameters : identifiable combinations, before anything is measured.
 
     Notes
     -----
@@ -189,7 +189,7 @@ class _Problem:
     Y: FloatArray
     largest: float  # size of the largest column of the whole regressor
     sizes: FloatArray  # of the parameters
-    target: FloatArray  # efforts, less what parameters that are not asked for make of them
+    target: FloatArray  # efforts, less those by parameters that are not identified
     affine: FloatArray | None  # of the forces, by their numbers, where it is constant
 
     @classmethod
@@ -253,7 +253,7 @@ class _Problem:
         return self._base(W, np.ones(1))
 
     def _base(self, W: FloatArray, noise: FloatArray) -> BaseParameters:
-        """Return what the columns of W tell, inertial ones and perhaps those of forces."""
+        """Return the combinations that the columns of W identify, inertial and those of forces."""
         width = W.shape[1]
         order = np.concatenate([self._order(), np.arange(self.count, width)])
         least = self.largest / float(noise.max())

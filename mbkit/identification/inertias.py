@@ -17,7 +17,7 @@ from mbkit.systems import BaseParameters, System
 _WHO = "identify"
 
 #: What a log-Cholesky parameter that moves by one counts, against a combination that misses by its
-#: whole size: it keeps bodies near to what they were where nothing else says what they are. Less
+#: whole size: it keeps bodies near their start values where nothing else determines them. Less
 #: and less, so that in the end no combination misses.
 _HELD = (1e-2, 1e-4, 1e-6)
 
@@ -58,7 +58,7 @@ def of_combinations(base: BaseParameters, start: FloatArray, sizes: FloatArray) 
 
 
 def check_whole(unknown: Unknown) -> None:
-    """Raise UsageError unless all ten parameters of bodies are asked for."""
+    """Raise UsageError unless all ten parameters of bodies are to be identified."""
     if not _are_whole(unknown):
         raise UsageError(
             f"{_WHO}: consistent=True is of whole bodies; give names of bodies, of which all ten "

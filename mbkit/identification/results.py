@@ -31,20 +31,20 @@ _ATTEMPTED = 200
 @final
 @attrs.frozen(eq=False, slots=False, repr=False)
 class Identification:
-    """Parameters from measurements, how sure they are, and what the measurements do not tell.
+    """Parameters from measurements, their standard errors, and which are not identifiable.
 
     Attributes
     ----------
     parameter_names : tuple of str
-        The parameters that were asked for.
+        The parameters to be identified.
     parameters : ndarray, shape (p,)
-        Their values. Where the measurements tell combinations alone, they satisfy these: `identify`
-        changes what the system had least, or so that bodies stay possible; `calibrate` changes the
-        parameters alone by which combinations are named.
+        Their values. Where the measurements identify combinations alone, they satisfy these:
+        `identify` changes the values of the system least, or so that bodies stay possible;
+        `calibrate` changes only the parameters by which combinations are named.
     standard_errors : ndarray, shape (p,)
-        Of parameters that the measurements tell by themselves; NaN for all others.
+        Of parameters that the measurements identify singly; NaN for all others.
     base : BaseParameters
-        The combinations that the measurements tell, by the rank of their regressor, with names;
+        The combinations that the measurements identify, by the rank of their regressor, with names;
         ``base.combinations @ parameters`` are their values.
     base_values, base_standard_errors : ndarray, shape (k,)
         Values of the combinations, and their standard errors.
@@ -58,7 +58,7 @@ class Identification:
         of one sample. [N m], [N]; [rad], [m]
     condition : float
         Condition number of the weighted regressor of the combinations, its columns of length one:
-        from some hundreds on, the measurements hardly tell some combinations from others.
+        from some hundreds on, the measurements hardly separate some of the combinations.
     """
 
     parameter_names: tuple[str, ...]
@@ -76,7 +76,7 @@ class Identification:
 
     @property
     def undetermined(self) -> tuple[str, ...]:
-        """The parameters that the measurements do not tell by themselves, or not at all."""
+        """The parameters that the measurements do not identify singly, or not at all."""
         told = set(self.base.single().tolist())
         return tuple(name for k, name in enumerate(self.parameter_names) if k not in told)
 
@@ -142,12 +142,12 @@ def root_mean_square(values: Any) -> Any:
 @final
 @attrs.frozen(eq=False)
 class Linear:
-    """A weighted linear problem W x = y, by what its columns can tell.
+    """A weighted linear problem W x = y, in the combinations that its columns identify.
 
     Attributes
     ----------
     base : BaseParameters
-        What they can tell.
+        The combinations that they identify.
     values, covariance : ndarray
         Of the combinations.
     leverages : ndarray, shape (rows,)
@@ -216,8 +216,8 @@ def estimated_noise(
 ) -> FloatArray:
     """Return the standard deviation of each group of rows, at least that of rounding.
 
-    ``fit(noise of rows)`` gives parameters, linear problem and residuals. The noise is what the
-    residuals of its own fit say, s^2 = sum r^2 / (rows - leverages) in each group (restricted
+    ``fit(noise of rows)`` gives parameters, linear problem and residuals. The noise is that of
+    the residuals of its own fit, s^2 = sum r^2 / (rows - leverages) in each group (restricted
     maximum likelihood), found by repetition; at least a millionth of the largest: a group without
     noise would be all that counts.
     """

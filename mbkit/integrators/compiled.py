@@ -41,7 +41,7 @@ class StepInLanes:
         One step, of the form `STEP`, or an attempt at one, `ATTEMPT`, which is compiled for lanes
         when such runs are there.
     method : Record
-        What it is told of the method.
+        The record of the method.
     num_numbers : int
         How many numbers of a run it needs, those of the state and of the stages included.
     evaluations : int
@@ -60,7 +60,7 @@ class StepInLanes:
     adaptive: bool = False
 
     form = ""  # `STEP`, or `ATTEMPT`
-    linearises = False  # whether steps ask for derivatives of the equations of motion
+    linearises = False  # whether steps need derivatives of the equations of motion
 
     @property
     def forgets(self) -> bool:
@@ -72,7 +72,7 @@ class StepInLanes:
         return {}
 
     def in_memory(self, _workspace: Any, _numbers: Any, _functions: Any) -> Record:
-        """Return what steps are told of the method, whose numbers are in an array."""
+        """Return the record of the method for steps, with its numbers in an array."""
         return self.method
 
     def multipliers_in(self, numbers: Any) -> Any:
@@ -121,5 +121,5 @@ def advance_by(
         return int(status), taken, written
 
     run.in_lanes = in_lanes  # type: ignore[attr-defined]
-    run.records = records  # type: ignore[attr-defined]  # the loop knows some by address alone
+    run.records = records  # type: ignore[attr-defined]  # the loop has some by address alone
     return run

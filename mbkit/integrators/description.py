@@ -71,7 +71,7 @@ def from_description(about: Mapping[str, Any]) -> Integrator | None:
 
 
 def _classes() -> dict[str, Any]:
-    """Return the classes of mbkit whose fields say all of them, by name."""
+    """Return the classes of mbkit that their fields describe completely, by name."""
     listed = vars(integrators.built_in)  # which is not imported before
     return {name: kind for name, kind in listed.items() if isinstance(kind, type)}
 

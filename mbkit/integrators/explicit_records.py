@@ -83,7 +83,7 @@ def last_of(problem: Problem) -> LastStep:
 def dense_output_of(
     tableau: Tableau, problem: Problem, between: Callable[[float, State], int]
 ) -> DenseOutput | None:
-    """Return the tableau's dense output, if it has one, and let the problem ask for it.
+    """Return the tableau's dense output, if it has one, and make it known to the problem.
 
     ``between(t, state) -> status`` writes the state at a time in the last step.
     """

@@ -95,9 +95,9 @@ class ImplicitStepInLanes:
         """Forget earlier steps: all of them are in the numbers, which are zero at a start."""
 
     def in_memory(self, workspace: Any, numbers: Any, functions: Mapping[str, Any]) -> Record:
-        """Return what steps are told of the method, whose numbers are the rows of an array.
+        """Return the record of the method for steps, with its numbers in the rows of an array.
 
-        The workspace of these runs gets what steps ask of it; `functions` are their addresses.
+        The workspace of these runs gets the functions that steps call; `functions` are addresses.
         """
         from mbkit.kernels.compile import array_address
 

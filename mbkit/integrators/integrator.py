@@ -93,16 +93,16 @@ class Problem:
     save_every : int
         Steps between saved states.
     equations : EquationsOfMotion
-        All that the system can be asked for: forces, derivatives, constraints.
+        All functions of the system: forces, derivatives, constraints.
     tau : callable
-        ``tau(t, q, v)`` (nv,): the generalized forces of this run, which the equations do not know
-        of; `accelerate` does.
+        ``tau(t, q, v)`` (nv,): the generalized forces of this run, which `accelerate` adds, and
+        which `equations` do not contain.
     multipliers : ndarray, shape (m,)
         Where an integrator that gives multipliers leaves those of the end of a step; m = 0 if it
         gives none. Those that are not a number are found from the state afterwards.
     memory : dict of str to ndarray
-        What an integrator remembers from step to step beside q, v and work; `Integrator.prepare`
-        puts it in, as it is at a start.
+        Values that an integrator keeps from step to step besides q, v and work;
+        `Integrator.prepare` puts them in, with their values at a start.
     interpolate : callable or None
         ``interpolate(t, q, v, work) -> status`` writes the state at a time in the last step that
         was taken; set by an integrator with dense output.
@@ -113,13 +113,13 @@ class Problem:
         address of that function into the `SPACE` record, for compiled steps that call it; it is
         compiled for those alone.
     blocks : callable or None
-        ``blocks(stabilised)`` says how an implicit integrator can have its matrix by blocks, with
-        constraints at both levels or not; None where a dense one is as good.
+        ``blocks(stabilised)`` returns the blocks of the matrix of an implicit integrator, with
+        constraints at both levels or not; None where a dense matrix is as good.
     momenta : bool
         Whether v stands for the momenta of a `MomentumForm`: `accelerate` gives their rates, and
         `rates` those of a step, which are not v.
     error : BaseException or None
-        What a step in Python has raised: see `failed`.
+        The exception that a step in Python has raised: see `failed`.
     counts : ndarray, shape (2,)
         Evaluations of the equations of motion, and steps that were rejected: `accelerate` counts,
         and so do compiled steps.
@@ -192,7 +192,7 @@ class Problem:
     def dexp_inv(self, x: Any, w: Any, out: Any) -> int:
         """Write the rate (ndx,) of x while ``retract(q, x)`` moves with the rates w.
 
-        w is what `rates` says there. The result is w where the joints' coordinates are a vector
+        w are the `rates` there. The result is w where the joints' coordinates are a vector
         space. Returns a status.
         """
         from mbkit.kernels.calls.integration_steps import rate
@@ -211,8 +211,8 @@ class Problem:
     def look(self, t: float, q: Any, v: Any) -> int:
         """Return 0 where a step may end at (t, q, v), and not where an event lies in it.
 
-        Writes q and v of prescribed joints, those of t. To be asked before a step is taken over;
-        what it returns is returned by ``advance``.
+        Writes q and v of prescribed joints, those of t. To be called before a step is accepted;
+        ``advance`` returns its status if it is not 0.
         """
         from mbkit.kernels.calls.integration_problem import look_at
 
@@ -269,36 +269,36 @@ class Integrator(FinalBuiltIns, abc.ABC):
     1. `order` is the order of convergence in q and v.
     2. `prepare` allocates all memory that the steps need and returns the function that takes them.
     3. That function, called with consecutive numbers of steps, gives the same states to the last
-       bit, however the steps are cut into calls. After a failure the problem's state is that of
-       the last complete step. It goes on from the problem's `state`, whoever wrote it there, and
-       remembers nothing else of earlier steps. What it has to remember `prepare` puts into
+       bit, for any division of the steps into calls. After a failure the problem's state is that of
+       the last complete step. It goes on from the problem's `state`, which others may have written,
+       and keeps nothing else of earlier steps. Values that it has to keep `prepare` puts into
        `Problem.memory`, as arrays of float64 that belong to a start.
-    4. One that says `looks` asks `Problem.look` before it takes over a step, and returns the status
-       if it is not 0; it is then run many steps at once in runs with events. Others are run step
-       by step there, and need not know of events.
+    4. With `looks`, it calls `Problem.look` before it accepts a step, and returns the status if it
+       is not 0; it is then run many steps at once in runs with events. Others are run step by step
+       there, and need not consider events.
     5. Joints whose motion is a function of time are written by `Problem.accelerate` and by
-       `Problem.look`; one that uses other equations says by `takes_prescribed_joints` that it does
-       not take them.
-    6. One that says `takes_constraints` can advance closed mechanisms: it takes its accelerations
-       from `Problem.accelerate`, and before it takes over a step asks `Problem.close` to bring its
-       end back to the constraints. One that says `keeps_constraints` solves them together with the
-       equations of motion, through `Problem.equations`, and need not do so. Others are refused.
-    7. One that `gives_multipliers` writes them to `Problem.multipliers` and to the rows that it
+       `Problem.look`. An integrator with other equations sets `takes_prescribed_joints` to False,
+       and is not used with such joints.
+    6. With `takes_constraints` it can advance closed mechanisms: it takes its accelerations from
+       `Problem.accelerate`, and before it accepts a step calls `Problem.close`, which projects the
+       end on the constraints. With `keeps_constraints` it solves them together with the equations
+       of motion, through `Problem.equations`, and need not do so. Others are refused.
+    7. With `gives_multipliers` it writes them to `Problem.multipliers` and to the rows that it
        saves; else those of a result are found from its states.
-    8. One that does not take rolling joints, or forces that depend on velocities, says so by
-       `takes_nonholonomic_joints` and `takes_forces_of_velocity`.
-    9. Its states lie on the group: quaternions have length one, to rounding. One whose quaternions
-       drift from that, by no more than its order, says so by `stays_on_group`.
-    10. One that adapts its step size to a tolerance, within the steps of `simulate`, says so by
-        `adaptive`: its errors do not fall with h.
-    11. One that takes rates of steps from `Problem.rates` alone, never for v itself, and
-        accelerations from `Problem.accelerate` alone says so by `takes_momenta`: in place of v it
-        advances the momenta of a `MomentumForm`.
-    12. Its steps are in local coordinates of the joints. One that takes positions as a vector says
-        so by `local_steps`: nothing is then told of steps that turn too far for these.
+    8. `takes_nonholonomic_joints` and `takes_forces_of_velocity` are False if it cannot integrate
+       rolling joints, or forces that depend on velocities.
+    9. Its states lie on the group: quaternions have length one, to rounding. `stays_on_group` is
+       False if quaternions drift from that, by no more than its order.
+    10. `adaptive` is True if it adapts its step to a tolerance, within the steps of `simulate`: its
+         errors do not fall with h.
+    11. `takes_momenta` is True if it takes rates of steps from `Problem.rates` alone, never for v
+        itself, and accelerations from `Problem.accelerate` alone: in place of v it can then
+        advance the momenta of a `MomentumForm`.
+    12. Its steps are in local coordinates of the joints. `local_steps` is False if it takes
+        positions as a vector: there is then no warning of steps that turn too far for these.
 
-    `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
-    a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
+    `mbkit.testing.check_integrator` measures the order, and checks all these rules. In Python a
+    method calls functions of the problem: `Problem.accelerate`, `Problem.retract`,
     `Problem.rates`, `Problem.dexp_inv`; a compiled one uses the helpers of ``mbkit.kernels`` behind
     them.
     """
@@ -323,7 +323,7 @@ class Integrator(FinalBuiltIns, abc.ABC):
         Parameters
         ----------
         problem : Problem
-            What to integrate.
+            The problem to integrate.
 
         Returns
         -------
@@ -332,7 +332,7 @@ class Integrator(FinalBuiltIns, abc.ABC):
         """
 
     def for_parts(self) -> Integrator:
-        """Return what takes parts of a step, which lead to events and output times within it.
+        """Return the integrator for parts of a step, up to events and output times within it.
 
         They begin at the state where the step begins, without a memory, and have any size. This
         method itself, unless another of its order bears small ones better.

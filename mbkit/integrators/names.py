@@ -1,4 +1,4 @@
-"""The integrators of mbkit by name; who asks for these has all of them imported."""
+"""The integrators of mbkit by name; to import this table imports all of them."""
 
 from mbkit.catalogue import by_name
 from mbkit.integrators import built_in

@@ -1,4 +1,4 @@
-"""The memory of an implicit step, and what it asks the system for, by address."""
+"""The memory of an implicit step, and the functions of the system that it calls, by address."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Record:
     dtype : dtype
         Its fields.
     floats, integers : dict of str to int
-        Fields that are new arrays of so many zeros. They lie side by side: numpy takes 1 us to tell
-        the address of an array.
+        Fields that are new arrays of so many zeros. They lie side by side: numpy takes 1 us to
+        return the address of an array.
     **fields : int, float, ndarray or Record
         What the others are, 0 if not given. Arrays and other records live as long as the record.
     """
@@ -109,7 +109,7 @@ class StepMemory(Record):
     Attributes
     ----------
     functions : dict of str to FunctionAddress
-        By their names in the record, with what a step asks the system for.
+        The functions of the system that a step calls, by their names in the record.
     sizes : dict of str to int
         By name, how many numbers the arrays have of which each run has its own.
     """
@@ -193,7 +193,7 @@ def _sizes(
 
 
 def _functions(*, closed: bool, loops_alone: bool, blocks: bool) -> dict[str, Any]:
-    """Return what a step asks the system for."""
+    """Return the functions of the system that a step calls."""
     from mbkit.kernels.derivatives.forces import force_derivatives
     from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
     from mbkit.kernels.forces.force_pass import generalized_forces

@@ -53,7 +53,7 @@ def read_mjcf(path: pathlib.Path) -> Mechanism:
 
 
 def read_other(path: pathlib.Path, *, of_toml: bool) -> Mechanism | None:
-    """Return the mechanism of a file that is no TOML by its suffix; None if no reader knows it.
+    """Return the mechanism of a file that is no TOML by its suffix; None if no reader takes it.
 
     UsageError if the caller gave types of joints or forces, or parameters, which only TOML has;
     ModelFileError, with the name of the plugin, if its reader fails, or returns something else.

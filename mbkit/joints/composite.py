@@ -288,8 +288,8 @@ class CompositeJoint(Joint):
     def parameters_with(self, address: Callable[[str, Any], int]) -> FloatArray | None:
         """Return the members' functions, frames and parameters; None if a member is not compiled.
 
-        ``address(operation, function)`` says where a compiled form of a member lies. Of members
-        that are composite joints themselves it says the same.
+        ``address(operation, function)`` returns the address of a compiled form of a member, also of
+        members that are composite joints themselves.
         """
         from mbkit.kernels.joints import composite
 

@@ -32,7 +32,7 @@ class FreeJoint(SubgroupJoint):
     name : str
         Unique in the mechanism.
     coordinates : {"group", "first kind"}, keyword only
-        What the position is.
+        The kind of coordinates.
 
     Raises
     ------

@@ -31,11 +31,11 @@ class HelicalPlanarJoint(PlanarMotion):
     axis : ndarray, shape (3,), default z
         Normal of the plane, of any length but zero.
     point : ndarray, shape (3,), default the origin
-        The point whose place the position tells. [m]
+        The point whose position the coordinates give. [m]
     pitch : float, keyword only
         Translation along the axis by radian. [m/rad]
     coordinates : {"group", "first kind", "second kind"}, keyword only
-        What the position is.
+        The kind of coordinates.
     order : sequence of str, keyword only, default ("angle", "x", "y")
         Factors of the second kind; "angle" is the screw motion.
 

@@ -206,9 +206,9 @@ class Joint(abc.ABC):
         return v
 
     def position_rates(self, q: FloatArray, w: FloatArray) -> FloatArray:
-        """Return the rate (nq,) of q, as numbers, while it moves with the velocity w (ndx,).
+        """Return the component-wise rate (nq,) of q while it moves with the velocity w (ndx,).
 
-        Raises JointError where positions do not add, and a class does not say it.
+        Raises JointError where positions do not add, and a class does not define it.
         """
         if type(self).retract is not Joint.retract:
             raise JointError(
@@ -219,12 +219,12 @@ class Joint(abc.ABC):
         return w
 
     def time_to_lock(self, q: FloatArray, w: FloatArray) -> float:
-        """Return how soon q may be where `position_rates` are infinite, at velocity w, in s."""
+        """Return the time until `position_rates` may be infinite, at velocity w, in s."""
         return math.inf
 
     @property
     def quaternions(self) -> tuple[int, ...]:
-        """Where in q unit quaternions of four entries begin."""
+        """The indices in q at which unit quaternions, of four entries, begin."""
         return ()
 
     def prescribe(
@@ -254,7 +254,7 @@ class Joint(abc.ABC):
         Returns
         -------
         PrescribedJoint
-            What `Mechanism.add_joint` takes in the place of a joint.
+            The prescribed joint, for `Mechanism.add_joint`.
 
         Raises
         ------
@@ -341,9 +341,9 @@ class Joint(abc.ABC):
         return self.retract(self.neutral(), rng.normal(size=self.ndx))
 
     def singularity(self, q: FloatArray) -> float:
-        """Return how far q is from a singular configuration: zero there, about one far from it.
+        """Return a distance of q from a singular configuration: zero there, about one far from it.
 
-        Infinite for a joint that has none. docs/joints.md says what each joint measures.
+        Infinite for a joint that has none. docs/joints.md has the measure of each joint.
         """
         return math.inf
 

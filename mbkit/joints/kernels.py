@@ -13,8 +13,8 @@ from mbkit.errors import JointError, UsageError, suggestion
 
 __all__ = ["Addressed", "CompiledFunction", "JointKernels", "joint_kernel"]
 
-#: The functions of the table, with the arguments that they take; docs/architecture.md says which
-#: of them are pointers.
+#: The functions of the table, with their arguments; docs/architecture.md lists those that are
+#: pointers.
 ARGUMENTS = {
     "motion": ("slot", "parameters", "q", "v", "R", "p", "S", "bias"),
     "retract": ("slot", "parameters", "q", "dx", "out"),
@@ -36,7 +36,7 @@ class Addressed(Protocol):
 
 
 class CompiledFunction:
-    """A function of the table of joints; it is compiled, or loaded, when its address is asked for.
+    """A function of the table of joints; the first access to its address compiles or loads it.
 
     `function` is the Python function it was made from, `operation` which one of the table it is.
     """

@@ -32,9 +32,9 @@ class PlanarJoint(PlanarMotion):
     axis : ndarray, shape (3,), default z
         Normal of the plane, of any length but zero.
     point : ndarray, shape (3,), default the origin
-        The point whose place the position tells, and about which the angle turns. [m]
+        The point whose position the coordinates give, and about which the angle turns. [m]
     coordinates : {"group", "first kind", "second kind"}, keyword only
-        What the position is.
+        The kind of coordinates.
     order : sequence of str, keyword only, default ("angle", "x", "y")
         Factors of the second kind. With the angle between x and y they are singular where it is
         pi/2.

@@ -29,9 +29,9 @@ class SchoenfliesJoint(PlanarMotion):
     axis : ndarray, shape (3,), default z
         Direction of the rotation axis, of any length but zero.
     point : ndarray, shape (3,), default the origin
-        The point whose place the position tells. [m]
+        The point whose position the coordinates give. [m]
     coordinates : {"group", "first kind", "second kind"}, keyword only
-        What the position is.
+        The kind of coordinates.
     order : sequence of str, keyword only, default ("angle", "x", "y", "z")
         Factors of the second kind. With the angle between x and y they are singular where it is
         pi/2.

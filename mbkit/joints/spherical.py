@@ -46,7 +46,7 @@ class SphericalJoint(SubgroupJoint):
     point : ndarray, shape (3,), default the origin
         The centre. [m]
     coordinates : {"group", "first kind", "second kind"}, keyword only
-        What the position is.
+        The kind of coordinates.
     order : sequence of str, keyword only, default "zyx"
         Axes of the angles of the second kind, such as "xyz" or "zxz".
 
@@ -96,7 +96,7 @@ class SphericalJoint(SubgroupJoint):
         return len(order) == 3 and all(a != b for a, b in itertools.pairwise(order))
 
     def order_rule(self) -> str:
-        """Return in words what `order_fits` asks for."""
+        """Return the rule of `order_fits` in words."""
         return "must be three of 'x', 'y', 'z', neighbours of which differ"
 
     def second_kind_measure(self) -> tuple[Callable[[Any], Any], int]:

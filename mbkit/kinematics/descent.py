@@ -115,8 +115,8 @@ def descend(
     loops, steps are along the motions that keep them closed to first order, after each the loops
     are closed again, and the curvature is that of Lagrange's function (Nocedal and Wright 2006,
     chapters 12 and 18). At a
-    stationary point the curvature says whether it is a minimum; from a saddle the way goes on along
-    its falling direction.
+    stationary point the curvature shows whether it is a minimum; from a saddle the search goes on
+    along its falling direction.
     """
     state = Descent(q, *linearised(targets, freedom, q))
     slow, stuck = 0, False

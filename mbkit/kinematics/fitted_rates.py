@@ -35,7 +35,7 @@ _SHARE = 1e-8
 @final
 @attrs.frozen(eq=False)
 class RatesFit:
-    """Rates of the joints that fit what was measured, and how well.
+    """Rates of the joints that fit measured ones, and the quality of the fit.
 
     Attributes
     ----------
@@ -301,7 +301,7 @@ class FitTask:
         tolerance: float,
         who: str,
     ) -> Self:
-        """Return the task, or say, beginning with `who`, what is wrong with it."""
+        """Return the task; messages of errors begin with `who`."""
         form = chosen(system, representation, who)
         ((what, values),) = given.items()
         values, weights, at_frames = on_bodies(system, values, weights, frames, who)

@@ -161,7 +161,7 @@ class Freedom:
 
 
 def checked_freedom(system: System, limits: Any, locked: Any, who: str, t: float = 0.0) -> Freedom:
-    """Return what may move in a system, or say, beginning with `who`, what is wrong.
+    """Return the freedom of a system to move; messages of errors begin with `who`.
 
     Limits are (nq, 2) for all positions, or of joints by their names; the system's if None. Locked
     joints must not move. Constraints are those of the time t. [s]

@@ -105,8 +105,8 @@ def inverse_kinematics(
     It minimises half the sum of squares of the weighted errors between the limits, by
     Levenberg-Marquardt steps on the configuration group, and by Newton steps where errors remain
     (see `mbkit.kinematics.descent`). A target that is not reached from one start may be reached
-    from another: "unreachable" says that no small motion helps from where the best start led.
-    Whether limits are to blame is found by a descent without them from there; where that reaches
+    from another: "unreachable" means that no small motion from the end of the best start helps.
+    Whether limits are the reason is found by a descent without them from there; where that reaches
     the targets beyond a limit, whole turns of its joints back between the limits are tried.
 
     In closed mechanisms each step is along the motions that keep the loops closed, and closes them

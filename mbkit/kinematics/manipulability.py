@@ -68,7 +68,7 @@ class Manipulability:
     singular_in_words : tuple of str
         The same in words.
     length : float
-        What a radian counted in metres. [m]
+        The length that a radian counts as. [m]
     tolerance : float
         Of the rank.
     uncontrolled_directions : ndarray, shape (k, 6)

@@ -22,7 +22,7 @@ def chosen(system: System, representation: Representation | None, who: str) -> R
 
 
 def measured_rows(system: System, values: ArrayLike, who: str, what: str) -> FloatArray:
-    """Return a copy (bodies + 1, 6) whose row of the world is zero, or say what does not fit."""
+    """Return a copy (bodies + 1, 6) whose row of the world is zero; errors if it does not fit."""
     check_kind(f"{who}: system", system, System, "an mbkit.System")
     given = frozen_array(values)
     rows = np.array(given)

@@ -67,7 +67,7 @@ class PoseTarget:
     rows : {"all", "linear", "angular"}
         Whether position and orientation count, the position alone, or the orientation alone.
     angular_weight, linear_weight : float
-        What an error of one radian, one metre, counts. [1/rad], [1/m]
+        Weights of errors of one radian, of one metre. [1/rad], [1/m]
 
     Raises
     ------
@@ -223,7 +223,7 @@ def _error_rate(rows: str, off: FloatArray, error: FloatArray) -> FloatArray:
 
 
 def checked_targets(system: System, targets: Any) -> Targets:
-    """Return targets given as poses or `PoseTarget` by body, or say what is wrong with them."""
+    """Return targets given as poses or `PoseTarget` by body; errors if they are wrong."""
     if not isinstance(targets, Mapping) or not targets:
         raise UsageError(
             f"inverse_kinematics: targets must be a dict of poses by the names of bodies, such as "

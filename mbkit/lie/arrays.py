@@ -38,7 +38,7 @@ def as_floats(value: npt.ArrayLike, owner: str) -> FloatArray:
 
 
 def array_described(value: Any) -> str:
-    """Return what a message says of an array: its numbers, its shape, its order, its access.
+    """Return the description of an array in a message: numbers, shape, order, access.
 
     What is no array is shown as it is.
     """
@@ -78,7 +78,7 @@ def batch_of(array: FloatArray, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def rows_of(array: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    """Return `array` with its leading axes made one, contiguous and writeable as kernels ask."""
+    """Return `array` with its leading axes made one, contiguous and writeable for kernels."""
     count = 1
     for length in batch_of(array, shape):
         count *= length

@@ -14,7 +14,7 @@ class Group(GroupMaps):
     """A Lie group whose elements and Lie algebra vectors are plain arrays.
 
     A group holds no data: all its functions are class methods, and the class itself is passed
-    where a group is asked for. Every function takes arrays with any leading axes; those of two
+    where a group is needed. Every function takes arrays with any leading axes; those of two
     elements broadcast them.
 
     Writing d for `dimension`, x for vectors (..., d) and g for elements (..., `element_shape`):

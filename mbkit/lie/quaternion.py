@@ -29,8 +29,8 @@ class UnitQuaternion(CompiledGroup):
 
     The algebra is scaled so that exp(x) turns by the vector x; then velocities are angular
     velocities, and all differentials are those of SO3. ``Ad(q)`` is the rotation matrix. ``log``
-    and ``cay_inv`` speak of the rotation: they are the same for q and -q. `Group` says what each
-    function does. (`mbkit.UnitQuaternion` is a choice of positions, of an `mbkit.AbsoluteJoint`.)
+    and ``cay_inv`` are those of the rotation: they are equal for q and -q. `Group` documents each
+    function. (`mbkit.UnitQuaternion` is a choice of positions, of an `mbkit.AbsoluteJoint`.)
 
     Examples
     --------

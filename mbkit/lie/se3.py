@@ -35,7 +35,7 @@ class SE3(CompiledGroup):
 
     V^b = (w, v) is the body-fixed twist, with v the velocity of the body's origin, V^s the spatial
     twist. Cayley coordinates are the extended Rodrigues parameters (c, d) of the 4x4 Cayley map,
-    cay X = (I - X^)^-1 (I + X^). `Group` says what each function does.
+    cay X = (I - X^)^-1 (I + X^). `Group` documents each function.
 
     Examples
     --------

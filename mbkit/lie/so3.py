@@ -21,7 +21,7 @@ class SO3(CompiledGroup):
     """Rotation matrices R (3, 3) and rotation vectors x (3,).
 
     V^b and V^s are the angular velocity in body and in space axes. Cayley coordinates are
-    Rodrigues parameters. `Group` says what each function does.
+    Rodrigues parameters. `Group` documents each function.
 
     Examples
     --------

@@ -19,7 +19,7 @@ class SO3xR3(Group):
     Elements are stored as poses are, [[R, r], [0, 1]], but the law is not their matrix product.
     Vectors are (x, r): rotation vector, or Rodrigues parameters, and translation. V^b =
     (w^b, rdot) is what Mueller calls the mixed twist, V^s = (w^s, rdot) the hybrid one. Every map
-    acts on the two factors by itself, Mueller (40). `Group` says what each function does.
+    acts on the two factors by itself, Mueller (40). `Group` documents each function.
 
     Examples
     --------

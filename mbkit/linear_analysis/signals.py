@@ -27,7 +27,7 @@ _POSES = {"rotation": _FIRST, "position": _LAST, "pose": _ALL}
 _TWISTS = {"angular_velocity": _FIRST, "velocity": _LAST, "twist": _ALL}
 _WRENCHES = {"moment": _FIRST, "force": _LAST, "wrench": _ALL}
 
-#: Quantities of joints; what no quantity says is the effort as an input, q as an output.
+#: Quantities of joints; a name without one is the effort as an input, q as an output.
 _JOINTS = ("q", "v", "vdot")
 
 INPUTS = ("effort", *_WRENCHES)

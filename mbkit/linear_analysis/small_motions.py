@@ -277,7 +277,7 @@ class _Rates:
     """How the constraints of a state change along the columns of H, (rows, m).
 
     Exact where constraints are compiled for dual numbers. Where they are not, A v and A vdot are
-    differentiated as `System.constraint_jacobian_velocity_derivative` says. The rates that do not
+    differentiated as in `System.constraint_jacobian_velocity_derivative`. The rates that do not
     depend on v, and the bias of accelerations, are zero at rest where constraints do not depend on
     time; elsewhere they are differentiated by differences there, along motions that keep the loops
     closed: within 1e-12.

@@ -20,7 +20,7 @@ _TOLD = 12
 @final
 @attrs.frozen(eq=False, repr=False)
 class Equilibrium:
-    """A configuration in which forces balance, or what the search for one came to.
+    """A configuration in which forces balance, or the end of a search for one.
 
     ``found["elbow"]`` is the position of a joint, or its positions; `System.linearize` takes all of
     it.
@@ -39,9 +39,9 @@ class Equilibrium:
     found : bool
         Whether the forces balance to 1e-8 of the largest, the weight included.
     reason : str
-        "found", or what is left where.
+        "found", or the forces that are left, with their place.
     efforts : dict of str to float
-        What holds the joints that are fixed or prescribed, by the names of velocities. [N m], [N]
+        Efforts that hold the joints that are fixed or prescribed, by velocity. [N m], [N]
     multipliers : ndarray, shape (num_velocity_constraints,)
         Of the constraints; of least norm where they are redundant. [N]
     residual : float
@@ -56,7 +56,7 @@ class Equilibrium:
         Names of the independent coordinates.
     is_conservative : bool
         Whether the stiffness is symmetric. Where it is not, as with forces that follow a body,
-        its signs do not decide on stability: ask `System.linearize` for the modes.
+        its signs do not decide on stability: see the modes of `System.linearize`.
     is_singular : bool
         Whether the mechanism has more freedoms in this configuration than around it; the stiffness
         then includes motions that end at once.

@@ -68,7 +68,7 @@ class LinearModel:
         Whether the state is at rest, and the forces balance to 1e-8 of the largest, the weight
         included.
     state_note : str
-        What the state is, in words.
+        A description of the state.
 
     Examples
     --------
@@ -182,7 +182,7 @@ class LinearModel:
         return modes_of(form, self.A)
 
     def compliance(self) -> FloatArray:
-        """Return what constant inputs change the outputs by, once at rest, (outputs, inputs).
+        """Return the changes of outputs by constant inputs, at rest, (outputs, inputs).
 
         Raises
         ------

@@ -74,7 +74,7 @@ class Modes:
     damped : bool
         Whether damping was considered.
     warnings : tuple of str
-        What may be wrong with them: that forces do not balance at the state.
+        A warning: that forces do not balance at the state.
 
     Notes
     -----

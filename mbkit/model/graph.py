@@ -1,4 +1,4 @@
-"""Joints as the graph of bodies knows them."""
+"""Joints as edges of the graph of bodies."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def add_edge(
 ) -> None:
     """Add a joint to a graph that has its bodies; errors as of `BodyGraph.check_joint`.
 
-    `is_cut` says whether it closes a loop in any case, see `JointEdge`; `needed` why it must have
-    coordinates, if something says so.
+    `is_cut`: whether it closes a loop in any case, see `JointEdge`; `needed`: why it must have
+    coordinates, if it must.
     """
     joint = connection.joint
     graph.add_joint(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: 0.04 s, and steps of a millisecond follow it. [rad/s]
 _RATE = 2.0 * np.pi * 25.0
 
-#: Condition of the mass matrix beyond which its inverse says nothing.
+#: Condition of the mass matrix beyond which its inverse is meaningless.
 _REGULAR = 1e12
 
 #: Where a stop stands on the side of a joint that has no limit. [rad], [m]

@@ -37,7 +37,7 @@ ConstraintType = TypeVar("ConstraintType", bound=Constraint)
 
 @final
 class Mechanism(Contents):
-    """Bodies and the joints between them: what is built, before anything is computed.
+    """A mechanism: bodies and the joints between them, as they are defined.
 
     It grows by `add_body`, `add_joint`, `add_force` and `add_constraint` and is assembled into a
     system of equations, which does not look back: what is added afterwards is in the next system.
@@ -49,7 +49,7 @@ class Mechanism(Contents):
     gravity : array_like, shape (3,), default (0, 0, -9.81)
         In the world. [m/s^2]
     world_shapes : iterable of Shape, default none, keyword only
-        What pictures show of the world, such as a floor.
+        Shapes of the world in pictures, such as a floor.
 
     Raises
     ------

@@ -172,7 +172,7 @@ def _connection(edge: Connection, mechanism: Mechanism | Parts) -> dict[str, Any
 
 
 def _joint_data(data: JointLimits | JointFriction) -> dict[str, Any]:
-    """Return what differs from the defaults, which say that there is nothing."""
+    """Return the entries that differ from the defaults, which mean that there is none."""
     values = {field.name: getattr(data, field.name) for field in attrs.fields(type(data))}
     empty = type(data)()
     return {
@@ -205,7 +205,7 @@ def _fields(joint: Body | Joint | Force | Constraint) -> dict[str, Any]:
 
 
 def _is_default_option(field: Any, value: Any) -> bool:
-    """Return whether a field may be left out: TOML has no None, and options say what is chosen."""
+    """Return whether a field may be left out: TOML has no None, default options need no entry."""
     return (field.default is None and value is None) or (
         isinstance(field.default, str) and isinstance(value, str) and value == field.default
     )

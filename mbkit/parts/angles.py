@@ -29,7 +29,7 @@ def warn_of_degrees(joint: Joint, numbers: Iterable[float], what: str) -> None:
     Parameters
     ----------
     joint : Joint
-        Nothing is said unless its position `turns`.
+        There is no warning unless its position `turns`.
     numbers : iterable of float
         Angles that a user wrote. [rad]
     what : str

@@ -76,14 +76,14 @@ class Body:
     inertia : SpatialInertia
         In the body's frame.
     shapes : tuple of Shape
-        What pictures show; the equations of motion do not have it.
+        Shapes in pictures; the equations of motion do not depend on them.
     pose : ndarray, shape (4, 4), default the identity
         Pose of the body's frame in the world, at the reference configuration. Joints that are
         described in the world start from it, no other thing does.
     frames : mapping of str to array_like (4, 4), keyword only
         Poses of frames in the body's frame, such as the tip of a tool, a sensor or a marker, by
-        names that are unique among the frames and bodies of the mechanism. A frame's name may stand
-        where kinematics asks for a body: ``system.pose("tip", q)``.
+        names that are unique among the frames and bodies of the mechanism. Functions of kinematics
+        take the name of a frame in place of that of a body: ``system.pose("tip", q)``.
     color : tuple of float, default None, keyword only
         Red, green, blue and, if not one, opacity, from 0 to 1, or text such as ``"#3366cc"``: that
         of the shapes that have none of their own. None leaves the choice to the picture.
@@ -145,7 +145,7 @@ class Body:
         *_: Any,
         **options: Any,
     ) -> Self:
-        """Return a new body, a `RigidBody` where no other class is asked for."""
+        """Return a new body, a `RigidBody` unless called on a subclass."""
         unknown = sorted(set(options) - set(_FIELDS)) if cls is Body else ()
         if unknown:
             remedy = suggestion(unknown[0], _FIELDS)
@@ -186,7 +186,7 @@ class RigidBody(Body):
     pose : array_like, shape (4, 4), default the identity
         As for `Body`; so are the errors.
     shapes : iterable of Shape, default none, keyword only
-        What pictures show.
+        Shapes in pictures.
     frames, color
         As for `Body`.
 

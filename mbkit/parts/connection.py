@@ -1,4 +1,4 @@
-"""A joint in its place, and the three ways to say where that is."""
+"""A joint in its place, which can be given in three ways."""
 
 from __future__ import annotations
 

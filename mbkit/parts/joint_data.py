@@ -14,7 +14,7 @@ from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 
 def _or_default(value: Any, default: float) -> FloatArray:
     array = frozen_array(default if value is None else value)
-    # where no entry says anything, one number says the same
+    # where all entries are the default, one number has the same meaning
     if array.dtype.kind == "f" and array.size and (array == default).all():
         array = frozen_array(default)
     return array

@@ -30,7 +30,7 @@ _FAR = 100.0
 class PlacedScrews(MotionJoint):
     """A joint that is given by constant screws, in a frame that is not its own.
 
-    The joint itself knows of its singular configurations.
+    Its singular configurations are those of the joint itself.
     """
 
     name: str
@@ -39,11 +39,11 @@ class PlacedScrews(MotionJoint):
     motion: ScrewCoordinates
 
     def singularity(self, q: FloatArray) -> float:
-        """Return what the joint itself says."""
+        """Return the measure of the joint itself."""
         return self.joint.singularity(q)
 
     def singularities(self, q: FloatArray) -> FloatArray:
-        """Return what the joint itself says."""
+        """Return the measure of the joint itself."""
         return self.joint.singularities(q)
 
     @property

@@ -142,7 +142,7 @@ def _executor_lacks(kind: type[Executor]) -> str:
 
 
 def _misdefined(kind: type, contract: type[Any], methods: str) -> str:
-    """Return which of the methods cannot be called as the contract says; empty if all can."""
+    """Return the methods that cannot be called as in the contract; empty if all can."""
     for name in methods.split():
         expected = inspect.signature(getattr(contract, name))
         found_here = inspect.signature(getattr(kind, name))

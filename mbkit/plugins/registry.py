@@ -1,4 +1,4 @@
-"""The plugins of this process: found, checked, and asked for what they provide, by name."""
+"""The plugins of this process: found, checked, and the objects that they provide, by name."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Registry:
         self._owners: dict[tuple[str, str], Plugin] = {}
         self._sources: list[Callable[[], object]] = [self._load_installed]
         self._lock = threading.RLock()
-        self._own = dict(_MODULES)  # those that have not been asked yet
+        self._own = dict(_MODULES)  # those that are not imported yet
 
     # ------------------------------------------------------------------------------ questions
 
@@ -108,7 +108,7 @@ class Registry:
         return None
 
     def examples(self, plugin: Plugin) -> list[Any]:
-        """Return what a plugin gives as examples of its types.
+        """Return the examples that a plugin gives of its types.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class Registry:
         self._sources.append(source)
 
     def add_built_in(self, kind: str, module: str) -> None:
-        """Let a module of mbkit be asked for things of a kind when these are asked for."""
+        """Import a module of mbkit when an object of its kind is looked up."""
         self._own[kind] = module
 
     def add(self, plugin: Plugin, load: Callable[[], Any], *, warn: bool = True) -> Plugin:
@@ -164,7 +164,7 @@ class Registry:
         load : callable
             Returns its module, or another object with hooks.
         warn : bool
-            Whether there is a warning; without it the caller tells of the fault.
+            Whether there is a warning; without it the caller reports the fault.
 
         Returns
         -------

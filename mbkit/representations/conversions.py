@@ -37,7 +37,7 @@ def convert_twist(
     body_frame: ArrayLike | None = None,
     world_frame: ArrayLike | None = None,
 ) -> FloatArray:
-    """Return twists in another representation, and if asked for in other frames.
+    """Return twists in another representation, and optionally in other frames.
 
     Parameters
     ----------

@@ -48,8 +48,8 @@ class Representation(FinalBuiltIns, abc.ABC):
        it `mbkit.kernels.recursions.algorithms` makes all of these functions, with those that
        closed loops need; bodies float wherever a joint's `velocity_twist` is `name`.
     3. Every function agrees with the others: what one gives, the others take.
-    4. `twist_map` says what the twist is, by the body-fixed twist of the same body frame, and
-       `twist_map_rate` how that map changes as the body moves. Both broadcast over leading axes.
+    4. `twist_map` maps the body-fixed twist of the same body frame to that of the representation;
+       `twist_map_rate` is the rate of that map as the body moves. Both broadcast over leading axes.
        The map is a homomorphism, ``twist_map(C1 C2) = twist_map(C1) twist_map(C2)``; all further
        methods, and the conversions of `mbkit.convert_twist` and its like, follow from the two.
     5. `kernel_number` is the number by which kernels that are no recursions, of derivatives of

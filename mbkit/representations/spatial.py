@@ -29,7 +29,7 @@ class Spatial(Representation):
     Examples
     --------
     A body two metres along x that turns about the world's z axis does so about the world's origin;
-    its spatial twist says nothing else:
+    its spatial twist is a pure rotation:
 
     >>> import mbkit as mb
     >>> C = mb.spatial.translation((2.0, 0.0, 0.0))

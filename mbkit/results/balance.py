@@ -104,10 +104,10 @@ class EnergyWatch:
     def finding(
         self, options: Mapping[str, Any], told: Iterable[str] = (), reason: str = ""
     ) -> str:
-        """Return what to say of a run with a result's options, "" where the balance is kept.
+        """Return the warning of a run with a result's options, "" where the balance is kept.
 
-        `told` is what else was found: a prescribed motion that jumps is reason enough. So is a
-        `reason` that is known.
+        `told` are other warnings: a prescribed motion that jumps is reason enough. So is a known
+        `reason`.
         """
         if not self.exceeds:
             return ""

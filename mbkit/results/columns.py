@@ -9,7 +9,7 @@ from mbkit.errors import NameUnknownError, no_coordinates, suggestion
 
 __all__ = ["OF_BODIES", "OF_FORCES", "OF_JOINTS", "columns_of", "effort_units", "velocity_units"]
 
-#: Quantities of joints, of forces and of bodies that `simulate` records where it is asked for them.
+#: Quantities of joints, forces and bodies that `simulate` records on request.
 OF_JOINTS = ("reaction", "effort")
 OF_FORCES = ("effort", "wrench", "power", "potential_energy")
 OF_BODIES = ("pose", "position", "rotation", "twist", "velocity", "angular_velocity")
@@ -61,7 +61,7 @@ def columns_of(
 def _recorded_by_name(name: Any, joints: Sequence[str], bodies: Sequence[str]) -> str:
     """Return how a run records what has a name such as "hinge.effort"; "" of other names.
 
-    A result knows its joints and bodies; forces and frames of bodies are in the mechanism alone.
+    A result has the names of joints and bodies; those of forces and frames are in the mechanism.
     """
     part, _, quantity = name.rpartition(".") if isinstance(name, str) else ("", "", "")
     ask = f"ask for it: simulate(..., outputs=[{name!r}])."

@@ -14,7 +14,7 @@ from mbkit.spatial.arrays import FloatArray
 if TYPE_CHECKING:
     from mbkit.results.diagnosis import Branch, Diagnosis, Reaction
 
-#: So many branches are followed and told; of many loops that are singular at once, there are more.
+#: Most branches that are followed and listed; many loops that are singular at once have more.
 MOST_BRANCHES = 8
 
 _WIDTH = 80

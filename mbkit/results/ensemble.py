@@ -173,7 +173,7 @@ class Ensemble:
         return (self[place] for place in np.ndindex(self.shape) if self.lengths[place])
 
     def _place(self, index: Any) -> tuple[int, ...]:
-        """Return an index from the beginning; UsageError unless it says one sample."""
+        """Return a non-negative index; UsageError unless it is that of one sample."""
         axes = len(self.shape)
         given = index if isinstance(index, tuple) else (index,)
         try:
@@ -239,9 +239,9 @@ class Ensemble:
         return to_frame(columns_of_ensemble(self))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all runs to a file, by its suffix as `Result.save` says.
+        """Write all runs to a file, in the format of its suffix, as `Result.save`.
 
-        `mbkit.load_ensemble` reads what is netCDF.
+        `mbkit.load_ensemble` reads netCDF files.
         """
         from mbkit.io.results.saving import save_result
 

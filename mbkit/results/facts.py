@@ -8,7 +8,7 @@ from mbkit.errors import printable
 
 __all__ = ["Facts", "as_html", "as_text"]
 
-#: Labels and what is said; what is empty is left out.
+#: Labels and texts; empty texts are left out.
 Facts = list[tuple[str, str]]
 
 _LABEL = 12  # characters of the longest label and of two blanks

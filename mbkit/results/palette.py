@@ -1,10 +1,10 @@
-"""Colours and lines that everybody can tell apart, for whatever is drawn of results."""
+"""Colours and lines that everybody can distinguish, for plots of results."""
 
 from __future__ import annotations
 
 __all__ = ["COLOURS", "FAULT", "LINES"]
 
-#: Okabe and Ito, "Color universal design", 2008: told apart with any kind of colour blindness;
+#: Okabe and Ito, "Color universal design", 2008: distinct with any kind of colour blindness;
 #: yellow last, for it is faint on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
 

@@ -364,7 +364,7 @@ class Result:
         Parameters
         ----------
         path : str or path, optional
-            Where to write the picture; the suffix says in which format. Without it, the figure is
+            Where to write the picture, in the format of the suffix. Without it, the figure is
             one of pyplot's, and ``matplotlib.pyplot.show()`` opens it.
         panels : sequence of str, optional
             What to draw: kinds of panels such as "energies", joints and outputs.
@@ -381,7 +381,7 @@ class Result:
         return plot(self, path, panels=panels, phase=phase)
 
     def animate(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write a film of the motion to a file, such as ``run.html``: the suffix says what.
+        """Write a film of the motion to a file, such as ``run.html``, in the format of the suffix.
 
         See `mbkit.viz.animate.animate`, with its options `speed`, `frame_rate` and others.
         """

@@ -1,4 +1,4 @@
-"""Summaries of runs: what there is to say of them, by label."""
+"""Summaries of runs: texts by label."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST = 5_000_000
 
 _EPSILON = 2.3e-16  # rounding of a number, in parts of it
 
-_SHOWN = 5  # runs of an ensemble that are told of by name
+_SHOWN = 5  # runs of an ensemble that are listed
 
 
 def balance(run: Result | Ensemble) -> tuple[float, float]:
@@ -69,7 +69,7 @@ def balance_text(run: Result | Ensemble) -> str:
 
 
 def result_facts(run: Result) -> tuple[str, Facts]:
-    """Return the head, and what there is to say of a run by label."""
+    """Return the head, and texts on a run by label."""
     end = "completed" if run.completed else "not completed"
     nq, nv = len(run.position_names), len(run.velocity_names)
     span = f"{run.t.size} instants from {run.t[0]:g} s to {run.t[-1]:g} s"
@@ -86,7 +86,7 @@ def result_facts(run: Result) -> tuple[str, Facts]:
 
 
 def _origin(notes: Any) -> str:
-    """Return the study of a run and its commit, where notes tell of them."""
+    """Return the study of a run and its commit, where the notes have them."""
     if not isinstance(notes, Mapping) or "study" not in notes:
         return ""
     commit = f", commit {str(notes['commit'])[:10]}" if "commit" in notes else ""
@@ -95,7 +95,7 @@ def _origin(notes: Any) -> str:
 
 
 def ensemble_facts(runs: Ensemble) -> tuple[str, Facts]:
-    """Return the head, and what there is to say of all runs by label."""
+    """Return the head, and texts on all runs by label."""
     size = len(runs)
     axes = " x ".join(map(str, runs.shape)) if len(runs.shape) > 1 else size
     found = runs.warnings
@@ -139,7 +139,7 @@ def _work(options: Mapping[str, Any], counts: Any) -> str:
 
 
 def _first(label: str, texts: Mapping[tuple[int, ...], Iterable[str]]) -> Facts:
-    """Return what is said of the first samples."""
+    """Return the texts on the first samples."""
     facts = [(label, f"sample {place}: {' '.join(each)}") for place, each in texts.items()]
     more = [(label, f"and {len(facts) - _SHOWN} more")] if len(facts) > _SHOWN else []
     return [*facts[:_SHOWN], *more]

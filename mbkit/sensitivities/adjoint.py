@@ -46,7 +46,7 @@ class Gradient:
         Parameters
         ----------
         name : str
-            One of those that the gradient was asked for.
+            One of the inputs of the gradient.
 
         Returns
         -------
@@ -143,7 +143,7 @@ def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
         adjoint = last.reverse(adjoint, seeds, inputs, total)
         last = None
     steps.put(begin)
-    parameters = [name for name in inputs.names if name != "tau"]  # no start knows of it
+    parameters = [name for name in inputs.names if name != "tau"]  # no start depends on it
     for name, part in linear.back_to_start(adjoint, parameters).items():
         total[name] += part
     named = {name: total[name].reshape(shape) for name, shape in inputs.shapes.items()}

@@ -95,7 +95,7 @@ class Charts:
         return sum(d * ((4 * d + nv) if rates else 2 * d) for d, nv in self._sizes)
 
     def differentials(self, x: Floats, q: Floats | None, v: Floats | None) -> list[Differentials]:
-        """Return those of each joint at steps x (..., ndx) to (q, v), where the rate of x is asked.
+        """Return those of each joint at steps x (..., ndx) to (q, v), where the rate of x is taken.
 
         Without q and v the rates are left out.
         """

@@ -96,7 +96,7 @@ def residual_by_steps(system: System, q: Floats, t: Floats) -> Floats:
 def _along_steps(
     system: System, q: Floats, function: Callable[..., Floats], *given: Floats
 ) -> Floats:
-    """Return differences of what constraints say by steps, (N, rows, ndx)."""
+    """Return differences of the results of constraints by steps, (N, rows, ndx)."""
     moving = steps_of_constraints(system)
     rates = rate_along_steps(system, q, function, *given, moving=moving)
     found = np.zeros((*rates.shape[:-1], system.ndx))

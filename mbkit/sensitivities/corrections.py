@@ -86,8 +86,8 @@ class Corrections:
     ) -> Corrections:  # fmt: skip
         """Return the corrections that lead from (q0, v0) to (q, v).
 
-        kept (N, m) is not zero for the rows of constraints that count; `held` says what stays as it
-        is, where that is more than prescribed joints.
+        kept (N, m) is not zero for the rows of constraints that count; `held` marks entries that
+        are not changed, besides prescribed joints.
         """
         (q0, v0), (q, v) = opened, closed
         step = system.difference(q0, q)
@@ -158,7 +158,7 @@ class Corrections:
         return found
 
     def _by_pass(self, adjoints: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
-        """Return those of them that a pass knows."""
+        """Return those of them that a pass finds."""
         adjoint = adjoints[..., None]
         E1, R1, E2, R2 = ((x @ adjoint)[..., 0] for x in (*self._by_first, *self._by_velocity))
         g, (q, v) = (self._by_residual @ adjoint)[..., 0], self.end
@@ -291,7 +291,7 @@ def correction_point(
 ) -> Point:
     """Return states at rest whose accelerations and multipliers stand for a correction.
 
-    `held` (nv,) says which entries are not corrected, if not those of prescribed joints alone.
+    `held` (nv,) marks the entries that are not corrected, if not those of prescribed joints alone.
     """
     none = np.zeros((len(t), system.num_velocity_constraints))
     given, still = prescribed_velocities(system), np.zeros(change.shape)

@@ -1,7 +1,7 @@
 """Numbers of events and what events do to a state, linear about one of them.
 
 Both are functions of the user, or of the system at a state: their derivatives are differences of
-eighth order. Prescribed joints move as they are told, and in closed mechanisms states are closed
+eighth order. Prescribed joints keep their motion, and in closed mechanisms states are closed
 before a reset and after it: the derivatives are those along which loops stay closed.
 """
 

@@ -190,7 +190,7 @@ class PassageSteps:
                 by_z = after.by_state.T @ adjoint
                 by_time += float(after.by_t @ adjoint + part.by_end @ by_z)
                 for name in inputs.names:
-                    if name != "tau":  # no event knows of it
+                    if name != "tau":  # no event depends on it
                         total[name] += after.by_inputs[name].T @ adjoint
                         total[name] += by_time * time.by_inputs[name][0]
                 adjoint = by_z + by_time * time.by_state[0]

@@ -49,7 +49,7 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
     """Return the derivatives of all saved states of a run by its start, its efforts and parameters.
 
     They are the derivatives of what was computed, step by step, not of the exact motion: exact but
-    for rounding, and for what `System.derivatives` says of its differences. Steps of adaptive size
+    for rounding, and for the differences that `System.derivatives` names. Steps of adaptive size
     are those that the run took, of fixed sizes.
 
     Parameters
@@ -72,7 +72,7 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
         If there is no such input.
     UsageError
         If the run has no derivatives: it is of a file, of another integrator, or two of its events
-        happen at once, and so on; the message says why.
+        happen at once, and so on; the message has the reason.
 
     Notes
     -----

@@ -144,7 +144,7 @@ class Linearisation(abc.ABC):
     def go_through(self, part: Prepared, fractions: Floats) -> int:
         """Take the steps that a part of a step is made of, of these fractions; return the status.
 
-        By default each of them knows nothing of the one before but where it has led to.
+        By default each of them depends on the one before by its end alone.
         """
         integrator, problem = part.integrator, part.problem
         if integrator.adaptive:
@@ -273,7 +273,7 @@ def shape_of_input(system: System, name: str) -> tuple[int, ...]:
 
 
 def checked_inputs(system: System, by: Any) -> dict[str, tuple[int, ...]]:
-    """Return the axes of inputs by name; errors say which inputs there are."""
+    """Return the axes of inputs by name; errors list the inputs."""
     names = as_list(by)
     for name in names:
         if not (isinstance(name, str) and (name in STATE_INPUTS or name in system.parameters)):

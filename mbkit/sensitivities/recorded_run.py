@@ -117,7 +117,7 @@ class RecordedRun:
 
     @classmethod
     def of(cls, run: Any, by: Any) -> RecordedRun:
-        """Check what was asked for."""
+        """Check the arguments."""
         check_kind("run", run, Result, "an mbkit.Result")
         origin = run.origin
         if not isinstance(origin, Origin):

@@ -18,7 +18,7 @@ from mbkit.shapes.shape import Shape
 from mbkit.shapes.triangles import IntArray, Triangles
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 
-#: What a COLLADA file says of its unit of length; trimesh leaves it aside.
+#: The unit of length of a COLLADA file; trimesh ignores it.
 _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)")
 
 #: More vertices than a mesh has.
@@ -183,7 +183,7 @@ def _check(vertices: FloatArray, faces: IntArray) -> None:
 
 
 def _read(file: str) -> Triangles:
-    """Return the triangles of a file, in metres if the file says its unit."""
+    """Return the triangles of a file, in metres if the file has a unit."""
     path = pathlib.Path(file)
     try:
         changed = path.stat().st_mtime_ns
@@ -212,7 +212,7 @@ def _loaded(file: str, _changed: int) -> Triangles:
 
 
 def _unit(file: str) -> float:
-    """Return the metres that one unit of a file is: what a COLLADA file says, else one."""
+    """Return the length of one unit of a file in metres: that of a COLLADA file, else one."""
     path = pathlib.Path(file)
     said = _UNIT.search(path.read_bytes()) if path.suffix.lower() == ".dae" else None
     return 1.0 if said is None else float(said[1])

@@ -73,7 +73,7 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
 
 
 def is_closed(system: System, t: float, q: Any) -> bool:
-    """Whether the loops are as closed at q (..., nq) as `check_constraints` asks."""
+    """Whether the loops are as closed at q (..., nq) as `check_constraints` requires."""
     if not system.arrays.closure:
         return True
     g = np.abs(system.constraint_residual(q, t, on_error="nan"))
@@ -91,7 +91,7 @@ def stays_closed(system: System, t: float, q: Any, v: Any) -> bool:
 
 
 def _or_of_joints(system: System) -> str:
-    """Return a further remedy: in absolute coordinates loops are open where joints are not told."""
+    """Return a further remedy: in absolute coordinates loops are open if joints are not given."""
     if not system.free_joints:
         return ""
     return (

@@ -125,7 +125,7 @@ def balance_finding(
     rows = in_order(energies_of_rows, further)
     watch = EnergyWatch()
     watch.look(*rows)
-    if watch.exceeds:  # forces are asked once more for that alone
+    if watch.exceeds:  # forces are evaluated once more for that alone
         watch = EnergyWatch(least_energy(run.system, run.problem.t0, run.start[0]))
         watch.look(*rows)
     reason = ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_run(form: MomentumForm, integrator: Any, output: Any) -> None:
-    """Raise UsageError where a run of a momentum form is asked for what it has not."""
+    """Raise UsageError where a run of a momentum form has arguments that it cannot take."""
     name, remedy = form.system.name, "simulate the system itself"
     if isinstance(integrator, Integrator) and not integrator.takes_momenta:
         raise UsageError(

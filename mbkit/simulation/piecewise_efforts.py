@@ -95,7 +95,7 @@ class PiecewiseEfforts(EffortsInSteps):
         return self.values[int(np.clip(part, 0, len(self.values) - 1))]
 
     def held(self, run: Stretch) -> HeldEfforts:
-        """Return what lets them act in a run, for `simulate`; raise where they do not fit it."""
+        """Return their form for a run, for `simulate`; raise where they do not fit it."""
         (m, nv), span = self.values.shape, run.t_span
         if nv != run.tau.size:
             raise ShapeError(

@@ -260,7 +260,7 @@ def _close(
 ) -> tuple[tuple[str, ...], SingularStart | None]:
     """Remove what is left of the constraints in the initial state, and evaluate it once.
 
-    Return what it warns of that the result shall say, and what sees whether it is singular.
+    Return the warnings for the result, and the finding on whether the state is singular.
     """
     if not system.num_velocity_constraints:
         return (), None
@@ -315,7 +315,7 @@ def _install_drive(system: System, integrator: Integrator, workspace: Workspace)
 
 
 def _jumps(drive: Drive | None, integrator: Integrator) -> Jumps | None:
-    """Let prescribed motions be looked at as the equations of motion ask for them."""
+    """Have prescribed motions checked as the equations of motion evaluate them."""
     if drive is None:
         return None
     jumps = Jumps(drive.motions, adaptive=integrator.adaptive)
@@ -326,7 +326,7 @@ def _jumps(drive: Drive | None, integrator: Integrator) -> Jumps | None:
 def _hear_efforts(
     limits: OfLimits, t0: float, source: PythonForce | Held | None, workspace: Workspace
 ) -> None:
-    """Let the efforts of a run be looked at, as the equations of motion ask for them."""
+    """Have the efforts of a run checked as the equations of motion evaluate them."""
     if isinstance(source, PythonForce):
         source.listener = limits.efforts.hear
     elif source is not None:

@@ -20,8 +20,8 @@ LINE_INTERVAL = 10.0
 class ProgressDisplay:
     """Shows how far a simulation has come between two times, on the standard error stream.
 
-    Or how many things are done of so many, where it is told what is `counted`; `title` says by
-    what. Work that goes on has been done up to `since`, which is no measure of its pace.
+    Or how many things are done of so many, if `counted` names them; `title` names the task.
+    Work that goes on has been done up to `since`, which is no measure of its pace.
 
     Used as a context manager; `update` is called between chunks of steps. By time, not by step: a
     short run shows nothing, and a call costs less than a microsecond.

@@ -23,7 +23,7 @@ def check_takes_states(function: Callable[..., Any], who: str) -> None:
     """Raise UsageError, which begins with `who`, unless a function may be called by (t, q, v)."""
     try:
         signature = inspect.signature(function)
-    except Exception:  # of what is compiled, or says something else of itself
+    except Exception:  # of compiled functions, or those with another signature
         return
     try:
         signature.bind(0.0, None, None)

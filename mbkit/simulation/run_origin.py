@@ -37,7 +37,7 @@ class Origin:
         }, copy.deepcopy(run.given))  # fmt: skip
 
     def prepared(self) -> Prepared:
-        """Return the run, before its first step; what it warned of was told already."""
+        """Return the run, before its first step; its warnings were issued already."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             again = prepare(**self.arguments, forces=(), constraint_solver=None)

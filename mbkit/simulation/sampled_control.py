@@ -136,7 +136,7 @@ class Sampled(EffortsInSteps):
         return self.controller(t, q, v)
 
     def held(self, run: Stretch) -> HeldSamples:
-        """Return what samples in a run, for `simulate`; UsageError where steps do not fit."""
+        """Return the sampler of a run, for `simulate`; UsageError where steps do not fit."""
         problem = run.problem
         interval, late = (
             _whole(name, getattr(self, name), problem.h) for name in ("period", "delay")

@@ -66,7 +66,7 @@ def simulate(
     Parameters
     ----------
     system : System or MomentumForm
-        What moves; with a `MomentumForm` in momenta.
+        The system; with a `MomentumForm` the run is in momenta.
     t_span : tuple of two floats
         Start and end. [s]
     h : float, optional
@@ -94,7 +94,7 @@ def simulate(
     forces : iterable of Force, optional
         Further forces, for this run; see `System.with_forces`.
     events : iterable of Event, optional
-        What is looked for on the way, and what it does; the result's ``events`` say what happened.
+        Events to look for, with their effects; the result's ``events`` lists those that occurred.
     save_every : int
         Steps between saved states, without h thousandths of the span; the first and
         the last state are always saved.
@@ -107,10 +107,10 @@ def simulate(
         out. With None they drift open. To be left out for an integrator that keeps them closed
         itself.
     constraint_solver : ConstraintSolver, optional
-        How the multipliers of constraints are found; that of the system if left out. The result's
-        ``options["constraint_solver"]`` say which it was.
+        How the multipliers of constraints are found; that of the system if left out. The result
+        has it in ``options["constraint_solver"]``.
     outputs : sequence of str, or mapping of str to str or callable, optional
-        What the result shall have besides, by name: ``"hand.position"`` and other quantities of
+        Further quantities of the result, by name: ``"hand.position"`` and other quantities of
         bodies, frames and joints, or functions of t, q and v; see docs/results.md.
     output : str or path, optional
         A new directory, to which the run is written while it goes, for `resume` to continue it
@@ -125,7 +125,7 @@ def simulate(
     progress : bool
         Whether to show progress on the standard error stream, from two seconds on.
     notes : mapping, optional
-        What the result shall say of itself, in ``options["notes"]``: texts, numbers, lists and
+        Notes that the result stores, in ``options["notes"]``: texts, numbers, lists and
         mappings of them.
     **others
         None: names that are not those above are refused.
@@ -135,7 +135,7 @@ def simulate(
     Result
         States, energies, and all that is needed to know where they came from. After Ctrl-C it holds
         what was computed, and ``completed`` is false. Where q, v, tau or parameters have leading
-        axes it is an `Ensemble`: runs that fail say so in it, and a warning is issued for them. See
+        axes it is an `Ensemble`: it marks runs that fail, and a warning is issued for them. See
         docs/ensembles.md.
 
     Raises
@@ -145,7 +145,7 @@ def simulate(
         a file is.
     ResultFileError
         If `output` cannot be written to, or its disk has no room, before the run or during it; the
-        message says what was kept.
+        message names what was kept.
     EventError
         If events follow each other without end.
     ConstraintError

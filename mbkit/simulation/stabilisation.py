@@ -64,10 +64,10 @@ class Baumgarte:
 #: How loops are kept closed; None: not at all, so that they drift open.
 Stabilisation = Projection | Baumgarte | None
 
-#: What is done unless something else is asked for.
+#: The default stabilisation.
 PROJECTION = Projection()
 
-#: What options say where the integrator does it.
+#: The entry of a result's options where the integrator stabilises itself.
 BY_INTEGRATOR: Mapping[str, Any] = {"kind": "integrator"}
 
 

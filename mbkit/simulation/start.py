@@ -136,7 +136,7 @@ def checked_saving(save: Any, dtype: Any) -> tuple[tuple[str, ...], str]:
 
 
 def check_kept_whole(save: Any, dtype: Any) -> None:
-    """Raise UsageError where a result in memory is asked to leave something out."""
+    """Raise UsageError where a result in memory would leave something out."""
     if checked_saving(save, dtype) != (SAVED, "float64"):
         raise UsageError(
             "save and dtype are for runs that are written to a directory, and this one has none; "
@@ -145,7 +145,7 @@ def check_kept_whole(save: Any, dtype: Any) -> None:
 
 
 def checked_notes(notes: Any, name: str = "notes") -> Any:
-    """Return what a result says of itself as files can hold it; UsageError if they cannot."""
+    """Return the notes of a result as files can hold them; UsageError if they cannot."""
     if isinstance(notes, Mapping) or name == "notes":
         if not isinstance(notes, Mapping) or not all(isinstance(key, str) for key in notes):
             raise UsageError(f"{name} must be a mapping with texts for its keys, got {notes!r}.")

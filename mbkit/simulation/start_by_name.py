@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Start", "start_of"]
 
-#: By how much a joint is elsewhere than it was put, in radians or metres and per second, where it
-#: is said to have been solved for.
+#: Change of a joint from its given value, in radians or metres and per second, from which on it
+#: counts as solved for.
 _MOVED = 1e-9
 
 
@@ -40,9 +40,9 @@ class Start(NamedTuple):
 def start_of(system: System, t: float, q: Any, v: Any) -> Start:
     """Return the state at the start of a run, by vectors or by the names of joints.
 
-    A vector is taken as it is. By names, what is not named is at the reference configuration, and
-    moves as the constraints say, by the least motion and the least kinetic energy: loops are closed
-    from there. What is left out is as if nothing were named, unless that satisfies the constraints
+    A vector is not changed. By names, joints that are not named start at the reference, and move as
+    constraints require, by the least motion and the least kinetic energy: loops are closed from
+    there. What is left out is as if nothing were named, unless that satisfies the constraints
     already. Prescribed joints are where they are at that time.
 
     Parameters
@@ -93,7 +93,7 @@ def start_of(system: System, t: float, q: Any, v: Any) -> Start:
 
 
 def _closed(system: System, q: Any, named: tuple[str, ...], t: float) -> Any:
-    """Return q with its loops closed and the named joints kept; errors say whose call it was."""
+    """Return q with its loops closed and the named joints kept; errors name the caller."""
     try:
         return system.close_loops(q, fixed=named, t=t)
     except ConstraintError as error:

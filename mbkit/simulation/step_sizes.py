@@ -24,7 +24,7 @@ def default_integrator(h: float | None) -> Integrator:
 
 
 def check_step_size(integrator: Integrator, h: float | None) -> None:
-    """Raise UsageError where neither the run nor its integrator says how large steps are."""
+    """Raise UsageError where neither the run nor its integrator defines the step size."""
     if h is not None or integrator.adaptive:
         return
     name = type(integrator).__name__

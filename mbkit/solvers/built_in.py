@@ -1,6 +1,6 @@
 """The strategies that mbkit brings: a new one is its class, and its line here.
 
-The public names, and what results say of a strategy, follow from this list.
+The public names, and the names of strategies in results, follow from this list.
 """
 
 from mbkit.solvers.strategies import MinimumNorm as MinimumNorm

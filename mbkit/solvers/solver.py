@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from mbkit.kernels.compile import FunctionAddress
 
 #: The one rule of rank: a row of constraints counts where more than this part of the largest row is
-#: left of it after the rows before, in parts of the length of the system. It is what loops may be
-#: open by at the start of a run, and what factors of squares can tell from rounding. Dynamics go by
+#: left of it after the rows before, in parts of the length of the system. Loops may be open by as
+#: much at the start of a run; factors of squares can resolve it from rounding. Dynamics go by
 #: it (`mbkit.kernels.constraints.solve.rank`), and kinematics and diagnosis (`mbkit.systems.rank`).
 RANK = 1e-6
 
@@ -77,9 +77,9 @@ class SolverKernels:
 class ConstraintSolver(FinalBuiltIns, abc.ABC):
     """A strategy that finds the multipliers of the constraints of a closed mechanism.
 
-    The accelerations without constraints are known, and how far they would violate these: what is
-    asked for are multipliers with ``A M^-1 A^T multipliers = -target``, and the motion that they
-    make, of least kinetic energy. All strategies start from the same factors of the
+    The accelerations without constraints are known, and how far they would violate these. A
+    strategy finds multipliers with ``A M^-1 A^T multipliers = -target``, and the motion that they
+    cause, of least kinetic energy. All strategies start from the same factors of the
     articulated-body algorithm, in which neither M nor A is formed; they differ in how they solve.
 
     Rows that depend on others must change neither the motion nor the multipliers that are unique;

@@ -32,9 +32,9 @@ class SchurComplement(ConstraintSolver):
     """``A M^-1 A^T = L L^T`` by blocks: linear in the size of tree and loops.
 
     The blocks are the constraints, in an order of minimum degree; within a block the largest pivot
-    goes first. Constraints of few rows are one block. The product is squared: it knows singular
-    values to the root of rounding. So what a solution leaves of the constraints is looked at, and
-    solved for again until it is nothing.
+    goes first. Constraints of few rows are one block. The product squares A: singular values are
+    resolved to the root of rounding only. So the residual of the constraints is computed, and
+    solved for again until it is zero to rounding.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ def automatic_solver(num_velocities: int, num_rows: int) -> ConstraintSolver:
     """Return the strategy for a system, by its size and the rank that it can have at most.
 
     A mechanism that moves has a rank below nv. With nv rows or more some are then redundant, as in
-    planar linkages of hinges: if they are few, `MinimumNorm` tells them from rows that become
+    planar linkages of hinges: if they are few, `MinimumNorm` separates them from rows that become
     dependent at singular postures. Else `SchurComplement`. It depends on the system alone, not on
     its state.
 

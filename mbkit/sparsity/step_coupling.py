@@ -96,7 +96,7 @@ def _supports(closure: Any) -> tuple[list[list[int]], list[int], list[int]]:
 
 
 def _rows_of_forces(arrays: SystemArrays) -> Iterator[list[int]]:
-    """Yield the rows that each force is about: those of its bodies, and of joints it asks for.
+    """Yield the rows on which each force depends: those of its bodies, and of joints it names.
 
     A force on bodies that names no joints has the whole state where it is in Python; a compiled one
     has no use for it. A field acts on each body alone.

@@ -38,8 +38,8 @@ FINITE_REMEDY = "give an ordinary number, neither NaN nor infinite."
 def frozen_array(value: ArrayLike) -> FloatArray:
     """Return a read-only float64 copy.
 
-    What is no array of numbers comes back as an array of objects: the check that follows knows the
-    owner's name and speaks of it (see `check_array`).
+    Values that are no array of numbers are returned as an array of objects: the check that follows
+    has the owner's name for its message (see `check_array`).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Fields of forces and constraints: numbers, vectors and poses; messages say whose they are."""
+"""Fields of forces and constraints: numbers, vectors and poses; messages name the owner."""
 
 from __future__ import annotations
 

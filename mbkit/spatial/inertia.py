@@ -39,15 +39,15 @@ class SpatialInertia:
     moment_about_com : ndarray, shape (3, 3)
         Moment of inertia about the centre of mass, in the axes of the frame. [kg m^2]
     unphysical : bool, default False
-        Whether the moment is one that no body has, which is an error unless it is said here: for
-        data of others that are not quite right. False is stored where the moment is possible.
+        Whether the moment is one that no body has, which is an error unless this is true: for data
+        of others that are not quite right. False is stored where the moment is possible.
 
     Raises
     ------
     InertiaError
         If no body has this inertia: a mass that is negative or not finite, a moment that is not
-        symmetric, or, unless `unphysical` says so, one whose principal moments are negative or
-        break the triangle inequality.
+        symmetric, or, unless `unphysical`, one whose principal moments are negative or break the
+        triangle inequality.
 
     Notes
     -----

@@ -252,7 +252,7 @@ def _body(
     body_frame: ArrayLike | None,
     name: str,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the body-fixed inertia matrix and the pose, both of the frame that is asked for."""
+    """Return the body-fixed inertia matrix and the pose, both of the given frame."""
     _check_inertia(inertia, name)
     check_representation(representation, f"{name}: representation")
     M, C = inertia.matrix(), rigid_poses(pose, f"{name}: pose")

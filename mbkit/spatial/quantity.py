@@ -31,7 +31,7 @@ def check_vector(instance: Quantity, attribute: attrs.Attribute[Any], value: Flo
 
 
 class Quantity(abc.ABC):
-    """A vector of six that knows its representation, its body, and where the body's frame stands.
+    """A vector of six, with its representation, its body, and the pose of the body's frame.
 
     Subclasses are frozen; they add only to their like. ``np.asarray`` gives the vector.
     """

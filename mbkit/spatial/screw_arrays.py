@@ -20,7 +20,7 @@ NOTHING = 1e-150
 
 
 def checked_fields(*fields: FloatArray) -> tuple[FloatArray, ...]:
-    """Return direction, point, pitch and magnitude with equal leading axes, or say what is off."""
+    """Return direction, point, pitch and magnitude with equal leading axes; errors name a field."""
     leading = []
     for name, value in zip(FIELDS, fields, strict=True):
         own = (3,) if name in FIELDS[:2] else ()

@@ -74,7 +74,7 @@ def parsed_values(text: str) -> tuple[str, list[Any]]:
 def several_values(value: Any, said: str) -> list[Any]:
     """Return the values of a list, of START:STOP:COUNT, or of words with commas between.
 
-    UsageError, with what the user `said`, if there are none.
+    UsageError, with the text of the user, `said`, if there are none.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def changed_document(
         for step in path[:-1]:
             inner = table.setdefault(step, {})
             if not isinstance(inner, dict):
-                break  # a fault of the file, which is told as such
+                break  # a fault of the file, which is reported as such
             table = inner
         else:
             table.pop(path[-1], None)  # it comes last: `ball` counts although `ball[0]` was given

@@ -44,7 +44,7 @@ def commit_of(folder: pathlib.Path) -> dict[str, Any]:
 
 
 def _answer(git: str, folder: pathlib.Path, *arguments: str) -> str | None:
-    """Return what git says in a folder; None where it fails, as it does to say no."""
+    """Return the output of git in a folder; None where it fails, as for a negative answer."""
     import subprocess  # which `import mbkit` would load otherwise
 
     # No hooks, no monitor and no locks: a look that changes nothing and starts nothing else.

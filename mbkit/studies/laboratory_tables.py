@@ -1,4 +1,4 @@
-"""Tables of a study file that ask for a study of the laboratory: their keys, and their faults."""
+"""Tables of a study file for studies of the laboratory: their keys, and their faults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KEYS", "KINDS", "parted", "read_tables"]
 
-#: Keys that say where the cases of a study run.
+#: Keys for the place where the cases of a study run.
 WHERE = ("executor", "workers", "scheduler", "time_limit")
 
 _COMPARED = (
@@ -97,7 +97,7 @@ def read_tables(given: Mapping[str, Any], faults: Faults) -> dict[str, dict[str,
 
 
 def parted(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what a table of a study asks for, and where it runs: executor and time limit."""
+    """Return the arguments in a table of a study, and where it runs: executor and time limit."""
     given = {name: value for name, value in table.items() if name not in WHERE}
     options = {name: table.get(name) for name in ("workers", "scheduler")}
     executor = executor_of(table.get("executor"), **options)

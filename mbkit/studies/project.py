@@ -64,7 +64,7 @@ def load_project(path: str | os.PathLike[str] = ".") -> Project:
     Returns
     -------
     Project
-        The project. Where its plugin is at fault, a `PluginWarning` says why it was skipped.
+        The project. Where its plugin is at fault, a `PluginWarning` has the reason.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def find_project(start: pathlib.Path, named: pathlib.Path | None) -> Project | N
     The owner of the file or folder that the user has named is trusted by that. Other projects than
     those of that user, the user's own and those of the administrator are passed over with a
     `PluginWarning`: a ``pyproject.toml`` in a folder above, such as one for temporary files, may be
-    anyone's, and would say whose code is run and where results are written.
+    anyone's, and would decide whose code is run and where results are written.
     """
     start = start.absolute()
     for folder in (start, *start.parents):
@@ -132,7 +132,7 @@ def load_working_project() -> None:
 def load_plugin(project: Project, *, warn: bool = True) -> Plugin | None:
     """Load the plugin of a trusted project, whose code is run; None if the project has none.
 
-    With its fault where it was skipped, of which a `PluginWarning` tells if asked for.
+    With its fault where it was skipped, which is issued as a `PluginWarning` on request.
     """
     from mbkit.plugins import Plugin, registry
 

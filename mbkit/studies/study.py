@@ -131,8 +131,8 @@ class Study:
         Returns
         -------
         Result
-            As of `simulate`. ``options["notes"]`` says which study it was, with all its settings,
-            and at which commit of git the project was.
+            As of `simulate`. ``options["notes"]`` has the name of the study, all its settings, and
+            the commit of the project in git.
         """
         kept: dict[str, Any] = {} if output is None else {"save": self.save, "dtype": self.dtype}
         return simulate(
@@ -159,7 +159,7 @@ class Study:
     def findings(
         self, directory: str | os.PathLike[str] | None = None, *, progress: bool = False
     ) -> Findings:
-        """Do what its table ``compare``, ``convergence``, ``ensemble``, ... asks for.
+        """Run the study of its table ``compare``, ``convergence``, ``ensemble``, ...
 
         Integrator, coordinates and step are those of the study where the table has none.
 
@@ -178,7 +178,7 @@ class Study:
         Raises
         ------
         UsageError
-            If there is no such table, or the function refuses what it says.
+            If there is no such table, or the function refuses its arguments.
         """
         return laboratory.findings_of(self, directory, progress=progress)
 
@@ -226,7 +226,7 @@ class Study:
         )  # fmt: skip
 
     def notes(self) -> dict[str, Any]:
-        """Return what results carry of the study, with the commit of git, looked up now.
+        """Return the notes of results on the study, with the current commit of git.
 
         Returns
         -------
@@ -237,15 +237,15 @@ class Study:
         return {"study": self.name, "settings": settings} | self.code_notes()
 
     def code_notes(self) -> dict[str, Any]:
-        """Return what results carry of the code of the project, looked up now.
+        """Return the notes of results on the code of the project, as it is now.
 
         Returns
         -------
         dict
-            ``plugin`` where the project has one, and what `commit_of` tells. Where files of the
+            ``plugin`` where the project has one, and the result of `commit_of`. Where files of the
             project have changed since its plugin was loaded, their names are under
             ``changed_since_loaded`` and there is no commit, for the code that runs may be that of
-            none; a `PluginWarning` says so.
+            none; a `PluginWarning` is issued.
         """
         if not self.plugin:
             return commit_of(self.root)

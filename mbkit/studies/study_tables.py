@@ -38,7 +38,7 @@ from mbkit.systems.calls.by_name import fill
 
 __all__ = ["read_study"]
 
-#: Keys that say nothing on what is computed.
+#: Keys that do not influence results.
 _NO_SETTINGS = ("mbkit_study", "about", "output", *KEYS)
 
 

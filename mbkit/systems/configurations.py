@@ -104,7 +104,7 @@ def position_rates(system: System, q: ArrayLike, v: ArrayLike) -> Floats:
     out[..., added] = w[..., taken]
     samples: Any = ((out, given, w),)
     if out.ndim > 1:
-        count = math.prod(out.shape[:-1])  # numpy cannot tell where samples have no numbers
+        count = math.prod(out.shape[:-1])  # numpy cannot infer it where samples have no numbers
         every = np.broadcast_to(given, out.shape).reshape(count, system.nq)
         w = w.reshape(count, system.ndx)
         samples = zip(out.reshape(count, system.nq), every, w, strict=True)

@@ -135,7 +135,7 @@ _SMALLEST = 1e-3
 def check_dependent(system: System, q: ArrayLike, v: ArrayLike, vdot: Floats, t: ArrayLike) -> None:
     """Raise ConstraintError if dependent rows are not satisfied.
 
-    The message says whether rows contradict each other, or the solver has lost a row.
+    The message states whether rows contradict each other, or the solver has lost a row.
     """
     if system.motions:
         q, v, _ = system.prescribed_rows(t, q, v)
@@ -187,7 +187,7 @@ def _solvable(system: System, q: Any, left: Floats, t: Any, limit: float) -> boo
 def warn_of_redundant(system: System, q: ArrayLike, kept: Floats) -> None:
     """Warn, once for the same rows, of those that are not among the kept ones in a sample.
 
-    Where the joints of the loops explain their number, the warning says that it is normal.
+    Where the joints of the loops explain their number, the warning states that it is normal.
     """
     lost = np.flatnonzero((kept.reshape(-1, kept.shape[-1]) == 0.0).any(axis=0))
     key = tuple(lost.tolist())

@@ -247,7 +247,7 @@ def _check_prescribed(
 
     motion: q, v, vdot and t. What is left is compared with the terms of the constraints' rates; at
     rest these are rounding themselves, of the accelerations that loads give without the
-    constraints, whose forces take them away: `unbound`, which is asked for in that case alone.
+    constraints, whose forces cancel them: `unbound`, which is called in that case alone.
     """
     q, v, vdot, t = motion
     good: Any = np.array(np.isfinite(vdot).all(axis=-1))

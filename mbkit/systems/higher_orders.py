@@ -352,7 +352,7 @@ def _compute(
     on_error: str,
     out: Any = None,
 ) -> Floats:
-    """Call a kernel for rates (..., k, nv), behind which stands what joints in Python say."""
+    """Call a kernel for rates (..., k, nv), with the numbers of joints in Python behind them."""
     check_on_error(on_error)
     pieces = system.arrays.joint_pieces
     positions = system.evaluator.arguments.with_leading_axes("q", q)

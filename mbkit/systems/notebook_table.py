@@ -14,7 +14,7 @@ __all__ = ["system_facts"]
 
 
 def system_facts(system: System) -> tuple[str, Facts]:
-    """Return the head, and what there is to say of a system by label."""
+    """Return the head, and texts on a system by label."""
     bodies = system.body_names[1:]
     units = [f"{name} [{unit or 1}]" for name, unit in zip(
         system.position_names, system.position_units, strict=True

@@ -60,7 +60,7 @@ def _not_finite(what: str) -> NotFiniteError:
 class Ranked:
     """A matrix B and its rank; of its singular values those beyond count as zero.
 
-    They take three times as long as the rank, and are computed where they are asked for: a regular
+    They take three times as long as the rank, and are computed only where needed: a regular
     matrix has no null space, and x of B x = b from LU.
     """
 

@@ -166,7 +166,7 @@ class System:
     on_error : {"raise", "nan"}
         Whether a failed sample raises, or gives NaN while the others are computed.
 
-    Methods of one configuration take q (nq,), v (nv,) and so on, as their parameters say.
+    Methods of one configuration take q (nq,), v (nv,) and so on: see their parameters.
 
     Examples
     --------
@@ -333,7 +333,7 @@ class System:
         return self._blueprint.changed(values, self)
 
     def in_single_precision(self) -> SinglePrecision:
-        """Return what computes batches of this system in single precision, as arrays of float32.
+        """Return a form of this system that computes batches in single precision, float32.
 
         Returns
         -------
@@ -438,7 +438,7 @@ class System:
             By default the reference configuration. Joints by name, ``{"motor": 0.5}``, are there,
             the others close the loops near the reference; an array is drawn as it is.
         path : str or path, optional
-            Where to write it at once; its suffix says how: ``.png``, ``.html`` and others.
+            Where to write it at once, in the format of the suffix: ``.png``, ``.html`` and others.
 
         Returns
         -------
@@ -518,7 +518,7 @@ class System:
         """Return a velocity by the names of joints, the others at rest.
 
         Accelerations and efforts have the same entries. `consistent_velocity` moves the others as
-        the loops say.
+        the loops require.
 
         Parameters
         ----------
@@ -2319,7 +2319,7 @@ class System:
         rows: str = "all",
         frame: ArrayLike | str | None = None,
     ) -> BaseParameters:
-        """Return the combinations of geometric parameters that the poses of a body can tell.
+        """Return the combinations of geometric parameters that poses of a body can identify.
 
         Parameters
         ----------
@@ -2345,11 +2345,11 @@ class System:
         Notes
         -----
         By rank, as `base_parameters`. Placements are kept before screws, from the joint that was
-        added first: those of later joints take up what cannot be told from them.
+        added first: combinations of both are named by them, not by those of later joints.
 
         Examples
         --------
-        Poses of a hand behind a hinge tell the placement and the four numbers of an axis:
+        Poses of a hand behind a hinge identify the placement and the four numbers of an axis:
 
         >>> import mbkit as mb
         >>> mech = mb.Mechanism("arm")
@@ -2674,7 +2674,7 @@ class System:
     def prescribed_rows(
         self, t: ArrayLike, q: ArrayLike | None, v: ArrayLike | None, on_error: str = "raise"
     ) -> tuple[Floats, Floats, Floats]:
-        """Return `prescribed_state`, with NaN where a function of time raises, if so asked."""
+        """Return `prescribed_state`; with `on_error` "nan", NaN where a function of time raises."""
         return applied_forces.prescribed_rows(self, t, q, v, on_error)
 
     def driving_efforts(
@@ -3122,7 +3122,7 @@ class System:
         ------
         ConstraintError
             If `q` leaves loops open by more than 1e-6 of the length of the system, or if without it
-            no closed configuration is found; the error says which loops stay open.
+            no closed configuration is found; the error names the loops that stay open.
 
         Notes
         -----
@@ -3671,7 +3671,7 @@ class System:
             where the accelerations of `prescribed` joints are given; or efforts of `actuated`
             joints and multipliers, for a motion of a closed mechanism.
         q, v, t, on_error : see `System`
-            Loops that are open are not refused, as in `solve_dynamics`: `check_motion` tells.
+            Loops that are open are not refused, as in `solve_dynamics`: `check_motion` finds them.
         tau : array_like, shape (..., nv), optional
             Given efforts, besides those of the mechanism's forces. In closed inverse dynamics they
             act besides those of actuators, which are the result `tau`, zero at passive joints.
@@ -4109,7 +4109,7 @@ class System:
             reference configuration.
         fixed : iterable of str
             Joints, or single positions such as ``"joint[1]"``, that keep their values in `q`; the
-            result says what holds them. Prescribed joints are fixed at their positions at `t`.
+            result has the efforts that hold them. Prescribed joints are fixed at those at `t`.
         tau : array_like, shape (nv,), or mapping of str to array_like, optional
             Constant generalized forces besides those, as an array or by the names of joints.
             [N m], [N]
@@ -4139,7 +4139,7 @@ class System:
         forces are as exact as `force_derivatives`. If it ends elsewhere, other starts follow, with
         fixed seeds. With `stable`, Newton steps of independent coordinates go down along all
         eigenvectors of the stiffness, with closed loops, and steps along the forces where there is
-        none; after a way of 1e4 lengths of the system it is given up, and the result says so.
+        none; after a way of 1e4 lengths of the system it is given up, as the result notes.
         Joint limits are ignored.
 
         Examples
@@ -4212,7 +4212,7 @@ class System:
         LinearModel
             A, B, C, D with names, the second-order form, `LinearModel.modes`,
             `LinearModel.compliance`, `LinearModel.frequency_response`, `LinearModel.to_scipy` and
-            `LinearModel.to_control`. It says whether the state is an equilibrium.
+            `LinearModel.to_control`. It notes whether the state is an equilibrium.
 
         Raises
         ------
@@ -4292,7 +4292,7 @@ class System:
 
     @functools.cached_property
     def _without_derivatives(self) -> dict[str, Force]:
-        """Forces in Python that give no derivatives, of which nothing was said yet."""
+        """Forces in Python without derivatives, of which no warning was issued yet."""
         every = (each for each in self.arrays.forces.forces if each.kernels() is None)
         return {each.name: each for each in every if not gives_derivatives(each)}
 

@@ -24,11 +24,11 @@ _STEP = 1e-3
 
 
 def check_body(body: Body) -> Report:
-    """Return a report on what holds of a body and what does not.
+    """Return a report on the laws that a body keeps or breaks.
 
     1. Its definition is complete: a frozen attrs class, an inertia, shapes.
     2. The inertia is one that a body can have.
-    3. Inertia and shapes are the same whenever they are asked, and those of an equal body.
+    3. Inertia and shapes are the same at each access, and equal to those of an equal body.
     4. The shapes are triangles whose corners are there.
     5. Its numbers are parameters: a system with others has the body with these, and they do change
        its inertia or its shapes.
@@ -65,7 +65,7 @@ def check_body(body: Body) -> Report:
 
 
 def _line(law: str, function: Any, body: Body) -> Line:
-    """Return whether a law holds; the function returns where it does not, None where not asked."""
+    """Return whether a law holds; the function returns where it does not, None if not checked."""
     try:
         found = function(body)
     except Exception as error:

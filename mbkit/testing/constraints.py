@@ -62,13 +62,13 @@ class _Sample:
 def check_constraint(
     constraint: Constraint, mechanism: Mechanism | None = None, *, seed: int = 0
 ) -> Report:
-    """Return a report on what holds of a constraint and what does not.
+    """Return a report on the laws that a constraint keeps or breaks.
 
     1. Its definition is complete, and the mechanism has the joints and bodies that it names.
     2. Rows and rate are the derivative of the residual while the mechanism moves and time goes on.
     3. The bias is the derivative of the rate of all rows, with constant velocities.
     4. Velocities and accelerations enter by the same rows.
-    5. The same arguments give the same results, in whatever order they are asked.
+    5. The same arguments give the same results, in any order of the calls.
     6. Where the residual is zero the rows are independent: none is zero there.
 
     It is looked at in random states, closed or not, near and far from the reference configuration;

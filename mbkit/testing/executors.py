@@ -30,7 +30,7 @@ def _faulty(number: int) -> int:
 
 
 def check_executor(executor: Executor) -> Report:
-    """Return a report on what holds of an executor and what does not.
+    """Return a report on the laws that an executor keeps or breaks.
 
     Parameters
     ----------

@@ -66,22 +66,22 @@ class _Sample:
 
 
 def check_force(force: Force, mechanism: Mechanism | None = None, *, seed: int = 0) -> Report:
-    """Return a report on what holds of a force and what does not.
+    """Return a report on the laws that a force keeps or breaks.
 
     1. Its definition is complete, and the mechanism has the joints and bodies that it names.
-    2. Its power is accounted for: tau.v = -dU/dt - what it dissipates + what it supplies, with the
+    2. Its power is accounted for: tau.v = -dU/dt - dissipated power + supplied power, with the
        rate of the potential energy U while the mechanism moves and time goes on.
-    3. What it dissipates is not negative.
+    3. Its dissipated power is not negative.
     4. What acts between bodies acts back: wrenches balance, where one body feels another, and
        neither place, direction nor velocity of all of them together matters.
-    5. The same arguments give the same results, in whatever order they are asked.
+    5. The same arguments give the same results, in any order of the calls.
     6. Compiled and Python forms agree, where it has both.
-    7. The derivatives that it gives, by arguments and by fields, are those of what it writes.
+    7. The derivatives that it gives, by arguments and by fields, are those of its output.
 
     It is looked at in random states, near and far from the reference configuration. Of a force that
     acts on bodies and names no joints, 2 to 4 are looked at where its bodies move freely, too:
     joints would hide what does no work along them. What a force declares to be dissipated or
-    supplied is what its power is: there the third and fourth law alone tell.
+    supplied is its power by definition: there only the third and fourth law are tests.
 
     Parameters
     ----------

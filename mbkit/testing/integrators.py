@@ -67,13 +67,13 @@ def check_integrator(
        ``integrator.order``, or above it on some motion. Multipliers of an integrator that gives
        them have it in every step but for the first ``2 order``.
     2. Energy, and the momentum of a free body: with the step their changes fall at least as the
-       order says; how energy drifts over 4096 steps is a remark.
-    3. Group: quaternions keep length one, or drift from it by the order, where it says that they
-       do.
+       order; how energy drifts over 4096 steps is a remark.
+    3. Group: quaternions keep length one, or, without `stays_on_group`, drift from it by the
+       order.
     4. Constraints: positions stay closed to rounding; velocities do, or are closed ever better with
        the order.
     5. Contract of `mbkit.Integrator`: steps give the same bits however they are cut into calls,
-       go on from the problem's state alone, save the rows that are asked for, look at events, and
+       go on from the problem's state alone, save the right rows, look at events, and
        leave the last complete step after a failure. A step that is far too large ends in finite
        numbers or in an error of mbkit, with what was computed before.
 
@@ -84,7 +84,7 @@ def check_integrator(
 
     Problems with constraints are for integrators that take them, and those that an integrator
     refuses with a `UsageError` are remarks. So are the laws on what falls with the step, of one
-    that says `adaptive`: its form with steps of one size has an order.
+    that is `adaptive`: its form with steps of one size has an order.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def _refusal(integrator: Integrator, problem: StandardProblem) -> str | None:
     except UsageError as error:
         return str(error)
     except MbkitError:
-        return None  # too large a step, say
+        return None  # such as by too large a step
     return None
 
 
@@ -248,7 +248,7 @@ def _on_problem(
 
 
 def _until_an_error(law: str, lines: Iterator[Line]) -> Iterator[Line]:
-    """Yield lines; where looking ends in an error of mbkit, one that says that `law` is broken."""
+    """Yield lines; where a check ends in an error of mbkit, a line with `law` broken."""
     try:
         yield from lines
     except MbkitError as error:

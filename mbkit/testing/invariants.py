@@ -146,7 +146,7 @@ def _falls(
     floor: Callable[[int], float] = lambda _: FLOOR,
     save_every: int | None = None,
 ) -> Line:
-    """Return the line on a number that falls with the step as the order says.
+    """Return the line on a number that falls with the step by the order.
 
     Where it is near the floor, which is an estimate, and does not, larger steps are looked at.
     """

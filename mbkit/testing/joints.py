@@ -58,7 +58,7 @@ class _Sample:
 def check_joint(
     joint: Joint, *, configurations: Iterable[ArrayLike] | None = None, seed: int = 0
 ) -> Report:
-    """Return a report on what holds of a joint and what does not.
+    """Return a report on the laws that a joint keeps or breaks.
 
     Everything that the joint gives is compared with its `pose`, at the neutral configuration, next
     to it, and at random ones up to half a turn away.
@@ -279,7 +279,7 @@ def _stepped(joint: Joint, start: Any, x: Any, rate: Any, t: float) -> Any:
     return joint.retract(start, x + t * rate)
 
 
-#: Rates of positions from which on these are nearly singular: differences tell nothing there.
+#: Rates of positions from which on these are nearly singular: differences are useless there.
 _SINGULAR = 1e4
 
 

@@ -15,7 +15,7 @@ from mbkit.testing.report import Line, Report
 Found = Iterator[tuple[str, Any, Any]]
 
 
-#: Instants at which constraints and forces are asked. [s]
+#: Instants at which constraints and forces are evaluated. [s]
 TIMES = (0.0, 0.45, 1.3)
 
 #: Lengths of the steps from the reference configuration, for each velocity.
@@ -23,7 +23,7 @@ SIZES = (1e-2, 0.7, 2.0)
 
 
 class Nothing(Exception):
-    """There is nothing to look at; the message says why."""
+    """There is nothing to check; the message has the reason."""
 
 
 def line_of(
@@ -54,7 +54,7 @@ def line_of(
 
 
 def repeated(calls: Sequence[Callable[[], Any]], between: Callable[[], Any]) -> Found:
-    """Compare what calls return first, and after another one, in whatever order they are asked."""
+    """Compare the results of calls at first, and after another call, in any order."""
     first = [np.array(call()) for call in calls]
     between()
     for call, kept in zip(reversed(calls), reversed(first), strict=True):

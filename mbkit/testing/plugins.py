@@ -51,7 +51,7 @@ class Checked:
 
 
 def check_plugin(plugin: Plugin | str) -> Iterator[Checked]:
-    """Look at what a plugin provides, one after another.
+    """Check the objects that a plugin provides, one after another.
 
     Bodies are looked at by `check_body`, joints by `check_joint`, forces by `check_force`,
     constraints by `check_constraint`, integrators by `check_integrator`, executors by

@@ -17,9 +17,9 @@ class Line:
     Attributes
     ----------
     law : str
-        What must hold.
+        The property that must hold.
     holds : bool or None
-        Whether it does; None where nothing is asked, or nothing can be said.
+        Whether it does; None where it is not checked, or not decided.
     error : float or None
         By how much it is missed at worst, in units of what is compared.
     bound : float or None
@@ -27,7 +27,7 @@ class Line:
     remark : str
         Where it is missed, or what else was measured.
     undecided : bool
-        Whether it was asked, and what was found shows neither that it holds nor that it does not.
+        Whether it was checked, and the result shows neither that it holds nor that it does not.
         With ``holds=False`` too little was measured: the check fails all the same.
     """
 
@@ -75,7 +75,7 @@ class Report:
 
     @property
     def undecided(self) -> tuple[Line, ...]:
-        """The lines of the laws of which nothing can be said."""
+        """The lines of the laws that are not decided."""
         return tuple(line for line in self.lines if line.undecided)
 
     def raise_if_failed(self) -> None:

@@ -51,7 +51,7 @@ class _Subject:
 
 
 def check_representation(representation: Representation, *, seed: int = 0) -> Report:
-    """Return a report on what holds of a representation of twists and what does not.
+    """Return a report on the laws that a representation of twists keeps or breaks.
 
     Its map of twists is a homomorphism, the rate of the map is its derivative, both broadcast; and
     a tree of free, ball, helical and revolute joints that computes in it has the motion, the

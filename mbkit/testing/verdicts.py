@@ -23,7 +23,7 @@ ORDER_BOUND = 0.1
 #: Changes of a slope below are none.
 STEADY = 0.02
 
-#: How much slower than the order says a change may fall with the step.
+#: By how much less than the order a change may fall with the step.
 SLOWER = 0.2
 
 #: Orders are whole numbers: a slope that is farther away than this is of another one.
@@ -37,7 +37,7 @@ NEAR_FLOOR = 10.0
 class Measured:
     """Errors over numbers of steps, which increase, as far as they are above rounding.
 
-    `rounded` says whether errors have reached rounding; else there were no more steps. Rounding may
+    `rounded`: whether errors have reached rounding; else there were no more steps. Rounding may
     be some times larger than its estimate: the first `clear` of the errors are above that too.
     """
 
@@ -175,7 +175,7 @@ def highest_line(found: Iterable[Measured], order: int) -> Line:
 
 
 def falling_line(law: str, found: Sequence[float], order: int, floor: float) -> Line:
-    """Return the line on a number that falls with the step at least as the order says.
+    """Return the line on a number that falls with the step at least by the order.
 
     `found` is the number for a step, where known for half of it, and for a quarter of it; `floor`
     is what of it is rounding. With that in the middle the line may be undecided, as by

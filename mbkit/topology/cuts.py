@@ -63,14 +63,14 @@ class Cuts(Sequence[Cut]):
     """Ways to cut a mechanism, the best first; see `Topology.cuts`.
 
     A sequence of `Cut`; its text is a table, in which a star marks the cut that was chosen. Where
-    there are more than eight loop joints, others are told by what they have instead.
+    there are more than eight loop joints, other cuts are listed by their differences from it.
 
     Attributes
     ----------
     alternatives : tuple of Cut
         Those that are listed.
     chosen : Cut
-        That of the topology that was asked.
+        The cut of the topology itself.
     num_found : int
         How many cuts were looked at.
     are_all : bool

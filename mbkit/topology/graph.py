@@ -121,7 +121,7 @@ class BodyGraph:
         is_cut: bool = False,
         is_searched: bool = False,
     ) -> None:
-        """Connect two bodies by what `check_joint` accepts; `JointEdge` says what a joint is.
+        """Connect two bodies by a joint that `check_joint` accepts; its properties: `JointEdge`.
 
         With a freedom of 6 it constrains nothing; by default it has as many positions as
         velocities.

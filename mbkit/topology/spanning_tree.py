@@ -133,9 +133,9 @@ def numbered_tree(
 ) -> Topology:
     """Return the topology of a tree whose bodies are numbered in the order of a walk.
 
-    A step of the walk says from which body, to which one and by which joint it leads, outwards from
-    the world. `edges` are all joints, `loops` those that are not in the tree. The cost is linear in
-    bodies and in the joints of cycles.
+    A step of the walk has the body from which, the body to which and the joint by which it leads,
+    outwards from the world. `edges` are all joints, `loops` those outside the tree. The cost is
+    linear in bodies and in the joints of cycles.
     """
     number = {WORLD: 0}
     parent, joints, is_reversed = [-1], [""], [False]

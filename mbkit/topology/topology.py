@@ -153,7 +153,7 @@ class Topology:
         Returns
         -------
         matplotlib.axes.Axes
-            What was drawn on; ``axes.figure.savefig("tree.svg")`` writes it to a file.
+            The axes; ``axes.figure.savefig("tree.svg")`` writes it to a file.
 
         Raises
         ------

@@ -28,8 +28,8 @@ _WAYS = 512
 class BranchingTape(Tape):
     """A tape whose numbers stand for all numbers.
 
-    Numbers that are compared for equality count as different. Other comparisons come out as the
-    values say, and none is written down, but within `every_way`.
+    Numbers that are compared for equality count as different. Other comparisons follow the
+    values, and none is recorded, except within `every_way`.
     """
 
     def __init__(self) -> None:

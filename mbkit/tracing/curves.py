@@ -25,7 +25,7 @@ class Curves:
     Parameters
     ----------
     tape : BranchingTape
-        Where the numbers are that curves are asked at.
+        The tape of the numbers at which curves are evaluated.
     """
 
     def __init__(self, tape: BranchingTape) -> None:

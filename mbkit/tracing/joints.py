@@ -137,7 +137,7 @@ class TracedJoints:
         return self._by_method(joint, "configuration_from_pose", (pose,), out, joint.num_positions)
 
     def _wrenches_of_python_joint(self, slot: int, _parameters: Any, q: Any, out: Any) -> int:
-        """Write what the joint says, or normals to its motion subspace, as `Joint` does."""
+        """Write the joint's own wrenches, or normals to its motion subspace, as `Joint` does."""
         from mbkit.kernels.joints.complement import complement
 
         joint, trace = self._joints[slot], self.trace
@@ -161,7 +161,7 @@ class TracedJoints:
         return 0
 
     def enter_loop_joints(self) -> None:
-        """Let joints in Python that close loops be called, where they say where they are."""
+        """Let loop joints in Python be called, if they have `configuration_from_pose`."""
         trace, arrays = self.trace, self.trace.system.arrays.closure
         for k, slot in trace.workspace.loop_slots.items():
             joint, row = slot.joint, arrays.joint_rows[k]
@@ -184,7 +184,7 @@ class TracedJoints:
         return 0
 
     def _motion_of(self, joint: Joint, q: Any, v: Any) -> tuple[Any, Any, Any]:
-        """Return T, S and S-dot v of a joint in Python, as its methods or its pose say."""
+        """Return T, S and S-dot v of a joint in Python, by its methods or its pose."""
         shadow = self.trace.copies.convert(joint)
         if _define(joint, "motion_subspace") and _define(joint, "bias"):
             T, S = shadow.pose(q), shadow.motion_subspace(q)
@@ -204,7 +204,7 @@ class TracedJoints:
 
 
 def _searched(trace: Trace, joint: Joint, remedy: str = "") -> UsageError:
-    """Return the error about a joint that closes a loop and does not say where it is."""
+    """Return the error about a loop joint without `configuration_from_pose`."""
     return UsageError(
         f"{trace.what}: Joint {joint.name!r} of system '{trace.system.name}' closes a loop, and "
         f"its configuration is searched for, which cannot be traced; {remedy}let another joint "
@@ -299,7 +299,7 @@ def _enter_python_constraints(trace: Trace) -> dict[Traced, float]:
 
 
 def _evaluate(trace: Trace, slot: Any, derivatives: Any, steps: tuple[Any, ...]) -> None:
-    """Write what a constraint in Python says of the arguments in its slot."""
+    """Write the results of a constraint in Python for the arguments in its slot."""
     memory = trace.mirror.floats_at(slot.memory.ctypes.data, len(slot.memory))
     counts = np.cumsum([each.size for each in slot._arguments])
     *given, said = np.split(memory[layout.OWN_VECTORS :], counts)

@@ -47,7 +47,7 @@ _WRITTEN: dict[Any, tuple[str, ...]] = {
 
 
 def is_of_member_axis(system: System, path: str) -> bool:
-    """Return whether a parameter says where a member of a composite joint moves."""
+    """Return whether a parameter is the axis of a member of a composite joint."""
     found = _found(system, path)
     if found is None:
         return False

@@ -1,7 +1,7 @@
 """The memory of a system as kernels see it, with traced numbers in the place of doubles.
 
-Kernels find their arrays by addresses. Here what lies at an address is copied when it is first
-asked for, doubles as objects, and found again by the same address.
+Kernels find their arrays by addresses. Here the array at an address is copied at its first
+use, doubles as objects, and found again by the same address.
 """
 
 from __future__ import annotations

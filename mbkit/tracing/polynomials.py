@@ -4,8 +4,8 @@ Assembly turns parameters into the numbers that kernels read: inertias are moved
 of joints are brought to canonical frames. All of that is polynomial in masses, centres of mass,
 moments, positions, gravity and the coefficients of springs. The polynomials are found by
 assembling with other values: Newton's form on the points of a sparse grid, up to the second power
-of each parameter and the third of all. An assembly at a point off the grid tells where a number is
-no such polynomial.
+of each parameter and the third of all. An assembly at a point off the grid shows which numbers are
+no such polynomials.
 
 Most numbers depend on few parameters: those of a body and of its joint. Which do is seen from that
 point. Points of the grid are then measured together, in one assembly, where each number of interest
@@ -41,7 +41,7 @@ _ROUNDING = 1e-12
 #: is below it: a coefficient that is zero may have to be at least zero.
 _NODES = (0.0, 1.0, 2.0)
 
-#: A product of powers of parameters: their indices in order, each as often as its power says.
+#: A product of powers of parameters: their indices in order, each repeated by its power.
 Product = tuple[int, ...]
 
 

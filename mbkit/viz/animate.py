@@ -64,7 +64,7 @@ def animate(
     run : Result
         What is seen.
     path : str or path
-        Where to write it; the suffix says what, such as ``.html``. Its folder must exist.
+        Where to write it, in the format of the suffix, such as ``.html``. Its folder must exist.
     viewer : str, optional
         What writes it, by its name; by default the first one that writes such files.
     speed, frame_rate, traces, reactions, wrenches, layers, size, system : see `film_of`
@@ -117,7 +117,7 @@ def film_of(
         the world and about the origin of the frame; arrows likewise. [N m], [N]
     layers : mapping of str to bool, optional
         What is shown, of `mbkit.viz.scene.LAYERS`: ``{"frames": True, "joint names": False}``.
-        Names of more than eight joints are not, unless they are asked for.
+        Names of more than eight joints are not shown by default.
     size : (int, int), default (720, 480)
         Width and height of images; of no meaning for pages. [pixels]
     system : System, optional
@@ -171,7 +171,7 @@ def _paths(system: System, run: Result, finite: Any, rows: Any, given: Any) -> t
 
 
 def traces_of(system: System, q: FloatArray, given: Any, who: str) -> tuple[Trace, ...]:
-    """Return the paths of the origins of bodies and frames, in colours that are told apart.
+    """Return the paths of the origins of bodies and frames, in distinct colours.
 
     Of configurations (k, nq); messages of UsageError and NameUnknownError begin with `who`.
     """

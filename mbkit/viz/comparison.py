@@ -38,7 +38,7 @@ def compared(
     """Return a panel for each column that any run has, with one legend beside all of them.
 
     Of energies it is the total one, and the balance by its size, so that methods whose errors lie
-    decades apart are told apart. Unless asked for, the first 10 columns of each kind.
+    decades apart are distinct. By default, the first 10 columns of each kind.
     """
     curves = _curves(drawn)
     chosen = curves if all_columns else _first_of_each_kind(curves)

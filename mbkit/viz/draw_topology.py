@@ -116,7 +116,7 @@ def _draw_joint(ax: Axes, name: str, points: Points, style: dict[str, Any]) -> N
 
 
 def _set_limits(ax: Axes, points: Points) -> None:
-    """Leave room for boxes and bent lines, and say what the colours mean."""
+    """Leave room for boxes and bent lines, and add a legend of the colours."""
     lines = [line.get_xydata() for line in ax.lines]
     points = np.vstack([points, *lines])
     low, high = points.min(axis=0) - 0.5, points.max(axis=0) + 0.5

@@ -1,4 +1,4 @@
-"""Figures: where pictures are drawn, and how curves of runs are told apart."""
+"""Figures: where pictures are drawn, and distinct looks of curves of runs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BY_COLOUR", "legend_of_runs", "looks_of_runs", "new_figure", "svg_of", "verbatim"]
 
-BY_COLOUR = 7  # curves told apart by colour: all colours but the faint yellow
-_LEGEND = 8  # runs with a name of those told apart by a scale of colours
+BY_COLOUR = 7  # curves of distinct colours: all colours but the faint yellow
+_LEGEND = 8  # runs with a name of those on a scale of colours
 
 
 def new_figure(size: tuple[float, float], *, of_pyplot: bool) -> Figure:

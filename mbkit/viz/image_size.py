@@ -1,4 +1,4 @@
-"""The size of images, which the command line tells without drawing any."""
+"""The size of images, which the command line shows without drawing any."""
 
-#: Width and height of images, unless others are asked for. [pixels]
+#: Default width and height of images. [pixels]
 SIZE = (720, 480)

@@ -144,7 +144,7 @@ def _by_unit(
     values: Floats,
     columns: Sequence[int] | None,
 ) -> list[Panel]:
-    """Return a panel for each unit, and one that says that there is nothing."""
+    """Return a panel for each unit; if there is none, an empty panel with a note."""
     groups: dict[str, list[int]] = {}
     for column in range(len(names)) if columns is None else columns:
         groups.setdefault(units[column], []).append(column)

@@ -49,11 +49,11 @@ def plot(
     Parameters
     ----------
     runs : Result, Ensemble, sequence of Result, or mapping of str to Result
-        What to draw. Runs of a sequence are named by the method or step that tells them apart, or
+        Runs to draw. Those of a sequence are named by the method or step in which they differ, or
         numbered; the keys of a mapping are names. Columns of the same name share a panel, also
         where the mechanisms differ.
     path : str or path, optional
-        Where to write the picture; the suffix (.png, .svg, .pdf) says in which format. Its folder
+        Where to write the picture, in the format of the suffix (.png, .svg, .pdf). Its folder
         must exist. Without it, the figure is one of pyplot's, and ``matplotlib.pyplot.show()``
         opens it.
     panels : sequence of str, optional
@@ -195,7 +195,7 @@ def _draw_columns(axes: Axes, t: Floats, panel: Panel) -> None:
 
 
 def _is_empty(axes: Axes, panel: Panel) -> bool:
-    """Whether there is nothing to draw, which the panel says."""
+    """Whether there is nothing to draw, which the panel then notes."""
     if not panel.names:
         text = "none"
     elif np.isnan(panel.columns).all():

@@ -35,7 +35,7 @@ class Picture:
     Attributes
     ----------
     film : Film
-        What is seen, a film of one frame.
+        The film, of one frame.
     """
 
     film: Film
@@ -44,7 +44,7 @@ class Picture:
         return f"<Picture of '{self.film.title}': {len(self.film.scene.parts)} parts>"
 
     def save(self, path: str | os.PathLike[str], *, viewer: str | None = None) -> None:
-        """Write the picture to a file; its suffix says how, as for `Result.animate`."""
+        """Write the picture to a file, in the format of its suffix, as for `Result.animate`."""
         target = target_of(path)
         write_film(writer_of(target, viewer), self.film, target)
 

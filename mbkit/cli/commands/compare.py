@@ -155,7 +155,7 @@ def compare(
 
 
 def _as_study(model: str, t_end: float, start: dict[str, Any], asked: dict[str, Any]) -> str:
-    """Return the study file that asks for the same, beside the model in the directory."""
+    """Return the equivalent study file, beside the model in the directory."""
     table = {name: each for name, each in asked.items() if each is not None}
     document: dict[str, Any] = {
         "mbkit_study": 1, "about": f"A comparison of {model}", "model": "model.toml",

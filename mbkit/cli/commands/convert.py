@@ -60,8 +60,8 @@ def convert(
     OUTPUT ends in .toml, .urdf or .xml (an MJCF), or in .fmu: an FMU (FMI, co-simulation) for
     other simulation programs, which needs a Python with mbkit where it runs.
 
-    What the other format cannot hold is told on stderr; what would be another mechanism is
-    refused. A URDF holds trees of revolute, prismatic, planar, free and fixed joints, and
+    Parts that the other format cannot hold are listed on stderr; what would be another mechanism
+    is refused. A URDF holds trees of revolute, prismatic, planar, free and fixed joints, and
     loops as an addition that few programs know; an MJCF revolute, prismatic, spherical, free and
     fixed joints, and closed loops.
 

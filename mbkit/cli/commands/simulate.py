@@ -117,7 +117,7 @@ def simulate(
 ) -> None:
     """Simulate MODEL, a TOML, URDF, SDF or MJCF file or robot:NAME, and write the result.
 
-    The first start compiles what it needs, which takes up to a minute; it says so. A run that is
+    The first start compiles kernels, which takes up to a minute, with a message. A run that is
     stopped by Ctrl-C, or by numbers that are no longer finite, is written as far as it got, and
     the exit code is 1.
 
@@ -151,7 +151,7 @@ def simulate(
     kernels = kernels_of_runs(chosen_steps=integrator.rtol is not None, recursion=recursion)
     with compiling_announced(kernels):
         system = changed_system(mechanism.assemble(strategy), model, others, own)
-        # states are told by the joints, which absolute coordinates cut
+        # states are given by joints, which absolute coordinates cut
         named = mechanism.assemble() if system.free_joints else system
         _check_start(named, positions, velocities)
         q, v = numbers_of(positions, "--q"), numbers_of(velocities, "--v")

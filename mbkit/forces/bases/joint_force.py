@@ -13,7 +13,7 @@ __all__ = ["JointForce"]
 
 @attrs.frozen
 class JointForce(Force):
-    """A force along the coordinates of one joint; subclasses say how large it is."""
+    """A force along the coordinates of one joint; subclasses define its size."""
 
     name: str
     joint: str = attrs.field(validator=check_name_field)

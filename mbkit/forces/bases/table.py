@@ -26,7 +26,7 @@ def times() -> Any:
 
 
 def interpolation() -> Any:
-    """Return a field that says how values between the times are found."""
+    """Return a field for the interpolation between the times."""
     return choice(*INTERPOLATIONS)
 
 

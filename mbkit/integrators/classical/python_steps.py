@@ -11,7 +11,7 @@ from mbkit.integrators.integrator import Advance, Problem, Rows
 
 
 class StepFailed(Exception):
-    """A step cannot be taken; the argument is the status that says why."""
+    """A step cannot be taken; the argument is the status with the reason."""
 
 
 def in_python(problem: Problem, step: Callable[[float, float], None]) -> Advance:

@@ -75,8 +75,8 @@ class QuaternionVectorSpace(OneStepIntegrator):
 
         ``Qdot = Q (0, w) / 2``.
 
-    It is for joints whose coordinates add, or that say how theirs change: spherical, free and
-    planar joints in group coordinates do, and those made of them. Where Q is needed as an
+    It is for joints whose coordinates add, or that have `Joint.position_rates`: spherical, free and
+    planar joints in group coordinates, and those made of them. Where Q is needed as an
     orientation, also within a step, it is divided by its length. How it keeps its length is a
     choice:
 

@@ -68,7 +68,7 @@ class Chart(Protocol):
 def check_method(integrator: Any, why: str) -> None:
     """Raise UsageError unless `method` is the name of one of scipy's one-step methods.
 
-    `why` says what would become of the history of those with several steps.
+    `why` explains what would happen to the history of multistep methods.
     """
     value, name = integrator.method, type(integrator).__name__
     if isinstance(value, str) and value in METHODS:
@@ -166,7 +166,7 @@ def _kind(method: str) -> Any:
 
 @attrs.frozen
 class AdaptiveSteps:
-    """Takes as many steps from one grid point to the next as the tolerances ask for."""
+    """Takes as many steps from one grid point to the next as the tolerances require."""
 
     method: str  # one of `METHODS`
     rtol: float  # relative tolerance

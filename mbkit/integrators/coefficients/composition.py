@@ -18,7 +18,7 @@ __all__ = ["COMPOSITIONS", "COMMUTATOR_FREE3", "COMMUTATOR_FREE4", "Composition"
 #: How far a sum of coefficients may be from what it must be.
 TOLERANCE = 1e-13
 
-#: More stages are a mistake: nobody knows a method with as many.
+#: More stages are a mistake: no known method has as many.
 _MOST_STAGES = 1000
 
 
@@ -53,7 +53,7 @@ class Composition:
     Attributes
     ----------
     name : str
-        What it is called.
+        The name.
     order : int
         Of the method, on groups that do not commute: the conditions of all ordered forests up to it
         hold.

@@ -28,12 +28,12 @@ _OPTIONAL: Any = {
 @final
 @attrs.frozen
 class Tableau:
-    """A Butcher tableau of an explicit method, with what estimates its error and fills its steps.
+    """A Butcher tableau of an explicit method, with error estimate and dense output.
 
     Attributes
     ----------
     name : str
-        What it is called.
+        The name.
     order : int
         Of the method: the conditions of all orders up to it hold.
     A : ndarray, shape (s, s)

@@ -1,4 +1,4 @@
-"""MJCF, the model files of MuJoCo: read by MuJoCo itself, and written where they can say it."""
+"""MJCF, the model files of MuJoCo: read by MuJoCo itself, and written as far as they can hold."""
 
 from typing import TYPE_CHECKING
 

@@ -17,7 +17,7 @@ __all__ = ["geom", "inertial", "pose_attributes"]
 
 
 def pose_attributes(C: FloatArray, *, always: bool = False) -> dict[str, str]:
-    """Return position and quaternion; neither where it says nothing."""
+    """Return position and quaternion, each only where it is not the default."""
     found = {}
     if always or C[:3, 3].any():
         found["pos"] = numbers_text(C[:3, 3])

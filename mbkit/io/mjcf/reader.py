@@ -84,7 +84,7 @@ def warning_of_mjcf(mjcf: Mjcf) -> str:
 
 
 def read_mjcf(path: str | os.PathLike[str]) -> Mjcf:
-    """Return what is in an MJCF file: actuators, sensors, and notes on what is not read.
+    """Return the content of an MJCF file: actuators, sensors, and notes on the rest.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def read_mjcf(path: str | os.PathLike[str]) -> Mjcf:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_file(str(source))
-            # bodies and shapes are kept, whatever the file asks for: they cost nothing here
+            # bodies and shapes are kept, whatever the file's options: they cost nothing here
             spec.compiler.fusestatic = spec.compiler.discardvisual = False
             model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:

@@ -29,7 +29,7 @@ def checksum_line(content: bytes | memoryview) -> bytes:
 
 
 def add_checksum(file: Any) -> str:
-    """Write the line at the end of a file; return what tells its content from others.
+    """Write the line at the end of a file; return the checksum of its content.
 
     The file is open for reading and writing, without a buffer; all of its content is read. OSError
     if it cannot be read or written.

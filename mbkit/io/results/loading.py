@@ -30,7 +30,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     ------
     ResultFileError
         If there is no such file, if it is not a result of mbkit, or if something in it is missing
-        or does not fit together; the message says what.
+        or does not fit together; the message names it.
     """
     source = checked_place(path, "load_result")
     if os.path.isdir(source):

@@ -46,7 +46,7 @@ def manifest_text(content: Mapping[str, Any]) -> str:
 
 
 def _crc32(content: Mapping[str, Any]) -> str:
-    """Return the checksum of what a manifest says; how it is laid out does not count."""
+    """Return the checksum of the content of a manifest, without its layout."""
     return f"{zlib.crc32(json.dumps(content, sort_keys=True).encode()):08x}"
 
 

@@ -45,8 +45,8 @@ def read_part(
 ) -> dict[str, Any]:
     """Return the arrays of a part, or those of some names; ResultFileError if it is damaged.
 
-    `known` says that the checksum of the file was compared before; those of single arrays always
-    are.
+    `known`: the checksum of the file was compared before; those of single arrays are always
+    compared.
     """
     what = f"'{printable(path)}'"
     try:

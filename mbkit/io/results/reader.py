@@ -57,7 +57,7 @@ _LATER = {"warnings": list, "outputs": list}
 
 
 def _of_tables(path: pathlib.Path) -> str:
-    """Return what to say of files that are written for other programs."""
+    """Return the text for errors on files that are written for other programs."""
     if path.suffix.lower() not in (".csv", ".xlsx", ".mat"):
         return ""
     return f" as .nc: {path.suffix} files are for other programs, and are not read again"
@@ -74,8 +74,8 @@ def read_result(
     """Return the result in a file; ResultFileError if it is none.
 
     `stored` leaves large arrays in the file until they are looked at. Any other checksum than that
-    of `add_checksum`, where one is given, is refused; `written` says that this process has just
-    written the file, and need not compare it. `work` goes into the options of the result.
+    of `add_checksum`, where one is given, is refused; if `written`, this process has just written
+    the file, and need not compare it. `work` goes into the options of the result.
     """
     with Reader.opened(path, checksum, written=written) as reader:
         reader.check_contents()
@@ -246,7 +246,7 @@ class Reader:
         return EventLog(**values)
 
     def json(self, name: str, text: str, kind: type) -> Any:
-        """Return what the JSON text of an attribute says."""
+        """Return the content of the JSON text of an attribute."""
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -281,7 +281,7 @@ class Reader:
         return kind(value)
 
     def dataset(self, name: str) -> Any:
-        """Return a variable that lies in this file, and can be as large as it says."""
+        """Return a variable that lies in this file, which must be large enough for its shape."""
         import h5py
 
         if not isinstance(self.file.get(name, getlink=True), h5py.HardLink):

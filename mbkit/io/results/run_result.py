@@ -37,8 +37,8 @@ def consolidate(
 
     With its checksum, which goes into the manifest before the file takes its name, so that a result
     which is there is known to be that of the run whenever the process is killed. If the run is
-    completed the parts are deleted: the file has everything. `message` says why it ended, `unknown`
-    why its energy balance is not known, `work` what `work_of` returns. ResultFileError if a
+    completed the parts are deleted: the file has everything. `message` is why it ended, `unknown`
+    why its energy balance is not known, `work` the result of `work_of`. ResultFileError if a
     part is not as it was written, or the file cannot be written; the parts are left as they are.
     """
     numbers, counts, events = [], [], []

@@ -1,4 +1,4 @@
-"""Results written to files, in the format that the suffix of the name says."""
+"""Results written to files, in the format of the suffix of the name."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WRITERS: dict[str, Callable[[Any, Any], None]] = {
 
 
 def save_result(run: Result | Ensemble, path: str | os.PathLike[str]) -> None:
-    """Write a result to a file, in the format that its name says.
+    """Write a result to a file, in the format of the suffix of its name.
 
     The file is written under a temporary name beside `path` and renamed when it is complete and
     on the disk: a file that was there before is replaced at once or not at all.

@@ -42,7 +42,7 @@ def word_in(part: Part, tag: str, *, required: bool = False) -> str:
 
 
 def truth_in(part: Part, tag: str, *, default: bool) -> bool:
-    """Return whether the child `tag` says true."""
+    """Return whether the child `tag` is true."""
     word = word_in(part, tag)
     if word and word.lower() not in _WORDS:
         part.fault(f"<{tag}> must be true or false, got {word[:20]!r}.")

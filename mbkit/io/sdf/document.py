@@ -185,7 +185,7 @@ class Sdf:
         Raises
         ------
         ModelFileError
-            If what the file says makes no mechanism, such as two frames of one name.
+            If the content of the file is no mechanism, such as two frames of one name.
         UsageError
             If `root_joint` does not fit, or a root is no path.
         """

@@ -157,7 +157,7 @@ def _limit(part: Part) -> tuple[float, float, float, float]:
     lower, upper = number_in(limit, "lower", -_NO_LIMIT), number_in(limit, "upper", _NO_LIMIT)
     sizes = [number_in(limit, key, -1.0) for key in ("effort", "velocity")]
     limit.done()
-    # negative sizes say that there is none
+    # negative sizes mean that there is none
     return (
         -np.inf if lower <= -_NO_LIMIT else lower,
         np.inf if upper >= _NO_LIMIT else upper,

@@ -106,7 +106,7 @@ def warning_of_sdf(sdf: Sdf) -> str:
 
 
 def read_sdf(path: str | os.PathLike[str]) -> Sdf:
-    """Return what is in an SDF file: links, joints, frames, and notes on what is not read.
+    """Return the content of an SDF file: links, joints, frames, and notes on the rest.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def read_sdf(path: str | os.PathLike[str]) -> Sdf:
 
 
 def parse_sdf(text: str, *, source: str | None = None) -> Sdf:
-    """Return what is in the text of an SDF file.
+    """Return the content of the text of an SDF file.
 
     Parameters
     ----------

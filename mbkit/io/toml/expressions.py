@@ -103,7 +103,7 @@ def of_time(motion: Any) -> Any:
 def evaluate_all(given: Mapping[str, Any], note: Callable[[str, str], None]) -> dict[str, float]:
     """Return the values of parameters, each a number or an expression of others.
 
-    `note` is told the name of a parameter that has none, and why.
+    `note` is called with the name of a parameter that has none, and why.
     """
     values: dict[str, float] = {}
     waiting: dict[str, str] = {}

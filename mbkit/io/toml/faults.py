@@ -36,7 +36,7 @@ class Faults:
 
     @contextlib.contextmanager
     def of_plugin(self, plugin: object) -> Iterator[None]:
-        """Have what is noted inside say that it is about a thing of this plugin, if it is one."""
+        """Mark the faults noted inside as those of an object of this plugin, if it is one."""
         before = len(self.found)
         yield
         if plugin is not None:
@@ -92,7 +92,7 @@ class Faults:
             for key in sorted(error.extra_fields):
                 self.add_unknown((*path, key), "unknown key", key, known)
         elif isinstance(error, KeyError) and not isinstance(error, MbkitError):
-            # cattrs has put the key into the path already where it knows the attribute
+            # cattrs has put the key of an attribute into the path already
             key = str(error.args[0])
             self.add(path if path[-1:] == (key,) else (*path, key), "is missing.")
         elif isinstance(error, MbkitError):

@@ -89,7 +89,7 @@ def converter() -> cattrs.Converter:
     made = cattrs.Converter(
         forbid_extra_keys=True,
         detailed_validation=True,
-        # types of users' joints that are not told here get the value as TOML has it
+        # fields of users' joints with types that are not known here get the value of TOML
         structure_fallback_factory=lambda _: _as_it_is,
     )
     made.register_structure_hook(float, _number)

@@ -81,7 +81,7 @@ def _data(
 ) -> dict[str, Any]:
     """Return limits and friction; each of their keys is looked at, whatever the others are.
 
-    Without a joint nothing is said on how many entries there should be.
+    Without a joint the number of entries is not checked.
     """
     kinds = (("limits", place.limits, JointLimits), ("friction", place.friction, JointFriction))
     found: dict[str, Any] = {}

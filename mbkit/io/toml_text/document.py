@@ -1,4 +1,4 @@
-"""TOML texts of others, read with care: what is wrong with one is told with its line."""
+"""TOML texts of others, read with care: messages give each fault with its line."""
 
 from __future__ import annotations
 

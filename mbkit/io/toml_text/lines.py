@@ -1,4 +1,4 @@
-"""Lines of the keys of a TOML text, which Python's parser does not tell."""
+"""Lines of the keys of a TOML text, which Python's parser does not return."""
 
 from __future__ import annotations
 

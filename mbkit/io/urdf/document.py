@@ -41,7 +41,7 @@ class UrdfGeometry:
     line : int
         Where it stands.
     color : tuple of float, default None
-        Red, green, blue and opacity of its material, where it says one.
+        Red, green, blue and opacity of its material, where it has a colour.
     """
 
     use: str

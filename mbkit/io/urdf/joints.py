@@ -30,7 +30,7 @@ from mbkit.model import JointFriction, JointLimits
 __all__ = ["NO_LIMIT", "read_joint"]
 
 #: Stands for no limit: the greatest number there is, since a URDF has no infinity and other
-#: programs ask for all four.
+#: programs require all four.
 NO_LIMIT = sys.float_info.max
 
 _MOVES_ABOUT_AXIS = ("revolute", "continuous", "prismatic")

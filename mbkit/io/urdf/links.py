@@ -33,7 +33,7 @@ def colors_of(robot: Element) -> dict[str, Color]:
 
 
 def _own_color(material: Element) -> Color | None:
-    """Return the colour that a material says itself, None where it says none, or no right one."""
+    """Return the colour of a material itself, None where it has none, or no valid one."""
     for child in material.children:
         if child.tag == "color":
             try:
@@ -45,7 +45,7 @@ def _own_color(material: Element) -> Color | None:
 
 
 def read_material(part: Part) -> None:
-    """Note what is not read of a material: all of it where it says no right colour."""
+    """Note what is not read of a material: all of it where it has no valid colour."""
     part.text("name", required=False)
     for color in part.children("color"):
         if _own_color(part.element) is None:

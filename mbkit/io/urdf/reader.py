@@ -94,7 +94,7 @@ def load_urdf(
 
 
 def read_urdf(path: str | os.PathLike[str]) -> Urdf:
-    """Return what is in a URDF file: links, joints, shapes, and notes on what is not read.
+    """Return the content of a URDF file: links, joints, shapes, and notes on the rest.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def read_urdf(path: str | os.PathLike[str]) -> Urdf:
 
 
 def parse_urdf(text: str, *, source: str | None = None) -> Urdf:
-    """Return what is in the text of a URDF file.
+    """Return the content of the text of a URDF file.
 
     Parameters
     ----------

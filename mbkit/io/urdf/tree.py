@@ -34,7 +34,7 @@ def check_tree(
     if not links:
         reading.fault(1, "<robot>: must have a link, got none; write at least one <link>.")
         return ""
-    unique = {link.name: link for link in reversed(links)}  # twice given ones are told already
+    unique = {link.name: link for link in reversed(links)}  # duplicates are noted already
     roots = [link for link in links if link.name not in parent_of and unique[link.name] is link]
     if len(roots) > 1:
         shown = listed(roots, lambda root: f"{root.name!r} (line {root.line})")
@@ -107,7 +107,7 @@ def _check_cycles(
             name = parent_of[name].parent
         if name in path:
             cycle = list(path)[list(path).index(name) :]
-            if len(cycle) > 1:  # a link joined to itself is told already
+            if len(cycle) > 1:  # a link joined to itself is noted already
                 shown = listed(parent_of[each].name for each in cycle)
                 line = min(parent_of[each].line for each in cycle)
                 reading.fault(

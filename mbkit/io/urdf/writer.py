@@ -322,7 +322,7 @@ class _Writer:
 
 
 def _mimics(mechanism: Mechanism, topology: Topology) -> dict[str, GearRatio]:
-    """Return the gears that <mimic> can say, by their driven joints: each has one driver."""
+    """Return the gears that <mimic> can express, by their driven joints: each has one driver."""
     found: dict[str, GearRatio] = {}
     for constraint in mechanism.constraints.values():
         if isinstance(constraint, GearRatio) and not (

@@ -105,7 +105,7 @@ def parse_elements(text: str, what: str, name: str) -> Element:
     >>> [(child.tag, child.line) for child in robot.children]
     [('link', 2)]
     """
-    parser = expat.ParserCreate("utf-8")  # whatever the declaration says: the text is decoded
+    parser = expat.ParserCreate("utf-8")  # whatever the declaration: the text is decoded
     builder = _Builder(parser, what, name, text)
     try:
         parser.Parse(text.encode("utf-8", "surrogatepass"), True)

@@ -64,7 +64,7 @@ class Meshes(NamedTuple):
     what: str
 
     def found(self, package_roots: Roots, *, warn: bool = True) -> dict[str, pathlib.Path]:
-        """Return the files of those that are found; tell the caller's caller of the others."""
+        """Return the files of those that are found; warn of the others at the caller's caller."""
         roots = checked_roots(package_roots)
         if self.folder is not None:
             folder = self.folder.resolve()

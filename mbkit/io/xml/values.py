@@ -25,7 +25,7 @@ _SHOWN = 60  # characters of a wrong value in a message
 
 
 class Part:
-    """One element while it is read: what is asked of it is read, the rest is noted as not read.
+    """One element while it is read: parts that no method has returned are noted as not read.
 
     `owner` is how messages call what it belongs to: "link 'arm', <inertial>"; `path` its place by
     tags, for what is not read: "link/inertial".
@@ -141,7 +141,7 @@ class Part:
         return self.reading.attempt(self.line, self.owner, make)
 
     def done(self, ignored: Collection[str] = ()) -> None:
-        """Note as not read what nobody asked for; `ignored` are attributes that say nothing."""
+        """Note the rest as not read; `ignored` are attributes without meaning."""
         for key in self.element.attributes:
             if key not in self._asked and key not in ignored and not key.startswith("xmlns"):
                 self.reading.unread(f"{self.path}@{key}", self.line)

@@ -1,4 +1,4 @@
-"""Files of another format that a mechanism is written to, and what they cannot say."""
+"""Files of another format that a mechanism is written to, and notes on what they cannot hold."""
 
 from __future__ import annotations
 

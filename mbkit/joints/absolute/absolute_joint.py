@@ -54,7 +54,7 @@ class AbsoluteJoint(MotionJoint):
     """No restriction at all, in absolute coordinates: q = (orientation, position).
 
     The position is that of the successor's joint frame in the predecessor's, [m], its orientation
-    is written as `orientation` says. A step X leads to
+    is written in the coordinates `orientation`. A step X leads to
 
         C psi(X) (left-trivialised),   psi(X) C (right-trivialised),
 
@@ -77,10 +77,10 @@ class AbsoluteJoint(MotionJoint):
     name : str
         Unique in the mechanism.
     orientation : UnitQuaternion, RotationVector or EulerAngles, default UnitQuaternion()
-        What the first four, or three, positions are.
+        The coordinates of the orientation: the first four, or three, positions.
     local : ScrewCoordinates, RotationVectorPosition, RodriguesPosition, ExtendedRodrigues, \
 WienerMilenkovicPosition, ExtendedWienerMilenkovic or DualRodrigues, default ScrewCoordinates()
-        What steps are.
+        The local coordinates of steps.
     trivialised : {"left", "right"}
         On which side of the pose they are.
 

@@ -59,7 +59,7 @@ def frame_along(e: FloatArray, lower: bool | None = None) -> FloatArray:
 
     The shortest turn of z to e is I + u~ + u~^2 / (1 + e.z) with u = z x e. In the lower half
     space, where 1 + e.z vanishes, -e takes the place of e, and half a turn about x comes first.
-    Between both halves the frame jumps about e, unless `lower` says which of them is continued.
+    Between both halves the frame jumps about e, unless `lower` selects the half to continue.
     """
     R: FloatArray
     if e[2] < 0.0 if lower is None else lower:

@@ -14,7 +14,7 @@ from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
 @attrs.frozen(slots=False)  # a dictionary for the cached property
 class AxisMotion(ScrewMotion):
-    """A screw motion along the axis through a point; subclasses say how far it turns and shifts."""
+    """A screw motion along the axis through a point; subclasses define its rate and lead."""
 
     name: str
     axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)

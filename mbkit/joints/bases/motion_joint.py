@@ -14,7 +14,7 @@ from mbkit.spatial.frames import inverse
 
 
 class MotionJoint(Joint):
-    """T = K T' K^-1 with a motion T' in the canonical frame K; subclasses say both."""
+    """T = K T' K^-1 with a motion T' in the canonical frame K; subclasses define both."""
 
     zero_reference = True
 

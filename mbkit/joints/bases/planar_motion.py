@@ -22,7 +22,7 @@ from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
 @attrs.frozen(slots=False)  # a dictionary for the cached properties
 class PlanarMotion(SubgroupJoint):
-    """A turn about an axis and shifts across it; subclasses say what comes along the axis."""
+    """A turn about an axis and shifts across it; subclasses define the shift along the axis."""
 
     name: str
     axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)

@@ -16,7 +16,7 @@ from mbkit.spatial.arrays import FloatArray
 
 
 class ScrewMotion(MotionJoint):
-    """T(q) = exp(X q) with a constant screw X = (w, v); the named joints say what X is.
+    """T(q) = exp(X q) with a constant screw X = (w, v), which the named joints define.
 
     In a frame K whose z axis lies on the screw's axis, X is (0, 0, rate, 0, 0, lead), and
     T = K (rotation by rate q about z, translation by lead q along z) K^-1.

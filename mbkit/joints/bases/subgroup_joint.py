@@ -110,7 +110,7 @@ class SubgroupJoint(MotionJoint):
         return sorted(order) == sorted(self.freedoms)
 
     def order_rule(self) -> str:
-        """Return in words what `order_fits` asks for."""
+        """Return the rule of `order_fits` in words."""
         return f"must have each of {', '.join(map(repr, self.freedoms))} once"
 
 

@@ -76,7 +76,7 @@ def _check_spelling(own: set[str], known: dict[str, Any], kind: str, what: str) 
     for name in sorted(own - set(known)):
         # a name next to one that the class has as well is a helper
         missing = set(known) - own - _NOT_MEANT
-        if "ndx" not in own:  # then there is nothing that `rates` could say
+        if "ndx" not in own:  # then `rates` has no meaning
             missing.discard("rates")
         meant = difflib.get_close_matches(name, sorted(missing), n=1, cutoff=_ALIKE)
         if meant:

@@ -90,7 +90,7 @@ class PoseDerivatives:
         return T, values[: 6 * nv].reshape(nv, 6).T, values[6 * nv : size]
 
     def _look(self, program: _Program, q: FloatArray, _v: FloatArray) -> None:
-        """Raise if a new program is not what differences of the pose say."""
+        """Raise if a new program differs from differences of the pose."""
         joint = self._reference()
         nv = joint.num_velocities
         w = np.linspace(1.0, 1.5, nv)

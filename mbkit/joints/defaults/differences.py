@@ -98,12 +98,12 @@ def disagreement(
     size: float,
     order: int = 1,
 ) -> FloatArray | None:
-    """Return the derivative by differences if it says that `found` is wrong, else None.
+    """Return the derivative by differences if it shows that `found` is wrong, else None.
 
     A derivative is right if differences of one step size, central or of one side, agree with it,
     within the part `near` of the larger of both: functions have kinks, and steps can be too long or
-    too short. Where differences do not agree with each other either, or there are none, nothing is
-    said. ``function(side, h)`` is the function of a number whose derivative at 0 it should be, for
+    too short. Where differences do not agree with each other either, or there are none, the result
+    is None. ``function(side, h)`` is the function of a number whose derivative at 0 is sought, for
     differences of that side with the first step h; `order` is 2 where it is itself made of
     differences with the same step. The numbers whose rounding differences divide by the step are of
     size `size`.
@@ -174,7 +174,7 @@ class PoseDifferences:
         return T, S, bias
 
     def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
-        """Return the xdot with J xdot = b, as `PoseDerivatives.dexp_inv` says."""
+        """Return the xdot with J xdot = b, as `PoseDerivatives.dexp_inv`."""
         joint = self._reference()
         q0 = np.asarray(joint.neutral(), dtype=np.float64)
         q = np.asarray(joint.retract(q0, x), dtype=np.float64)

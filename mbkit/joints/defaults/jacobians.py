@@ -35,7 +35,7 @@ _NEAR = 1e-4
 
 
 def motion_numbers(joint: Joint, q: FloatArray, v: FloatArray) -> FloatArray:
-    """Return T(q), S-dot v and S(q) as its methods say them, or its pose: R by rows, p, ...
+    """Return T(q), S-dot v and S(q) by its methods, or by its pose: R by rows, p, ...
 
     S by columns, (18 + 6 nv,).
     """
@@ -50,9 +50,9 @@ def motion_numbers(joint: Joint, q: FloatArray, v: FloatArray) -> FloatArray:
 
 
 class JointJacobians:
-    """The partial derivatives of what a joint in Python says of a state.
+    """The partial derivatives of the results of a joint in Python at a state.
 
-    Its functions are run once on numbers that write down what is done with them, as by
+    Its functions are run once on numbers that record the operations on them, as by
     `PoseDerivatives`; so are, at every call, its own numbers compared. Each program is compared
     with differences where it was made: a branch for one place alone hides how S depends on q.
     """
@@ -135,7 +135,7 @@ class JointJacobians:
         return _with_derivatives(tape, [*moved], {"q": len(Q), "x": len(X)})
 
     def _look(self, program: Program, q: FloatArray, _v: FloatArray) -> None:
-        """Raise if a new program is not what differences along a step say."""
+        """Raise if a new program differs from differences along a step."""
         joint = self._reference()
         nv, nq = joint.num_velocities, len(q)
         v, step = np.linspace(1.0, 1.5, nv), np.linspace(1.0, 0.7, joint.ndx)

@@ -1,9 +1,9 @@
 """Methods of joints that a subclass overrides, and what follows from them anew.
 
-What a class of mbkit says of a motion belongs together: its pose, motion subspace, closed and
-compiled forms. Where a subclass gives one of them, those that follow from it and that it does not
-give are the defaults of `Joint` again: a revolute joint with another pose is a joint given by its
-pose. The same holds of subclasses of joints with compiled forms of their own.
+The definitions of a motion in a class of mbkit belong together: its pose, motion subspace, closed
+and compiled forms. Where a subclass gives one of them, those that follow from it and that it does
+not give are the defaults of `Joint` again: a revolute joint with another pose is a joint given by
+its pose. The same holds of subclasses of joints with compiled forms of their own.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ _FORMS = ("kernels", "screw_form")
 
 
 def moves_as(joint: object, kind: Callable[..., _Kind]) -> TypeGuard[_Kind]:
-    """Whether a joint is of a class, and moves as that class says.
+    """Whether a joint is of a class, and moves as that class defines.
 
-    A subclass that overrides its motion does not; what is known of the class in closed form, its
-    screws and compiled forms, then says nothing of the joint.
+    A subclass that overrides its motion does not; the closed forms of the class, its screws and
+    compiled forms, are then not those of the joint.
 
     Examples
     --------
@@ -82,8 +82,8 @@ def derive_anew(kind: Any, contract: Any) -> None:
     Parameters
     ----------
     kind : type
-        A new subclass of the contract. It gets `_overridden`: the names that do not say what they
-        say in the class of mbkit that it derives from.
+        A new subclass of the contract. It gets `_overridden`: the names whose meaning differs
+        from that in the class of mbkit that it derives from.
     contract : type
         `mbkit.Joint`.
 
@@ -129,7 +129,7 @@ def _wholes(kind: Any, contract: Any) -> Iterator[Any]:
 def _changes_pose(kind: Any, whole: Any, known: set[str]) -> bool:
     """Whether a class overrides what a joint computes its pose from, such as a screw's rate.
 
-    Numbers of a joint of a user may be what its parameters say: compiled forms get these.
+    Numbers of a user's joint may come from its parameters: compiled forms get these.
     """
     fields = {field.name for field in getattr(whole, "__attrs_attrs__", ())}
     names = {name for name in dir(whole) if name[0] != "_"} - fields - known

@@ -20,7 +20,7 @@ from mbkit.spatial.arrays import FloatArray
 
 #: Tapes that are kept of one joint, one for each way through its branches.
 _KEPT = 32
-#: How far S and its rate may be from what the joint's methods say, by the largest entry.
+#: How far S and its rate may be from the results of the joint's methods, by the largest entry.
 _NEAR = 1e-6
 #: Differences: points, the time from the first to the last in which the joint moves by about a
 #: unit, and rounds until its positions at all points are known.
@@ -124,7 +124,7 @@ class _JointSeries:
 
 
 def _is_right(joint: Joint, q: FloatArray, v: FloatArray, S: FloatArray) -> bool:
-    """Whether S and its rate are what the methods of a joint say."""
+    """Whether S and its rate agree with the methods of a joint."""
     expected = np.asarray(joint.motion_subspace(q), dtype=np.float64)
     if not np.allclose(S[0], expected, rtol=0.0, atol=_NEAR * (1.0 + np.abs(expected).max())):
         return False

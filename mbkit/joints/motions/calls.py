@@ -26,8 +26,8 @@ def call(
 ) -> tuple[int, list[FloatArray]]:
     """Call a function of the table of joints; see `mbkit.joints.JointKernels`.
 
-    It reads `inputs`, in the order of its arguments behind the slot, and writes as many numbers as
-    `sizes` say to the arguments behind these. Its status, 0 for success, and what was written are
+    It reads `inputs`, in the order of its arguments behind the slot, and writes `sizes` numbers to
+    the arguments behind these. Its status, 0 for success, and what was written are
     returned. With traced numbers the function that it was compiled from is run, so that joints in
     Python may call mbkit's own.
     """

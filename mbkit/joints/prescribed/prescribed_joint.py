@@ -57,9 +57,9 @@ class JointMotion:
     def at(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return position (nq,), velocity (nv,) and acceleration (nv,) at a time.
 
-        The velocity is what `Joint.difference` says of neighbouring positions; it and its rate are
+        The velocity is by `Joint.difference` of neighbouring positions; it and its rate are
         exact but for rounding. JointError if the function cannot be differentiated, or gives
-        something else each time, or if its rates are not what differences say; ShapeError or
+        something else each time, or if its rates differ from differences; ShapeError or
         NotFiniteError if it does not give the numbers that the joint has.
         """
         nq, nv = self.joint.num_positions, self.joint.num_velocities

@@ -1,4 +1,4 @@
-"""Constraints that are no joints, which the adjoint takes along: each by its own dual numbers."""
+"""Derivatives of constraints that are no joints, for the adjoint, by their own dual numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OVER_TIME = PrescribedPoint, PrescribedPose
 def numbers_moved(system: System, names: Iterable[str]) -> dict[str, dict[str, Floats]]:
     """Return how parameters move the numbers of constraints of mbkit, (n, k) by both their names.
 
-    Of those among some names by which they do so, where constraints are compiled for dual numbers.
+    By those of some parameters that move them, where constraints are compiled for dual numbers.
     Other constraints may jump where their numbers do not.
     """
     closure = system.arrays.closure
@@ -69,7 +69,7 @@ class CalledConstraints:
     system : System
         A system whose constraints are compiled for dual numbers, or in Python all but joints.
     wanted : sequence of str
-        Parameters by which there are derivatives on the way, as far as `numbers_moved` has them.
+        Parameters by which the pass sums derivatives, as far as `numbers_moved` has them.
     """
 
     def __init__(self, system: System, wanted: Sequence[str]) -> None:
@@ -110,7 +110,7 @@ class CalledConstraints:
         self.address = self._record.address
 
     def _on_duals(self, system: System) -> dict[str, Any]:
-        """Return what compiled constraints are called with; nothing where all are in Python."""
+        """Return the data for calls of compiled constraints; nothing where all are in Python."""
         from mbkit.kernels.duals import DUAL
         from mbkit.kernels.lanes import address_in_lanes
         from mbkit.kernels.vector_jacobian_products import slopes_of_constraints as slopes
@@ -129,7 +129,7 @@ class CalledConstraints:
         }
 
     def _let_ask(self, row: Any, slopes: ConstraintSlopesSlot) -> None:
-        """Let a constraint in Python be asked for its slopes."""
+        """Let the pass call a constraint in Python for its derivatives."""
         from mbkit.kernels.compile import array_address
 
         self._asked.append(slopes)
@@ -137,13 +137,13 @@ class CalledConstraints:
         weakref.finalize(self, register(int(row["said"]), slopes))
 
     def raise_errors(self) -> None:
-        """Raise what ended a call of a constraint in Python, if that is why the pass has ended."""
+        """Raise the exception of a constraint in Python, if it has ended the pass."""
         for each in self._asked:
             each.raise_error()
 
     @property
     def by_parameters(self) -> dict[str, Floats]:
-        """Sums of what constraints do by parameters, (k,) by name."""
+        """Sums of the derivatives of constraints by parameters, (k,) by name."""
         return {name: x for each in self._moved for name, x in each.by_parameters().items()}
 
 

@@ -1,4 +1,4 @@
-"""Forces that are called, which the adjoint of a tree takes along: each by its own slopes."""
+"""Derivatives of forces that are called, for the adjoint of a tree, each by its own ones."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class CalledForces:
     taken : sequence of int
         Rows of the forces: compiled for dual numbers, or in Python.
     wanted : sequence of str
-        Parameters by which there are derivatives on the way, as far as those of the numbers of the
-        forces are known.
+        Parameters by which the pass sums derivatives, as far as those of the numbers of the forces
+        are known.
     """
 
     def __init__(self, system: System, taken: list[int], wanted: Sequence[str]) -> None:
@@ -101,7 +101,7 @@ class CalledForces:
             self._moved.append(MovedNumbers(row, numbers, known, MOVED))
 
     def _let_ask(self, system: System, k: int, own: Sequence[str]) -> int:
-        """Let a force in Python be asked for its slopes; return the address of its memory."""
+        """Let the pass call a force in Python for its derivatives; return its memory's address."""
         from mbkit.kernels.compile import array_address
 
         exact: Any = system._exact_forces
@@ -115,7 +115,7 @@ class CalledForces:
         return address
 
     def raise_errors(self) -> None:
-        """Raise what ended a call of a force in Python, if that is why the pass has ended."""
+        """Raise the exception of a force in Python, if it has ended the pass."""
         for each in self._asked:
             each.raise_error()
 
@@ -129,7 +129,7 @@ class CalledForces:
 
     @property
     def known(self) -> set[str]:
-        """The parameters by which it may have these."""
+        """The parameters by which it may have derivatives."""
         asked = (each for each in self._asked if each.derivatives.is_given)
         found = {f"forces.{each.force.name}.{name}" for each in asked for name in each.fields}
         return found | {*self.by_parameters}

@@ -1,4 +1,4 @@
-"""Joints that close loops, which the adjoint takes along by their functions on dual numbers."""
+"""Derivatives of joints that close loops, for the adjoint, by functions on dual numbers."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["CalledLoops", "loop_joints_moved", "places_of_loop_joints"]
 
 
 def loop_joints_moved(system: System, names: Iterable[str]) -> dict[str, MovingLoops]:
-    """Return what parameters move of joints that close loops, of those that do so.
+    """Return the changes of loop joints by parameters, for those parameters that change some.
 
-    But for their places alone, and where these joints move on dual numbers.
+    Without parameters that move places alone; where these joints have functions on dual numbers.
     """
     return {name: moved for name in names if (moved := _moved_by(system, name)) is not None}
 
@@ -70,7 +70,7 @@ class CalledLoops:
     Attributes
     ----------
     address : int
-        Of the record, 0 where slopes are differences, or not needed.
+        Of the record, 0 where derivatives are differences, or not needed.
     lock : context manager
         To be held while the record is in use: its memory of dual numbers is the system's.
 
@@ -128,7 +128,7 @@ class CalledLoops:
 
     @property
     def by_parameters(self) -> dict[str, Floats]:
-        """Sums of what numbers of joints do by parameters, (k,) by name."""
+        """Sums of derivatives by numbers of joints, for parameters, (k,) by name."""
         found = dict(self._none)
         for each in self._moved:
             for name, x in each.by_parameters().items():

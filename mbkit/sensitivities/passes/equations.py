@@ -19,7 +19,7 @@ __all__ = ["WeightedEquations", "weighted_changes"]
 
 
 class WeightedEquations(NamedTuple):
-    """N states, and weights of what the equations say of them; rows (N, m), zero by default.
+    """N states, and weights of their equations; rows (N, m), zero by default.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class WeightedEquations(NamedTuple):
 def weighted_changes(
     system: System, names: Iterable[str], equations: Sequence[WeightedEquations]
 ) -> Mapping[str, Floats]:
-    """Return sums of weights times changes of equations, (k,) by name, of what a pass knows.
+    """Return sums of weights times changes of equations, (k,) by name, as far as a pass finds them.
 
-    Nothing where it has no derivatives: those forces that are not smooth there are not known.
+    Nothing where it has no derivatives, as by forces that are not smooth there.
     """
     names = list(names)
     if not (names and has_pass(system)):
@@ -85,7 +85,7 @@ def _needed_forces(system: System, names: list[str]) -> list[int]:
 
 
 def _add(system: System, sums: PassSums, given: WeightedEquations) -> None:
-    """Add what some states do."""
+    """Add the sums of some states."""
     from mbkit.kernels.sensitivities.closed_passes import CLOSED, OPEN
     from mbkit.kernels.sensitivities.weighted_equations import Weighted, add_weighted_equations
 

@@ -1,4 +1,4 @@
-"""Forces that the adjoint of a tree takes along, and those that it does not."""
+"""Forces that a pass of the adjoint of a tree differentiates, and others."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _OF_DRAG = {
 
 
 def other_forces(system: System, called: Iterable[int]) -> System | None:
-    """Return the system with the forces that no pass takes along, if there are some.
+    """Return the system with the forces that no pass differentiates, if there are some.
 
-    `called` are rows of those that are taken along besides fields and those in closed form.
+    `called` are rows of those that a pass differentiates besides fields and closed forms.
     """
     forces = system.arrays.forces
     if not forces.forces:
@@ -56,9 +56,9 @@ def other_forces(system: System, called: Iterable[int]) -> System | None:
 
 
 def called_forces(system: System) -> list[int]:
-    """Return the rows of the forces that a pass takes along, each by its own slopes.
+    """Return the rows of the forces that a pass calls for their derivatives.
 
-    By its function on dual numbers, or, in Python, by derivatives of what it writes.
+    By their functions on dual numbers, or, in Python, by derivatives of their outputs.
     """
     forces, exact = system.arrays.forces, system._exact_forces
     if exact is None:
@@ -88,7 +88,7 @@ def _rows_of(system: System, kind: type) -> list[int]:
 
 
 def _in_closed_form(system: System) -> list[int]:
-    """Return the rows of the forces whose slopes are closed forms."""
+    """Return the rows of the forces whose derivatives are closed forms."""
     return [*system.arrays.forces.springs, *_rows_of(system, Bushing), *_rows_of(system, Drag)]
 
 

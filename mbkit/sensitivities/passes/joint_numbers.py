@@ -1,4 +1,4 @@
-"""Pitches, screws and axes of joints of the tree, which the adjoint takes along."""
+"""Derivatives by pitches, screws and axes of joints of the tree, for the adjoint."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["MovedJoints", "joints_moved"]
 
 
 def joints_moved(system: System, names: Iterable[str]) -> dict[str, MovingJoint]:
-    """Return what parameters move of joints of the tree, of those that do so."""
+    """Return the changes of joints of the tree by parameters, for those that change some."""
     found = {name: moving_joint(system, name) for name in names}
     return {name: each for name, each in found.items() if each is not None}
 

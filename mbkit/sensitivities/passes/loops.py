@@ -36,9 +36,9 @@ _TAKEN = (
 
 
 def has_pass(system: System) -> bool:
-    """Return whether a pass over the bodies knows all constraints.
+    """Return whether a pass over the bodies can differentiate all constraints.
 
-    That is joints, those in Python, and others where all but these are compiled for dual numbers.
+    These are joints, those in Python, and others if all of them are compiled for dual numbers.
     """
     if not system.num_velocity_constraints or loops_alone(system) or _in_python(system):
         return True

@@ -62,7 +62,7 @@ class PassSums:
         self._fields = {name: each for name, each in fields.items() if each is not None}
         self._forces = CalledForces(system, called, [x for x in names if x not in self._closed])
         self._constraints = CalledConstraints(system, names)
-        # forces that the pass does not know of depend on where bodies are
+        # forces that the pass does not differentiate depend on poses of bodies
         is_known = other_forces(system, called) is None
         numbers = joints_moved(system, names) if is_known else {}
         moved = places_moved(system, names, numbers) if is_known else {}
@@ -99,7 +99,7 @@ class PassSums:
         return found | {*self._joints.by_parameters} | {*self._loops.by_parameters}
 
     def raise_errors(self) -> None:
-        """Raise what ended a call of a function in Python, if that is why the pass has ended."""
+        """Raise the exception of a function in Python, if it has ended the pass."""
         self._forces.raise_errors()
         self._constraints.raise_errors()
 
@@ -115,7 +115,7 @@ class PassSums:
         found |= self._constraints.by_parameters | by_places(self.sums, self._places)
         for joints in (self._joints, self._loops):
             for name, by_numbers in joints.by_parameters.items():
-                found[name] = by_numbers + found.get(name, 0.0)  # and what its places do
+                found[name] = by_numbers + found.get(name, 0.0)  # and by its places
         if self._fields:
             found |= inertial_changes(self._system, self.sums.regressor[1:], self._fields)
         return found
@@ -124,7 +124,7 @@ class PassSums:
 def _sums(
     system: System, records: tuple[int, int], *, inertial: bool, springs: bool, places: bool
 ) -> Any:
-    """Return the sums of a pass, of what is wanted."""
+    """Return the sums of a pass, those that are wanted."""
     from mbkit.kernels.vector_jacobian_products.dynamics import Sums
 
     rows, arrays = len(system.arrays.bodies), system.arrays

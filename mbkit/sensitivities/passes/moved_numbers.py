@@ -15,16 +15,16 @@ __all__ = ["MovedNumbers"]
 
 @final
 class MovedNumbers:
-    """Sets of dual numbers, each with some directions, and the slopes that are summed by these.
+    """Sets of dual numbers, each with some directions, and the sums of derivatives by these.
 
     Parameters
     ----------
     row : record
         CALLED_FORCE or CALLED_CONSTRAINT, into which their addresses are written.
     numbers : ndarray, shape (n,)
-        What is read.
+        The numbers that the function reads.
     moving : mapping of str to ndarray
-        How entries of parameters move them, (n, k) by name.
+        Their derivatives by entries of parameters, (n, k) by name.
     directions : int
         Those of one set.
     """

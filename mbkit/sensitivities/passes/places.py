@@ -1,4 +1,4 @@
-"""Parameters that move places of joints, and what they do from the wrenches of one pass."""
+"""Derivatives by parameters that move places of joints, from the wrenches of one pass."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ def _check_whole(system: System, folder: pathlib.Path) -> None:
     why = "its model text gives another system, as where a force is a function in Python"
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they were told of the system itself
+            warnings.simplefilter("ignore")  # they were issued for the system itself
             unit = read_unit(folder)
         again, q, v = unit.system, unit.q, np.linspace(0.3, 0.7, system.nv)
         pairs = [

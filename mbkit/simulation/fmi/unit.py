@@ -75,7 +75,7 @@ class Unit:
         """Go from the time t on, in steps of at most h that divide the span, efforts held."""
         steps = max(1, math.ceil(span / self.h - _ROUNDED))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they are told when the unit is exported
+            warnings.simplefilter("ignore")  # they are issued when the unit is exported
             run = simulate(
                 self.system, (t, t + span), span / steps, q=self.q, v=self.v, tau=self.tau,
                 integrator=self.integrator, save_every=steps, progress=False,

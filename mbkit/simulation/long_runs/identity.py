@@ -62,7 +62,7 @@ def environment(versions: Mapping[str, str]) -> dict[str, str]:
 def system_digest(system: System) -> str:
     """Return a hash of the numbers of a system, addresses apart.
 
-    It tells systems of the same model apart that were assembled with other frames inside, or whose
+    It differs between systems of one model that were assembled with other body frames, or whose
     numbers were changed afterwards.
     """
     arrays, closure, forces = system.arrays, system.arrays.closure, system.arrays.forces
@@ -124,7 +124,7 @@ def fingerprints_of_code(system: System | None, **methods: Any) -> dict[str, Any
 
     Of its parts, as `fingerprints_of_parts`, its representation, and of methods by name, such as
     ``integrator``; empty where all of that is mbkit's, which the hash of its kernels and its
-    version tell apart.
+    version identify.
     """
     parts = {} if system is None else fingerprints_of_parts(system)
     if system is not None:

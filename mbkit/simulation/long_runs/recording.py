@@ -71,7 +71,7 @@ class Recorder:
     # returns multipliers and residuals of rows, and what went wrong; None for a tree
     constraints: Energies | None
     buffer: Rows  # where rows wait for their part
-    run: int  # by which the parts say whose they are
+    run: int  # number of the run, which its parts have
     # returns outputs of rows by their names in parts, and what went wrong
     outputs: Callable[[Rows], tuple[dict[str, Any], BaseException | None]]
     error: BaseException | None = None  # why the run ended, where it was no status of a kernel
@@ -144,7 +144,7 @@ class Recorder:
     def _finish(self, reached: _Reached) -> _Reached:
         """Confirm what is left.
 
-        The last state is a row, also off the multiples of `save_every`, and in the part that says
+        The last state is a row, also off the multiples of `save_every`, and in the part that states
         that all steps are taken.
         """
         if reached.step == self.steps and self.course.saves_end(self.steps):

@@ -64,7 +64,7 @@ def resume(
     path : str or path
         The directory that was given to `simulate` as `output`.
     system : System, optional
-        Needed where the model file cannot say everything, as with joints in Python; assembled from
+        Needed where the model file is not complete, as with joints in Python; assembled from
         ``model.toml`` if left out.
     tau : array_like or callable, optional
         The forces again, where they are a function; those of the run if left out.
@@ -78,7 +78,7 @@ def resume(
     outputs : mapping of str to callable, optional
         The outputs of the run that are functions, again, by their names.
     other_versions : bool
-        Go on although versions or the processor differ. The result says so in its options, and is
+        Go on although versions or the processor differ. The result notes it in its options, and is
         not that of an uninterrupted run to the last bit.
     progress : bool
         As for `simulate`.
@@ -139,7 +139,7 @@ def resume(
 
 
 def _result_so_far(directory: RunDirectory, manifest: Mapping[str, Any]) -> Result:
-    """Return the result of the directory; where it is damaged, say how to go on without it."""
+    """Return the result of the directory; errors of a damaged one name a way out."""
     try:
         return open_run(directory, manifest)
     except ResultFileError as error:
@@ -270,7 +270,7 @@ def _assembled(
 
 
 def strategies(options: Mapping[str, Any], representation: Any) -> list[Any]:
-    """Return the coordinates that a run may have had: its frames inside are not told."""
+    """Return the coordinates that a run may have had: its body frames are not stored."""
     from mbkit.io.toml.coordinates import read_coordinates
 
     if "coordinates" in options:
@@ -302,7 +302,7 @@ def _load_state(
         raise ResultFileError(f"'{directory.path}' has no parts; they were deleted.")
     last = directory.read_part(numbers[-1])
     problem, course = run.problem, run.course
-    for monitor in course.monitors:  # which say nothing twice
+    for monitor in course.monitors:  # which warn only once
         monitor.resume(last.get("warnings", ()))
     if check and "second_q" in last:
         before = directory.read_part(numbers[-2])

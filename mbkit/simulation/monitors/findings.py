@@ -1,4 +1,4 @@
-"""Findings about the numbers of a run that may be wrong: told, and kept in its result."""
+"""Findings about the numbers of a run that may be wrong: issued as warnings, kept in results."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def tell(
 ) -> None:
     """Warn of what was found in the energies of a run that no error has ended.
 
-    What is `told` has been said on the way. Where warnings are errors, they carry the result.
+    Those in `told` were issued during the run. Where warnings are errors, they carry the result.
     """
     if error is not None and not isinstance(error, KeyboardInterrupt):
         return

@@ -29,7 +29,7 @@ EXPLICIT = 2.5
 
 
 def grown_without_bounds(run: Prepared, t: float, taken: int) -> NotFiniteError | None:
-    """Return what says that a run has grown without bounds before it failed; None if not so.
+    """Return the error of a run that has grown without bounds before it failed; None if not so.
 
     Then whatever failed is a consequence: a mass matrix that is singular in its digits, a loop that
     does not close. t [s] and the number `taken` are of the last complete step.

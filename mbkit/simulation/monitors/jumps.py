@@ -33,7 +33,7 @@ HALVINGS = 30
 
 
 class Jumps(Monitor):
-    """Looks at the states of prescribed joints as a run asks for them, one after another.
+    """Checks the states of prescribed joints in the order in which a run evaluates them.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Jumps(Monitor):
         Of the joints.
     adaptive : bool
         Whether steps are chosen by a tolerance: steps that are tried may be too large, and only
-        motions that jump indeed, or have a kink, are told of.
+        motions that jump indeed, or have a kink, cause a warning.
     """
 
     BEGINS = "The prescribed motion"
@@ -54,7 +54,7 @@ class Jumps(Monitor):
         self._last: tuple[float, list[Any]] | None = None
 
     def hear(self, t: float, states: list[Any]) -> None:
-        """Look at the states (q, v, vdot) of all joints at a time, as the run asks for them."""
+        """Check the states (q, v, vdot) of all joints at a time, as the run evaluates them."""
         last, self._last = self._last, (t, states)
         if last is None or self.finding or not t > last[0]:
             return
@@ -64,7 +64,7 @@ class Jumps(Monitor):
                 return
 
     def _found(self, step: _Interval) -> str:
-        """Return what there is to say of a step; empty if there is nothing."""
+        """Return the finding of a step; empty if there is none."""
         far = _misses(_steps, step)
         if far and _narrowed(_steps, step) is not None:
             return self._said("jumps", "Give a motion without jumps", step)

@@ -15,7 +15,7 @@ from mbkit.systems.rank import largest_row, rank_of
 #: How much of the largest velocity may be taken from a given one that satisfies the constraints but
 #: for what a run forgives.
 _TAKEN = 1e-3
-#: Times at which constraints are looked at that may be functions of it; names that are told; the
+#: Times at which constraints are looked at that may be functions of it; names that are listed; the
 #: most entries of A that are looked at for them.
 _TIMES, _NAMES, _MOST = 17, 8, 1_000_000
 
@@ -49,8 +49,8 @@ def loses_velocity(system: System, q: Any, v: Any, given: Any) -> Any:
 def locked(system: System, t_span: tuple[float, float], q: Any, kept: Any) -> str:
     """Return that a mechanism cannot move, and what holds it; "" where it can.
 
-    It is closed at q (nq,), where a run starts; `kept` says which rows count there, as the dynamics
-    have found.
+    It is closed at q (nq,), where a run starts; `kept` marks the rows that count there, as the
+    dynamics have found.
     """
     if system.prescribed_joints or not system.nv or kept.sum() < system.nv:
         return ""
@@ -81,7 +81,7 @@ def _is_driven(system: System, t_span: tuple[float, float], q: Any) -> bool:
         there = np.broadcast_to(q, (_TIMES, system.nq))
         g = system.constraint_residual(there, times)
         rate = system.constraint_velocity(there, rest, times)
-    except MbkitError:  # such as a table that ends; the run will tell
+    except MbkitError:  # such as a table that ends; the run will raise it
         return True
     return bool(np.ptp(g, axis=0).any() or np.any(rate))
 

@@ -20,15 +20,15 @@ class Monitor(abc.ABC):
     Attributes
     ----------
     finding : str
-        What there is to say; empty as long as there is nothing.
+        The text of the warning; empty as long as there is none.
     is_told : bool
-        Whether a warning has said it.
+        Whether the warning was issued.
     """
 
     #: How the finding begins, which is found again among those of a run that goes on.
     BEGINS: ClassVar[str]
 
-    #: The warning that says it.
+    #: The category of the warning.
     CATEGORY: ClassVar[type[Warning]]
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Monitor(abc.ABC):
             warnings.warn(self.finding, self.CATEGORY, stacklevel=2)
 
     def resume(self, findings: Iterable[Any]) -> None:
-        """Take up what was found, and told, before a run that goes on."""
+        """Take over the findings of a run that goes on, whose warnings were issued before."""
         for text in map(str, findings):
             if text.startswith(self.BEGINS):
                 self.finding, self.is_told = text, True

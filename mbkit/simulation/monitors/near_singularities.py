@@ -16,7 +16,7 @@ from mbkit.systems.singularities import NEAR
 
 __all__ = ["Lookout"]
 
-#: Rows that are looked at in a chunk of steps, which takes about 0.1 s, for joints that tell of one
+#: Rows that are looked at in a chunk of steps, which takes about 0.1 s, for joints that take one
 #: configuration at a time: composite ones, and those of users.
 LOOKS = 16
 
@@ -59,7 +59,7 @@ class Lookout:
         )
 
 
-#: What `_watched` has found, by the arrays of systems: joints are asked once, 20 us each.
+#: What `_watched` has found, by the arrays of systems: each joint is checked once, 20 us.
 _found: weakref.WeakKeyDictionary[Any, tuple[tuple[Joint, slice], ...]]
 _found = weakref.WeakKeyDictionary()
 
@@ -76,7 +76,7 @@ def _watched(system: System) -> tuple[tuple[Joint, slice], ...]:
 
 
 def _may_be_singular(joint: Joint) -> bool:
-    """Whether a joint says anything; those of mbkit say at one place whether they ever will."""
+    """Whether a joint may be singular; for those of mbkit one configuration shows it."""
     methods = (getattr(type(joint), name) for name in ("singularity", "singularities"))
     if all(method.__module__.startswith("mbkit.") for method in methods):
         return joint.singularity(joint.neutral()) != math.inf
@@ -87,7 +87,7 @@ def _measured(joint: Joint, t: Any, q: Any) -> Any:
     try:
         return joint.singularities(q)
     except BaseException as error:
-        for time, row in zip(t.tolist(), q, strict=True):  # the row that raises has its place told
+        for time, row in zip(t.tolist(), q, strict=True):  # find the row that raises
             try:
                 joint.singularity(row)
             except Exception:

@@ -48,7 +48,7 @@ class OpenLoops(Monitor):
         system = self._system
         try:
             gaps = np.abs(system.constraint_residual(rows.q[some], rows.t[some]))
-        except MbkitError:  # a state that cannot be looked at; the run tells of it
+        except MbkitError:  # a state that cannot be evaluated; the run raises it
             return
         limit = RANK * system.arrays.closure.length
         beyond = gaps.max(axis=1) > limit

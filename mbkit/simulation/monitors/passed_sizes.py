@@ -96,8 +96,8 @@ class PassedVelocities(Monitor):
 class PassedEfforts(Monitor):
     """Warns once of the first joint that is given a greater effort than its limit.
 
-    It hears of the efforts `tau` of a run; those of forces and of prescribed joints are not looked
-    at. A step that is tried again asks for efforts at the same times again: the last counts.
+    It checks the efforts `tau` of a run, not those of forces and of prescribed joints. A step that
+    is tried again evaluates efforts at the same times again: the last counts.
     """
 
     BEGINS = "Limits of efforts are not applied"
@@ -108,7 +108,7 @@ class PassedEfforts(Monitor):
         self._limited = _Limited(system, system.effort_limits, ())
         self._system = system
         self._last: tuple[float, str] | None = None
-        self.held: Held | None = None  # efforts that are asked for at rows
+        self.held: Held | None = None  # efforts that are evaluated at rows
 
     @property
     def watches(self) -> bool:

@@ -41,7 +41,7 @@ class SearchedJoints(Monitor):
 
     @classmethod
     def of(cls, system: System) -> SearchedJoints | None:
-        """Return the monitor of a run; None where all loop joints say themselves where they are."""
+        """Return the monitor of a run; None where no loop joint is searched by its pose."""
         closure = system.arrays.closure
         found = [joint for joint in closure.joints if joint is not None and is_searched(joint)]
         return cls(system, {joint.name for joint in found}) if found else None
@@ -60,7 +60,7 @@ class SearchedJoints(Monitor):
                 return
             try:
                 found = loop_joints(self._system, rows.q[row])
-            except MbkitError:  # a state that cannot be looked at; the run tells of it
+            except MbkitError:  # a state that cannot be evaluated; the run raises it
                 return
             now = {each.name: each for each in found if each.name in self._names}
             self._last = [*self._last[-3:], (float(rows.t[row]), now)]

@@ -18,7 +18,7 @@ from mbkit.systems.rank import rank_of, singular_values
 
 __all__ = ["BEGINS", "SingularPosture", "SingularStart", "evaluate_start", "may_be_singular"]
 
-#: How what is said of a singular start begins.
+#: The beginning of the warning of a singular start.
 BEGINS = "The run starts at a singular configuration"
 
 #: Radians, or metres, from the start at which the rank of constraints is compared with that there.
@@ -52,7 +52,7 @@ class SingularPosture:
 
     @classmethod
     def of(cls, system: System, t: float, q: Any) -> Self | None:
-        """Return what there is to say of closed loops at q (nq,); None where they are regular.
+        """Return the finding on closed loops at q (nq,); None where they are regular.
 
         None also where it cannot be known: of large systems, or where joints raise.
         """
@@ -72,7 +72,7 @@ class SingularPosture:
         return cls(rank, around, len(found)) if around > rank else None
 
     def __str__(self) -> str:
-        """Return it as the rest of a sentence that has said where it is, and what helps."""
+        """Return it as the rest of a sentence that begins with the place, and a remedy."""
         more = "print(system.diagnose(q)) says more."
         if not self.count:
             return (
@@ -91,7 +91,7 @@ class SingularPosture:
 def evaluate_start(system: System, t: float, q: Any, v: Any) -> None:
     """Evaluate the state at the start, which warns of redundant constraints.
 
-    ConstraintError where no acceleration satisfies them; it says whether q is singular.
+    ConstraintError where no acceleration satisfies them; it states whether q is singular.
     """
     try:
         system.solve_dynamics(q, v, t=t)
@@ -109,8 +109,8 @@ def evaluate_start(system: System, t: float, q: Any, v: Any) -> None:
 class SingularStart(Monitor):
     """Warns once where a run has started at a singular configuration.
 
-    More constraints are independent as soon as the mechanism has left it. That costs one look at
-    the constraints of a run; branches are looked for where there is something to say.
+    More constraints are independent as soon as the mechanism has left it. That costs one evaluation
+    of the constraints of a run; branches are searched only where there is a finding.
     """
 
     BEGINS = BEGINS
@@ -162,7 +162,7 @@ def _rank(system: System, t: float, q: Any) -> int:
     """Return how many constraints are independent at a configuration, 0 where that is not known."""
     try:
         return int(_ranks(system, np.array([t]), q[None].copy())[0])
-    except MbkitError:  # the run tells of it
+    except MbkitError:  # the run raises it
         return 0
 
 

@@ -71,9 +71,9 @@ class Stiffness(Monitor):
         *,
         tau: bool,
     ) -> Stiffness | None:
-        """Return what looks at a run; None for integrators that do not need it.
+        """Return the monitor of a run; None for integrators that do not need it.
 
-        `momenta` are those of a run in them; `tau` says whether the run has efforts that are a
+        `momenta` are those of a run in them; `tau`: whether the run has efforts that are a
         function of its state.
         """
         explicit = isinstance(integrator, RungeKuttaMuntheKaas) and integrator.adaptive
@@ -109,4 +109,4 @@ class Stiffness(Monitor):
         try:
             return fastest_rate(self._system, t, q, v, self._tau)
         except (MbkitError, np.linalg.LinAlgError):
-            return 0.0  # nothing is said then
+            return 0.0  # no warning then

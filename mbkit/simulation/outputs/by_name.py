@@ -164,7 +164,7 @@ def checked_outputs(system: System, given: Outputs | None) -> tuple[Output, ...]
 def outputs_again(
     system: System, before: Mapping[str, str | None], given: Outputs | None
 ) -> tuple[Output, ...]:
-    """Return the outputs of a run that goes on, by what `Output.text` said of them before.
+    """Return the outputs of a run that goes on, by their former `Output.text`.
 
     Functions are to be given again. UsageError if one is missing, or what is given is another.
     """

@@ -24,7 +24,7 @@ def force_named(system: System, name: str) -> Force | None:
 
 
 def check_force_output(system: System, name: str, kind: str) -> None:
-    """Raise ForceError where a force has not the quantity that is asked for."""
+    """Raise ForceError where a force does not have the quantity."""
     force = force_named(system, name)
     assert force is not None
     on_bodies = force.acts_on == "bodies"

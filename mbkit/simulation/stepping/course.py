@@ -57,7 +57,7 @@ class Course:
     samples: Samples | None = None  # states that are looked at beside the rows
     told: tuple[str, ...] = ()  # what was warned of before the first step
     held: Held | None = None  # efforts that change between steps
-    monitors: tuple[Monitor, ...] = ()  # what looks at the run as it goes, and tells once
+    monitors: tuple[Monitor, ...] = ()  # checks during the run, each with one warning
     # what has happened so far, and was not taken away
     log: list[Occurrence] = attrs.field(factory=list)
     # the number of each step in which something has happened, and the way through it
@@ -141,7 +141,7 @@ class Course:
         return (*self.told, *(each.finding for each in self.monitors if each.finding))
 
     def message(self, error: BaseException | None, steps: int, t: float, remedy: str = "") -> str:
-        """Return what the result says of how the run has ended: by itself, or by an exception.
+        """Return the message of the result on the end of the run: by itself, or by an exception.
 
         `steps` were taken, up to t [s]; the remedy is for a run that the user interrupts.
         """

@@ -26,19 +26,19 @@ _STEPS = 4.0
 _PART = 1e-3
 #: A singular value, in parts of the largest, that is neither a freedom nor a constraint for sure.
 _DOUBTFUL = 100.0 * RANK, 1e-10
-#: Part of the largest velocity from which a joint is told.
+#: Part of the largest velocity from which on a message lists a joint.
 _TOLD = 0.1
 
 
 def at_dead_point(run: Prepared, t: float, taken: int) -> ConstraintError | None:
-    """Return what says that a run has failed where its mechanism cannot go on; None if not so.
+    """Return the error of a run that has failed at a dead point of its mechanism; None if not so.
 
     Then whatever failed, a Newton iteration, an error control, loops that do not close, is a
     consequence, and no step size helps. t [s] and the number `taken` are of the last complete step.
     """
     try:
         why = _why(run, t)
-    except MbkitError:  # the state cannot be looked at; what failed first is told
+    except MbkitError:  # the state cannot be evaluated; the first failure is raised
         return None
     where = f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}"
     return ConstraintError(f"{where}: {why}") if why else None

@@ -105,7 +105,7 @@ class Watch:
         self._record["watch"] = self._function = watch.address
 
     def _fill_in(self, layout: Any) -> list[int]:
-        """Write what the kernel knows of each event; return which are in Python."""
+        """Write the data of each event for the kernel; return which are in Python."""
         in_python = []
         for k, (event, row) in enumerate(zip(self.events, self._table, strict=True)):
             compiled = event.when.compiled(self._system)
@@ -130,7 +130,7 @@ class Watch:
     # ------------------------------------------------------------------------- between steps
 
     def value(self, number: int, t: float, q: Any, v: Any) -> float:
-        """Return the number of one event; what its function raises says which event it was.
+        """Return the number of one event; errors that its function raises name the event.
 
         It is given copies of q and v, which it may keep or change.
         """

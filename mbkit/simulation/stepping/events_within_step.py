@@ -34,8 +34,8 @@ def closed_bracket(
 ) -> tuple[float, float]:
     """Return two arguments next to each other, the number having crossed at the second alone.
 
-    `before` and `after` are argument and value where it has not crossed, and where it has;
-    ``crossed(value)`` says so. The bracket in the end is as wide as `tolerance`, or as rounding.
+    `before` and `after` are argument and value where it has not crossed, and where it has, as by
+    ``crossed(value)``. The bracket in the end is as wide as `tolerance`, or as rounding.
 
     Steps by Chandrupatla's rule: inverse quadratic interpolation where the last three points allow
     it, else half the bracket. Source: T. R. Chandrupatla, "A new hybrid quadratic/bisection
@@ -203,7 +203,7 @@ class WithinStep:
 
     @property
     def _events(self) -> tuple[Event, ...]:
-        assert self.watch is not None  # who comes here has been told of an event by it
+        assert self.watch is not None  # it has found an event before
         return self.watch.events
 
     def _values(self, state: State) -> Any:
@@ -211,7 +211,7 @@ class WithinStep:
         return self.watch.values(state.t, state.q, state.v)
 
     def _values_after(self, state: State, fired: list[int]) -> Any:
-        """Return the numbers after resets; what departs is on its side, whatever rounding says."""
+        """Return the numbers after resets; those that depart get their sign, despite rounding."""
         assert self.watch is not None
         values = self._values(state)
         for k in fired:

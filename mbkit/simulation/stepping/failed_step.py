@@ -1,4 +1,4 @@
-"""Failures of steps: from a status to an exception that says it in words."""
+"""Failures of steps: from a status to an exception with a message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def explain(run: Prepared, status: int, taken: int) -> BaseException:
     """Return the exception behind a status: of a force, a joint, an event, or of the numbers.
 
-    At a dead point the numbers are not to blame, and the posture is told in their place.
+    At a dead point the numbers are not the reason, and the message names the posture instead.
     """
     error = _explained(run, status, taken)
     if not isinstance(error, ConstraintError | ConvergenceError | NotFiniteError):

@@ -20,7 +20,7 @@ from mbkit.systems import System
 
 __all__ = ["FACTORS", "Case", "cases_of", "cuts_of", "frames_of", "steps_of"]
 
-#: The columns that say what was chosen, in the order of tables.
+#: The columns of choices, in the order of tables.
 FACTORS = (
     "mechanism", "joint_coordinates", "coordinates", "representation", "body_frames", "loop_joints",
     "integrator", "constraint_solver", "stabilisation", "h",

@@ -65,7 +65,7 @@ def compare(
     time_limit: float | None = None,
     progress: bool = False,
 ) -> Findings:
-    """Run a mechanism in every combination of what is given, and measure error, time and work.
+    """Run a mechanism in every combination of the arguments, and measure error, time and work.
 
     Factors are names, objects, lists of them, mappings from labels of tables to them, or "all";
     docs/studies.md lists the names. A combination that fails or is refused is a row with the
@@ -342,7 +342,7 @@ def _text(reference: Any) -> str:
 
 
 def _others(cases: list[Case], base: System) -> dict[int, dict[str, Any]]:
-    """Return what tells mechanisms apart whose model is another than that of the base."""
+    """Return the identity of mechanisms whose model differs from that of the base."""
     systems = {id(case.mechanism): case.mechanism for case in cases}
     found = {}
     for key, mechanism in systems.items() if len(systems) > 1 else ():

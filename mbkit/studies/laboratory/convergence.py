@@ -47,7 +47,7 @@ def convergence(
         ``table`` has for each combination and kind of error the ``order``, the interval ``low`` to
         ``high`` in which it is with 95 % confidence, and the asymptotic range ``h_largest`` to
         ``h_smallest`` from which it was taken: steps between which slopes differ by 0.2 at most,
-        with errors ten times above those of the reference. Where there is none, ``note`` says why.
+        with errors ten times above those of the reference. Where there is none, ``note`` has why.
         ``tables["cases"]`` has all cases.
 
     Examples

@@ -28,12 +28,12 @@ MANIFEST, CASES = "manifest.json", "cases"
 
 
 def digest(about: Any) -> str:
-    """Return a hash of what JSON can say."""
+    """Return a hash of a value that JSON can hold."""
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:24]
 
 
 def code_of(system: System | None, **methods: Any) -> dict[str, Any]:
-    """Return, under "code", what tells the user's code of a system and methods apart.
+    """Return, under "code", the identity of the user's code of a system and methods.
 
     Hashes by name, such as "force 'wind'"; nothing where all of it is mbkit's own.
     """
@@ -51,9 +51,9 @@ class StudyDirectory:
     path : path
         The directory.
     study : Study or None
-        The study file that asked for it.
+        The study file that it belongs to.
     text : str
-        Or what one would say that asks for the same, with the directory's own model.
+        Or the text of an equivalent study file, with the directory's own model.
     """
 
     path: pathlib.Path = attrs.field(converter=pathlib.Path)
@@ -77,8 +77,8 @@ class StudyDirectory:
         Parameters
         ----------
         about : mapping
-            What the study is; all of it has to be the same where a study goes on, but for the
-            cases that are asked for, under "factors".
+            The settings of the study; all of them must be the same where a study goes on, except
+            the cases, under "factors".
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Studies of the laboratory that a study file asks for, by its table."""
+"""Studies of the laboratory by the tables of a study file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["findings_of"]
 def findings_of(
     study: Study, directory: str | os.PathLike[str] | None, *, progress: bool
 ) -> Findings:
-    """Return what the table of a study asks for; see `Study.findings`."""
+    """Return the findings of the table of a study; see `Study.findings`."""
     if not study.kind:
         raise UsageError(
             f"Study '{study.name}' has none of the tables {', '.join(KINDS)}, and is one run: take "

@@ -24,14 +24,14 @@ ORDER_UNITS = {
     "h_smallest": "s", "note": "",
 }  # fmt: skip
 
-#: Errors of which orders are told.
+#: Errors whose orders are determined.
 ERRORS = ("error", "error_angular_velocity", "error_velocity")
 
 
 class Order(NamedTuple):
     """An order, its confidence interval of 95 %, and the steps from which it was taken.
 
-    The order is not a number where no range of steps shows one; the note says why.
+    The order is NaN where no range of steps shows one; the note has the reason.
     """
 
     order: float

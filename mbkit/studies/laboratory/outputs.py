@@ -57,7 +57,7 @@ def _wall_time(run: Result) -> Columns:
     return {"wall_time": run.options["wall_time"]}
 
 
-#: Columns by the names under which they are asked for; all of them where nothing is.
+#: Columns by the names that select them; all of them where none are selected.
 NAMED: dict[str, Callable[[Result], Columns]] = {
     "end": _end, "energy_drift": _energy_drift, "constraints": _constraints, "counts": _counts,
     "warnings": _warnings, "wall_time": _wall_time,
@@ -86,7 +86,7 @@ _UNITS = {
 
 
 def unit_of_varied(system: System, name: str) -> str:
-    """Return the unit of what a sweep varies; empty where the name does not tell it."""
+    """Return the unit of a quantity that a sweep varies; empty where the name does not fix it."""
     place = name.removeprefix("initial.")
     if place.startswith(("q.", "v.")):
         return units_of(system).get(f"end.{place}", "")
@@ -124,7 +124,7 @@ class Outputs:
         return found | {name: float(each(run)) for name, each in self.functions.items()}
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells outputs apart."""
+        """Return the identity of outputs."""
         functions = {name: fingerprint(each) for name, each in self.functions.items()}
         more = {"recorded": list(self.recorded)} if self.recorded else {}
         return {"names": list(self.names), "functions": functions, **more}

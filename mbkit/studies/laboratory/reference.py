@@ -109,7 +109,7 @@ class Setting:
             )  # fmt: skip
 
     def _check_names(self) -> None:
-        """Raise where something is said in the coordinates of the base, and these are others."""
+        """Raise where something is given in coordinates of the base, and the coordinates differ."""
         there = "of the coordinates of mechanism.assemble(), and there are others here;"
         if self.tau is not None:
             raise UsageError(

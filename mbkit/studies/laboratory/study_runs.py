@@ -109,7 +109,7 @@ def _of_study(study: Study, points: Sequence[Point]) -> Runs:
 
 
 def code_of_study(study: Study) -> dict[str, Any]:
-    """Return what tells the user's code of a study apart; see `code_of`."""
+    """Return the identity of the user's code of a study; see `code_of`."""
     return code_of(study.system, integrator=study.integrator, events=study.events)
 
 

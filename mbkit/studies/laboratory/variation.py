@@ -132,7 +132,7 @@ def sensitivity(
     progress: bool = False,
     **options: Any,
 ) -> Findings:
-    """Return how much each number of a mechanism or its start matters for what comes out.
+    """Return the influence of each number of a mechanism or its start on outputs of a run.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ class _Asked:
         directory: Any,
         progress: bool,
     ) -> _Asked:
-        """Return what is asked for by arguments, checked."""
+        """Return the checked arguments."""
         if not (isinstance(given["vary"], Mapping) and given["vary"]):
             raise UsageError(f"vary must be a dict with an entry at least, got {given['vary']!r}.")
         if isinstance(given["outputs"], Mapping) and not given["outputs"]:

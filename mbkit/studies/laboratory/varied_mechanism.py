@@ -143,7 +143,7 @@ class Varied:
 def row_of(
     run: Callable[[Any], Result], asked: Callable[[Result], dict[str, Any]], values: Any
 ) -> dict[str, Any]:
-    """Return what is asked of the run with some values, or why there is nothing."""
+    """Return the outputs of the run with some values, or the reason why there are none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

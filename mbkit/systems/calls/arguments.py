@@ -190,7 +190,7 @@ class Arguments:
 
     @functools.cached_property
     def large(self) -> frozenset[str]:
-        """Names of results of which one alone asks for much memory."""
+        """Names of results of which one sample alone needs much memory."""
         return frozenset(
             name for name, shape in self.shapes.items() if 8 * math.prod(shape) >= memory.LARGE
         )
@@ -286,7 +286,7 @@ def time_of(t: Any) -> float:
 
 
 def _none_for(name: str) -> str:
-    """Return what to say where None was given, and what to give instead."""
+    """Return the end of a message where None was given: the value to give instead."""
     usual = {"q": "system.reference_configuration()", "v": "numpy.zeros(system.nv)"}
     usual |= dict.fromkeys(("vdot", "tau"), usual["v"])
     return f"None was given{f'; give for example {usual[name]}' if name in usual else ''}"

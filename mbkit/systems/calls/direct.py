@@ -15,7 +15,7 @@ import numpy as np
 
 __all__ = ["REFUSED", "direct_call", "direct_pair", "new_arrays"]
 
-#: The status where an argument is no array of float64 of the shape that is told.
+#: The status where an argument is no array of float64 of the shape in the record.
 REFUSED = -1
 
 #: A call: of the record of a workspace, the result, and the vectors; it returns the status.
@@ -138,7 +138,7 @@ def _array_new() -> int:
 def _of_python() -> tuple[int, int, int]:
     """Return the addresses of the type of arrays and of what makes an integer, and float64's word.
 
-    The word of the dtype tells its numbers, and stands second in the tuple.
+    The word of the dtype describes its numbers, and is the second of the tuple.
     """
     from mbkit.kernels.calls.direct_calls import NUMBER_TYPE, WITHOUT_FLAGS
 

@@ -172,7 +172,7 @@ def broadcast(system: System, t: ArrayLike, **given: Any) -> tuple[Any, ...]:
 def by_sample(
     leading: tuple[int, ...], on_error: str, compute: Callable[[tuple[int, ...]], None]
 ) -> None:
-    """Call a function for the index of each sample; it says in a note which one failed."""
+    """Call a function for the index of each sample; a note of its error names the sample."""
     check_on_error(on_error)
     for index in np.ndindex(leading):
         try:

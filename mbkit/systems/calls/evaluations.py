@@ -23,7 +23,7 @@ class Evaluation:
     in_lanes : bool
         Whether batches compute several samples at once, where its function is one of mbkit's.
     changes_joints : bool
-        Whether it asks how motion subspaces change: see `Workspace.let_joints_change`.
+        Whether it needs changes of motion subspaces: see `Workspace.let_joints_change`.
     """
 
     function: str

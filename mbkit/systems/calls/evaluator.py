@@ -93,7 +93,7 @@ class Evaluator:
         self.lanes_pool: list[LanesWorkspace] = []
         self.in_lanes: dict[tuple[Any, ...], BatchInLanes | None] = {}
         self._of_series: dict[tuple[int, int], Evaluator] = {}
-        self.warned: set[tuple[int, ...] | str] = set()  # redundant rows told of; or "t"
+        self.warned: set[tuple[int, ...] | str] = set()  # redundant rows warned of; or "t"
 
     def takes_names(
         self,
@@ -257,7 +257,7 @@ class Evaluator:
     def _of_one_sample(self, workspace: Workspace, call: Call) -> Floats | None:
         """Compute a batch of one sample, by a direct call in a tenth of the time of other batches.
 
-        None where it is none, has several axes, or fails: the general way says why.
+        None where it is none, has several axes, or fails: the general way raises the error.
         """
         if call.out is not None or call.wrenches is not None or self.doubles is not None:
             return None

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 #: installation: fewer are computed in less than a millisecond.
 LEAST_SAMPLES = 64
 
-#: The same of energies and momenta, which each result asks for of all its states: a million states
+#: The same of energies and momenta, which each result computes of all its states: a million states
 #: of seven bodies take a second one by one. Ensembles in lanes compile for longer anyway.
 LEAST_STATES = 1_000_000
 
@@ -131,7 +131,7 @@ class BatchInLanes:
     def take(
         self, samples: Samples, num_results: int, alone: Workspace
     ) -> tuple[LanesWorkspace, tuple[int, ...]]:
-        """Return a workspace, and what the kernel is told of it: see SEAT.
+        """Return a workspace, and its data for the kernel: see SEAT.
 
         `alone` is the workspace in which the same thread computes samples one by one.
         """
@@ -163,7 +163,7 @@ def is_written(function: Any) -> bool:
 def _least_samples(what: Evaluation, evaluator: Evaluator) -> int:
     """Return the fewest samples for which functions are compiled for lanes.
 
-    Single precision was asked for, whatever it takes; and samples are the same in every batch.
+    One in single precision: users choose it, and samples are the same in batches of any size.
     """
     if evaluator.doubles is not None:
         return 1

@@ -1,7 +1,7 @@
 """Threads that take the runs of ensembles, one for each core.
 
 Ctrl-C may come between any two statements of the main thread, also inside the functions of the
-standard library that are written in Python: of what they hold, a lock say, nothing is given back
+standard library that are written in Python: what they hold, such as a lock, is not given back
 then. So work goes to threads through C's queues alone, of which each call is done or is not.
 Threads never see Ctrl-C.
 """
@@ -62,8 +62,8 @@ def on_cores(task: Callable[[], None], groups: int, limit: NDArray[np.int64]) ->
     """Call ``task()`` on a thread for each core, but on no more than the task has groups of runs.
 
     No thread is left behind: whatever ends the waiting, Ctrl-C included, sets `limit` (1,), up to
-    which run is wanted, to -1, and is raised when all have stopped. What comes meanwhile, another
-    Ctrl-C say, is not.
+    which run is wanted, to -1, and is raised when all have stopped. What comes meanwhile, such
+    as another Ctrl-C, is not.
     """
     threads = min(cores(), groups)
     if threads < 2 or not _start_threads():

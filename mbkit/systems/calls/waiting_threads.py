@@ -107,7 +107,7 @@ def end(shared: SharedBatch) -> None:
 
 
 def abandon(shared: SharedBatch) -> None:
-    """Stop all threads and wait for them, whatever comes meanwhile: another Ctrl-C, say."""
+    """Stop all threads and wait for them, even if another Ctrl-C comes meanwhile."""
     while True:
         try:  # not contextlib.suppress: what it calls can be interrupted itself
             shared.stop()

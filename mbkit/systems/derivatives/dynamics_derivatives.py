@@ -296,7 +296,7 @@ def loops_alone(system: System) -> bool:
 
 
 def steps_of_constraints(system: System) -> Any:
-    """Return which steps change what constraints say, (ndx,).
+    """Return which steps change the results of constraints, (ndx,).
 
     Those of the joints that a constraint names, and of those that move its bodies.
     """

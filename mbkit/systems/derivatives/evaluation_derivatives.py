@@ -204,7 +204,7 @@ def gathered(
 
 
 def _is_tree_at(system: System, t: Any) -> bool:
-    """Whether the tree alone says what moves, at times that its forces need, or one time."""
+    """Whether the motion is that of the tree alone, at times that its forces need, or one time."""
     if system.arrays.closure or system.motions:
         return False
     return bool(system.arrays.forces.forces) or (isinstance(t, float) and math.isfinite(t))
@@ -238,7 +238,7 @@ def _of_driven_tree(
 
 
 def checked_names(system: System, of: Any, by: Any, **given: Any) -> list[str]:
-    """Return the names of the inputs; errors say which evaluation takes what."""
+    """Return the names of the inputs; errors list the inputs of the evaluation."""
     if not (isinstance(of, str) and of in EVALUATIONS):
         raise NameUnknownError(f"There are no derivatives of {of!r}; {suggestion(of, EVALUATIONS)}")
     takes = EVALUATIONS[of][1]

@@ -91,7 +91,7 @@ class Point:
         Whether they are given by functions of time, with positions and velocities.
     kept : ndarray, shape (N, m), optional
         Not zero for the rows of constraints that count, where the others are left out: their
-        multipliers are zero. By default all count, as far as the rank says.
+        multipliers are zero. By default all count, up to the rank.
     turns : ndarray, shape (N, nv), optional
         In the place of `mu`, where A times other velocities is wanted.
     """

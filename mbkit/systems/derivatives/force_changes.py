@@ -1,8 +1,8 @@
 """Changes of generalized forces by parameters of forces and by the time, exact.
 
-A parameter moves the numbers that the compiled function of its force reads; the function knows the
-rest, on dual numbers (`mbkit.systems.derivatives.on_duals.exact_forces`). A force in Python says
-itself how a field changes it, or does not (`mbkit.ForceDerivatives`).
+A parameter moves the numbers that the compiled function of its force reads; derivatives by these
+are those of the function on dual numbers (`mbkit.systems.derivatives.on_duals.exact_forces`). A
+force in Python may give its derivatives by fields itself (`mbkit.ForceDerivatives`).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def say_differences(system: System, name: str | None = None, reason: str = "") -
 
 
 def when_not_traced(system: System) -> Callable[[str, str], None]:
-    """Return what says of a force of a system, by its name and a reason, that it is not traced."""
+    """Return the function that reports, by name and reason, that a force is not traced."""
     known = weakref.ref(system)
 
     def say(name: str, reason: str) -> None:

@@ -105,7 +105,7 @@ class Motion(NamedTuple):
         d, dS, dbias = changed
         near, far = _ends(system, joint)
         outer, inner = (far, near) if row["reversed"] else (near, far)
-        # the places of the joint on both bodies move with its frame, of which d knows nothing yet
+        # the places of the joint on both bodies move with its frame, which d does not contain yet
         d = d + SE3.Ad(np.linalg.inv(C)) @ (SE3.Ad(outer) @ moving.twists).T[..., None]
         still = -(SE3.Ad(inner) @ moving.twists).T[..., None]
         d, dS, dbias = (

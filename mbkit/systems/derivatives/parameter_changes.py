@@ -108,7 +108,7 @@ def _of_constraints(point: Point, name: str, scaled: bool) -> Change | None:
 
 
 def _of_forces(point: Point, name: str) -> Floats:
-    """Return the change of e by a parameter of a force, which nothing else knows of."""
+    """Return the change of e by a parameter of a force, on which nothing else depends."""
     system = point.system
     exact = forces_by_parameter(system, name, point.states)
     if exact is not None:
@@ -155,7 +155,7 @@ def _by_length(point: Point) -> Change:
     """By the length L that scales rows of constraints, in parts of it.
 
     A row of the wrench (t, f) of a loop joint is scaled by s, s^-2 = |t|^2 / L^2 + |f|^2, so that
-    ds / s = a dL / L with a = (s |t| / L)^2, which s at half the length tells.
+    ds / s = a dL / L with a = (s |t| / L)^2, which follows from s at half the length.
     """
     system, length = point.system, point.system.arrays.closure.length
     A = system.constraint_jacobian(point.q, point.t)

@@ -239,7 +239,7 @@ def velocities_in_world(evaluator: Evaluator, q: Any, z: Any, on_error: str = "n
 
 
 class MomentaInLoops:
-    """Memory for Hamilton's equations in one workspace, and their velocities where asked for.
+    """Memory for Hamilton's equations in one workspace, and their velocities on request.
 
     Needs a workspace without constraints and without prescribed joints, whose slot it takes.
     """
@@ -267,7 +267,7 @@ class MomentaInLoops:
         ):
             own[name] = array_address(memory)
         if space["num_forces"] == 0:
-            # time loops let the forward dynamics say what is supplied where there are any
+            # time loops take the supplied power from the forward dynamics where there are any
             space["num_forces"] = NO_FORCES
             space["efforts"] = array_address(self._sum)
             space["powers"] = array_address(self._powers)

@@ -145,7 +145,7 @@ class SystemArrays:
 
     @functools.cached_property
     def joints_vary(self) -> bool:
-        """Whether motion subspaces change of which no closed form, but dual numbers, say how."""
+        """Whether some motion subspaces change, by dual numbers and not by a closed form."""
         from mbkit.kernels.compile import UNCOMPILED
 
         rows = self.bodies[1:]
@@ -203,7 +203,7 @@ def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:
             row[operation] = function.address
             owners.append(function)
     v_is_rate_of_q = row["retract"] == row["rates"] == 0
-    # by the function itself: to ask for an address compiles
+    # by the function itself: access to an address compiles
     is_product = getattr(kernels, "motion", None) is screw_product.motion
     row["product"] = v_is_rate_of_q and is_product
     for entry in ("parameters", "wrench_parameters", "configuration_from_pose_parameters"):
@@ -214,7 +214,7 @@ def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:
 
 
 def _locates(joint: Joint) -> bool:
-    """Return whether a joint says itself where it is, by a method or a compiled form."""
+    """Return whether a joint finds its configuration by a pose, by a method or a compiled form."""
     holonomic = joint.ndx == joint.num_velocities
     return holonomic and (joint.kernels() is not None or defines(joint, "configuration_from_pose"))
 

@@ -213,7 +213,7 @@ class ClosureMemory:
         closure["length"] = arrays.length
 
     def _compare(self, arrays: ClosureArrays, evaluator: Evaluator) -> None:
-        """Give room to `kernels.constraints.solve.rank`, and tell it which velocities turn."""
+        """Give memory to `kernels.constraints.solve.rank`, and mark the velocities that turn."""
         from mbkit.kernels.compile import array_address
 
         closure: Any = self.record[0]

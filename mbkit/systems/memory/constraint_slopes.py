@@ -1,4 +1,4 @@
-"""Slopes of one constraint in Python for the adjoint, which asks it once a state."""
+"""Derivatives of one constraint in Python for the adjoint, which calls it once a state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KNOWN: weakref.WeakKeyDictionary[ConstraintDerivatives, ConstraintSlopes] = (
 
 @final
 class ConstraintSlopesSlot:
-    """The arguments of a constraint in Python, weights of what it says, and their slopes.
+    """The arguments of a constraint in Python, weights of its results, and the derivatives.
 
     See `mbkit.kernels.vector_jacobian_products.python_constraints`.
 
@@ -52,7 +52,7 @@ class ConstraintSlopesSlot:
         poses.reshape(nb, 4, 4)[:, 3, 3] = 1.0
 
     def slopes(self) -> None:
-        """Write what is said of what is given."""
+        """Write the derivatives at the given arguments and weights."""
         self._said[:] = self._slopes.at(self._given)
 
     def raise_error(self) -> None:

@@ -63,7 +63,7 @@ class StateDerivatives:
     is_given : bool
         Whether it gives its derivatives.
     is_exact : bool
-        Whether it does, or could be traced wherever this was asked.
+        Whether it does, or could be traced at all states so far.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class StateDerivatives:
         return known
 
     def along(self, known: Mapping[str, Any], moves: Any) -> Any:
-        """Return the derivatives along moves (nq, n) of the positions where `at` was asked last.
+        """Return the derivatives along moves (nq, n) of the positions at the last state of `at`.
 
         `known` is what it has returned; (*out, n). None moves each position by itself.
         """

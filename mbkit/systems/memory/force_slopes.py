@@ -51,7 +51,7 @@ class ForceSlopes:
     fields : mapping of str to tuple of int
         Fields of the force, with their axes, by which derivatives are summed.
     derivatives : StateDerivatives
-        Of the force, which several may ask in turn.
+        Of the force, which several callers may use in turn.
     """
 
     def __init__(

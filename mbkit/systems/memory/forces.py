@@ -342,7 +342,7 @@ class PythonForceSlot:
 
 
 def _power(force: Force) -> int:
-    """Return the entry of powers that is its own, 2 where it says both, -1 where conservative."""
+    """Return the entry of its power, 2 where it defines both, -1 where it is conservative."""
     if type(force).powers is not Force.powers:
         return 2
     word = force.power or ("conservative" if _has_potential(force) else "supplied")

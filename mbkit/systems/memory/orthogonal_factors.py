@@ -12,7 +12,7 @@ __all__ = ["memory_of_factors"]
 def memory_of_factors(shape: tuple[int, int], ranks: Any) -> tuple[Any, Any]:
     """Return `Orthogonal` and `OrthogonalMemory` for matrices of one shape.
 
-    `ranks` (N,) say how large the rank of each of the N matrices may be.
+    `ranks` (N,) are the largest ranks that the N matrices may have.
     """
     from mbkit.kernels.linear_algebra.orthogonal_factors import Orthogonal, OrthogonalMemory
 

@@ -26,7 +26,7 @@ def motion_at(motion: JointMotion, t: float) -> tuple[FloatArray, FloatArray, Fl
 
 
 def naming_joint(motion: JointMotion, function: Callable[[float], _T], t: float) -> _T:
-    """Return what a function of a motion says at a time; what it raises names the joint."""
+    """Return the value of a function of a motion at a time; errors in it name the joint."""
     try:
         return function(t)
     except BaseException as error:

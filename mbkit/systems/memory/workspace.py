@@ -220,7 +220,7 @@ def install_forces(space: Any, forces: ForceArrays, table: Any, springs: Any) ->
 
 
 def mark_carriers(carries: Any, arrays: SystemArrays, rows: Any, springs: Any = ()) -> None:
-    """Mark the rows whose poses in the world something asks for.
+    """Mark the rows whose poses in the world are needed.
 
     Of a site, all from its row to the world; of a spring, all from its ends to the first row
     that both hang on.

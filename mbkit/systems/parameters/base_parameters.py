@@ -1,4 +1,4 @@
-"""Combinations of parameters that a measurement can tell, by the rank of a regressor."""
+"""Combinations of parameters that a measurement can identify, by the rank of a regressor."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class BaseParameters:
     """The least combinations of parameters that fix what is measured, such as efforts or poses.
 
     What is measured is ``Y[:, independent] @ (combinations @ parameters)`` at every state, Y the
-    regressor, for geometric parameters to first order. No fewer numbers do, and no measurement of
-    this kind tells more.
+    regressor, for geometric parameters to first order. Fewer numbers do not suffice, and
+    measurements of this kind identify no more.
 
     Attributes
     ----------

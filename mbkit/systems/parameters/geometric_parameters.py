@@ -50,7 +50,7 @@ _KINDS = ("placement", "screw")
 #: Rows of a twist that are measured.
 ROWS = {"all": slice(0, 6), "angular": slice(0, 3), "linear": slice(3, 6)}
 
-#: Random configurations: each tells six numbers, of twelve a joint.
+#: Random configurations: each identifies six numbers, of twelve a joint.
 CONFIGURATIONS = 32
 
 

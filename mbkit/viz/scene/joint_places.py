@@ -105,7 +105,7 @@ def _point(joint: Joint | None, beside: FloatArray, frame: FloatArray) -> FloatA
     """Return where a joint is drawn, in its frame: the point it was given, if it has one.
 
     Else the point of its axis next to the bodies' centres of mass, `beside` (4,). A frame (4, 4)
-    that is that of the world says nothing of where a translation is.
+    that is that of the world does not locate a translation.
     """
     turns = joint is not None and not _slides(joint)
     given = getattr(joint, "point", None)

@@ -18,7 +18,7 @@ from mbkit.viz.scene.scene import Color, Label, Part, Scene, screw_pose
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-#: Colours of bodies, told apart also by the colour-blind: Okabe and Ito, "Color universal design",
+#: Colours of bodies, distinct also for the colour-blind: Okabe and Ito, "Color universal design",
 #: 2008, without black and yellow.
 _COLORS = (
     (0.00, 0.45, 0.70, 1.0), (0.90, 0.60, 0.00, 1.0), (0.00, 0.62, 0.45, 1.0),
@@ -31,7 +31,7 @@ _ROD, _THIN = 0.09, 0.02
 _GROUND = (0.55, 0.56, 0.58, 1.0)
 #: Joints on the ground between which there are rods.
 _FEET = 8
-#: Turns of a helix that can be told apart.
+#: Most turns of a helix that are distinct.
 _TURNS = 12.0
 
 #: A shape: the row of its body, its mesh in the frame of the body, and its colour.
@@ -39,7 +39,7 @@ Shown = tuple[int, Mesh, Color | None]
 
 
 def scene_of(system: System) -> Scene:
-    """Return what there is to see of a system.
+    """Return the visible objects of a system.
 
     Parameters
     ----------

@@ -116,10 +116,10 @@ class Posture:
         ]
 
     def move(self, number: int, value: float) -> None:
-        """Set the coordinate of a slider, by its number; the others follow as the loops say.
+        """Set the coordinate of a slider, by its number; the others follow by the loops.
 
         The way there is gone in small steps, on the branch on which the mechanism is; where it
-        ends, the coordinate stays behind, and `message` says so.
+        ends, the coordinate stays behind, and `message` reports it.
         """
         slider, system = self.sliders[number], self.system
         if slider.is_position:
@@ -145,10 +145,10 @@ class Posture:
             self.message = f"{slider.name} cannot go to {value:.4g} {slider.unit}".rstrip()
 
     def move_to(self, t: float) -> None:
-        """Go to a time: prescribed joints go where they are then, and the others as loops say.
+        """Go to a time: prescribed joints take their positions, and the others follow by the loops.
 
         In steps in which they go a little way; where the branch ends, `t` stays behind, and
-        `message` says so.
+        `message` reports it.
         """
         self.message = ""
         try:

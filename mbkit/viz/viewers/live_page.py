@@ -38,7 +38,7 @@ class LivePage:
     posture : Posture
         What the sliders move: its `q`, the `gap` of its loops.
 
-    See `mbkit.viz.show.show` for the arguments; `traces` say names and colours.
+    See `mbkit.viz.show.show` for the arguments; `traces` have names and colours.
     """
 
     def __init__(

@@ -103,7 +103,7 @@ class Stage:
             )  # fmt: skip
         for k, part in enumerate(scene.parts):
             mesh = part.mesh
-            # four vertices are the fewest that have a volume, which MuJoCo asks for
+            # four vertices are the fewest that have a volume, which MuJoCo requires
             if mesh is None or not self._shown[k] or len(mesh.vertices) < 4:
                 continue
             spec.add_mesh(
@@ -123,7 +123,7 @@ class Stage:
         return [(ahead + 0.6 * right - 1.1 * up, 0.6), (ahead - 1.2 * right - 0.1 * up, 0.25)]
 
     def image(self, poses: FloatArray, row: int) -> Image:
-        """Return an image (height, width, 3), twice as fine as asked, of one frame of the film.
+        """Return an image (height, width, 3), twice as fine as the film, of one of its frames.
 
         Parameters
         ----------

@@ -59,8 +59,8 @@ class Viewer:
         Raises
         ------
         UsageError
-            If a package that it needs is not installed; the message says which. An `OSError` is
-            told as one for the user: that the file cannot be written.
+            If a package that it needs is not installed; the message names it. Its caller turns an
+            `OSError` into one that the file cannot be written.
         """
         raise UsageError(f"{type(self).__name__} writes no files, such as '{path}'.")
 

@@ -28,10 +28,10 @@ _LETTER, _LINE = 0.0105, 0.03
 #: Length of the head of an arrow, in parts of the length of axes.
 _HEAD = 0.35
 
-#: The only address that a page is served at, unless another is asked for.
+#: The default address that a page is served at.
 LOCAL = "127.0.0.1"
 
-#: Time up to which prescribed joints can be moved, unless another is asked for. [s]
+#: Default time up to which prescribed joints can be moved. [s]
 T_END = 10.0
 
 
@@ -189,7 +189,7 @@ class Stage:
         for client in self.server.get_clients().values():
             view = client.camera
             if view.update_timestamp == 0.0 or not view.image_width * view.image_height:
-                continue  # it has not said yet where it looks from, or has no picture
+                continue  # its camera is not known yet, or it has no picture
             up = -_rotation(view.wxyz)[:, 1]
             camera = Camera(view.position, view.look_at, up, view.fov)
             aspect = view.image_width / view.image_height

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @final
 class ViserViewer(Viewer):
-    """Writes pages that play in any browser and ask no host for anything; shows live ones."""
+    """Writes pages that play in any browser without a connection; shows live ones."""
 
     suffixes = (".html",)
 

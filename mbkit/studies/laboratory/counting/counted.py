@@ -64,7 +64,7 @@ class Counted:
 
     One that stands for sin, cos or arctan2 is an angle. Signs, comparisons and absolute values are
     free. Operations on two Python floats are not seen: so are those of constants with each other.
-    It is not made of integers, by which `mbkit.kernels.elementary.grain` knows that it is a double.
+    It is not made of integers: `mbkit.kernels.elementary.grain` recognises doubles by that.
     """
 
     __slots__ = ("value",)

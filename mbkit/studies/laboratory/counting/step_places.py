@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 __all__ = ["ALGORITHMS", "Place", "place_of"]
 
-#: The parts of a run whose operations are told apart.
+#: The parts of a run whose operations are counted separately.
 ALGORITHMS = ("dynamics", "constraints", "matrices", "steps")
 
 #: Folders and files of `mbkit.kernels`, by algorithm; what stands in none of them is "steps".
@@ -56,7 +56,7 @@ class Place(NamedTuple):
 
 
 def place_of(frame: FrameType | None) -> Place:
-    """Return the place of an operation: the outermost of its calls that says one decides."""
+    """Return the place of an operation: that of the outermost of its calls that has one."""
     algorithm, each = "steps", "steps"
     inner = ""
     while frame is not None:
@@ -73,7 +73,7 @@ def place_of(frame: FrameType | None) -> Place:
 
 @functools.cache
 def _told(code: CodeType) -> tuple[str, str, str]:
-    """Return algorithm and repetition that a function says, empty if none, and its name."""
+    """Return algorithm and repetition of a function, empty if none, and its name."""
     path = pathlib.PurePath(code.co_filename)
     name = code.co_name
     if "kernels" not in path.parts:

@@ -166,7 +166,7 @@ def _told(error: Exception) -> str:
 
 
 def _by_python(given: dict[str, bytes]) -> dict[str, Counts]:
-    """Return what a process says in which Python runs the kernels."""
+    """Return the counts of a process in which Python runs the kernels."""
     answer, reason = answer_of(__name__, pickle.dumps(given))
     if answer is None:
         return {label: {"reason": f"counting failed: {reason:.200}"} for label in given}

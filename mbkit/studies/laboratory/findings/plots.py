@@ -1,4 +1,4 @@
-"""Pictures of studies: curves told apart by colour, marker and line, legends beside them."""
+"""Pictures of studies: curves that differ in colour, marker and line, legends beside them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FEW, _SHORT, _APART = 10, 9999.0, 1.2
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 
-#: Which factor is told by colour, by marker, by line: the first of these that are varied.
+#: Factors shown by colour, by marker, by line: the first of these that are varied.
 ORDER = ("algorithm", "integrator", "coordinates", "representation", "mechanism", "loop_joints",
          "joint_coordinates", "body_frames", "constraint_solver", "stabilisation")  # fmt: skip
 

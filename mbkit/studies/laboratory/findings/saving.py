@@ -31,7 +31,7 @@ def kept(found: Findings, directory: str | os.PathLike[str]) -> Findings:
 
 
 def load_findings(directory: str | os.PathLike[str]) -> Findings:
-    """Return what a study has found so far, from its directory.
+    """Return the findings of a study so far, from its directory.
 
     Parameters
     ----------

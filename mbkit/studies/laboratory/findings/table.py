@@ -49,7 +49,7 @@ class Table:
     units : mapping of str to str
         All columns, in order, with their units; empty where they have none.
     factors : tuple of str
-        Columns that say what was chosen; the others were measured.
+        Columns of choices; the others were measured.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class Table:
         return Table(rows, self.units, self.factors)
 
     def groups(self, *left_out: str) -> dict[str, Table]:
-        """Return the rows that agree in all factors but some, by what they have in common."""
+        """Return the rows that agree in all factors but some, by their common factors."""
         varied = [name for name in self.varied if name not in left_out]
         found: dict[str, list[Mapping[str, Any]]] = {}
         for row in self.rows:

@@ -32,7 +32,7 @@ __all__ = ["ExactConstraints", "RowDerivatives"]
 
 
 class RowDerivatives(NamedTuple):
-    """Derivatives of what constraints say of N states, by k entries.
+    """Derivatives of the results of constraints at N states, by k entries.
 
     Attributes
     ----------
@@ -65,12 +65,12 @@ class ExactConstraints:
     Attributes
     ----------
     moving : dict of str to mapping or None
-        How parameters that have been asked for move numbers, as of `by_numbers`; None: otherwise.
+        How parameters used so far change numbers, as of `by_numbers`; None: otherwise.
     lock : context manager
         To be held while the memory of dual numbers is in use.
     is_complete : bool
-        Whether there are no constraints in Python, of which nothing is known here: without, rows
-        cannot be asked for, but memory can be lent for the others.
+        Whether there are no constraints in Python, which have no dual numbers: if there are some,
+        rows cannot be computed here, but memory can be lent for the others.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:

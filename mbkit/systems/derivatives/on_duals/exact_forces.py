@@ -30,7 +30,7 @@ __all__ = ["ExactForces"]
 class ExactForces:
     """The forces of a system, with derivatives by q and v, by the time and by their numbers.
 
-    Functions are compiled for dual numbers, or loaded from the cache, when they are asked for.
+    Functions are compiled for dual numbers, or loaded from the cache, at their first use.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class ExactForces:
         return slot
 
     def slopes_of(self, k: int, fields: Mapping[str, tuple[int, ...]]) -> ForceSlopes:
-        """Return what the adjoint asks a force in Python, by some of its fields besides."""
+        """Return the derivatives of a force in Python for the adjoint, also by some fields."""
         forces, rows = self._arrays.forces, self._arrays.bodies
         known = self._slots[k].derivatives
         plain = PythonForceSlot(forces.forces[k], forces.joints[k], forces.bodies[k])

@@ -15,7 +15,7 @@ __all__ = ["EVALUATION", "address_in_lanes", "caller", "compiles", "is_for_lanes
 EVALUATION = "sipppp"
 
 
-@functools.cache  # each batch asks for it
+@functools.cache  # each batch calls it
 def address_in_lanes(function: Callable[..., Any], form: str, lanes: Any, space: Any = None) -> int:
     """Return the address of a function for lanes; see `mbkit.kernels.lanes.address_in_lanes`.
 
@@ -37,7 +37,7 @@ def address_in_lanes(function: Callable[..., Any], form: str, lanes: Any, space:
 
 @functools.cache
 def compiles(address_of: Callable[..., int], function: Callable[..., Any], *form: Any) -> bool:
-    """Return whether a function of a joint compiles where its address is asked for, in a form.
+    """Return whether a function of a joint compiles in a form.
 
     Functions of mbkit do.
     """

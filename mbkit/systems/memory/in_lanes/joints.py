@@ -15,7 +15,7 @@ OF_JOINTS = {
     "motion": "icpppppp", "retract": "icppp", "difference": "icppp", "dexp_inv": "icppp",
 }  # fmt: skip
 
-#: What steps on the group ask of joints, with their motion.
+#: Functions of joints that steps on the group call, with their motion.
 MOTION_AND_STEPS = tuple(OF_JOINTS)
 
 

@@ -49,7 +49,7 @@ def differ_in_numbers(one: SystemArrays, other: SystemArrays) -> bool:
 def _move_alike(one: Joint | None, other: Joint | None) -> bool:
     """Return whether two joints of a kind have the same numbers."""
     if one is other or one is None or other is None or one.screw_form() is not None:
-        return True  # the row of a screw says all of it
+        return True  # the row of a screw describes it completely
     return np.array_equal(one.parameters(), other.parameters())
 
 

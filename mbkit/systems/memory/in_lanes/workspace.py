@@ -46,7 +46,7 @@ def record_in_lanes(dtype: np.dtype[Any], lanes: Any) -> Any:
     return record_of_lanes(dtype, lanes)
 
 
-@functools.cache  # LLVM takes a quarter of a millisecond to tell what the processor is
+@functools.cache  # LLVM takes a quarter of a millisecond to identify the processor
 def native_lanes() -> Any:
     """Return as many lanes as the registers of this processor have."""
     from mbkit.kernels.lanes import Lanes, native_width
@@ -239,7 +239,7 @@ class LanesWorkspace:
         self._alone: Workspace | None = None
 
     def let_move(self, forward_dynamics: int, project: int = 0) -> None:
-        """Put in what time loops ask for: the equations under constant efforts `tau`.
+        """Put in the functions that time loops call: the equations under constant efforts `tau`.
 
         `project` is the address of what brings the end of a step back to the constraints.
         """
@@ -277,7 +277,7 @@ class LanesWorkspace:
         space["powers"] = array_address(self.numbers(layout.NUM_POWERS))
 
     def close(self, closure: LanesClosure) -> None:
-        """Put in what kernels ask for that look at constraints."""
+        """Put in the functions for kernels that evaluate constraints."""
         from mbkit.kernels.compile import array_address
 
         self.closure = closure

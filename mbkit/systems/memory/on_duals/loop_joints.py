@@ -57,7 +57,7 @@ class DualJoints:
     room : callable
         Returns memory for so many dual numbers, (size, 1 + directions), all zero.
     own : mapping of int to OwnNumbers, optional
-        By row: of joints whose parameters are others than they say themselves.
+        By row: of joints whose parameters differ from `Joint.parameters`.
 
     Attributes
     ----------

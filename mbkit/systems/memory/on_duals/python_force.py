@@ -66,7 +66,7 @@ class DualForceSlot:
         self._mistake: BaseException | None = None
         self.numbers = numbers(len(plain.memory))
         self.numbers[:, 0] = plain.memory
-        self.numbers[layout.OWN_POWER, 0] = -1.0  # of its power nothing is asked
+        self.numbers[layout.OWN_POWER, 0] = -1.0  # its power is not needed
         self.memory = self.numbers[:, 0]
         *parts, out = plain.arguments
         ends = layout.OWN_VECTORS + np.cumsum([0, *(part.size for part in parts)])
@@ -79,7 +79,7 @@ class DualForceSlot:
         self._answer = self.numbers[self._end : self._end + out.size]
 
     def evaluate(self) -> None:
-        """Call the force, then its derivatives, and write what they say along the directions."""
+        """Call the force, then its derivatives, and write the results along the directions."""
         plain = self._plain
         plain.memory[:] = self.memory
         arguments = plain.memory[layout.OWN_TIME : self._end]

@@ -22,7 +22,7 @@ __all__ = ["DualModel", "DualWorkspace", "motions_are_dual"]
 #: What joints are moved by.
 _MOVES = ("motion", "retract")
 
-#: The form of what joints say of the rates of steps.
+#: The form of the functions of joints for rates of steps.
 _OF_STEPS = "icppp"
 
 #: The forms of the same functions of joints in Python, whose slots have dual numbers.
@@ -101,7 +101,7 @@ class DualModel(LanesModel):
         The rows of joints in Python that have some.
     sets : dict
         Joints of the tree whose numbers move, by the parameters that move them, as far as these
-        have been asked for; see `mbkit.systems.memory.on_duals.tree_joints`.
+        have been used; see `mbkit.systems.memory.on_duals.tree_joints`.
     """
 
     def __init__(self, arrays: SystemArrays) -> None:
@@ -157,7 +157,7 @@ class DualModel(LanesModel):
 
     @functools.cached_property
     def _with_steps(self) -> DualModel:
-        """The same system with what joints say of the rates of steps; zero where they have none."""
+        """The same system with joints' functions for rates of steps; zero where they have none."""
         from mbkit.kernels.compile import array_address
 
         model = copy.copy(self)
