@@ -47,7 +47,7 @@ def casadi_function(
         "[" written as "_": a number, a vector, or a matrix; of moments the upper triangle is read,
         of a pose the upper three rows.
     **options
-        What the method takes besides, by the same names and with the same meaning: ``body``,
+        Further arguments of the method, by the same names and with the same meaning: ``body``,
         ``frame``, ``relative_to``, ``representation``, ``measured_in``, ``resolved_in`` of motion
         of bodies; ``order`` of "body_derivatives" and "dependent_rates" (that of the last
         derivative of the twists or velocities), "jacobian_rate", "motion_subspace_rates",

@@ -191,7 +191,7 @@ def force_potentials(trace: Trace) -> Any:
 
 
 def force_powers(trace: Trace) -> Any:
-    """Return what each force dissipates and supplies, (forces, 2)."""
+    """Return the dissipated and supplied power of each force, (forces, 2)."""
     from mbkit.kernels.forces.force_pass import force_powers
 
     time = np.array([trace.t], dtype=object)

@@ -27,7 +27,7 @@ class Form:
     Attributes
     ----------
     representation : Representation
-        What mbkit calls it.
+        The name in mbkit.
     linear_first : bool
         Whether linear parts and forces stand before angular parts and moments.
     kinds : tuple of str
@@ -79,7 +79,7 @@ class Form:
     def offset(
         self, C: FloatArray, V: FloatArray, kind: str, gravity: ArrayLike | None, who: str
     ) -> FloatArray:
-        """Return what an acceleration has besides T A_b; V is the angular-first twist of the form.
+        """Return the terms of accelerations besides T A_b; V is the form's twist, angular first.
 
         That is w x v for the classical kind, and minus gravity where the program counts it so: an
         acceleration -g of all points of the body, in the axes of the linear part.

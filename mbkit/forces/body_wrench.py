@@ -34,7 +34,7 @@ class BodyWrench(BodyForce):
     wrench : ndarray, shape (k, 6) or (6,)
         (moment, force) at the times; one for a constant. [N m], [N]
     times : ndarray, shape (k,), optional
-        Two or more, increasing. Before the first and after the last the wrench is what it is there.
+        Two or more, increasing. Before the first and after the last the wrench has its value there.
         [s]
     interpolation : {"linear", "cubic"}
         Between the times: straight lines, or a cubic spline ("not a knot").

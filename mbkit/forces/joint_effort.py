@@ -34,7 +34,7 @@ class JointEffort(JointForce):
     effort : ndarray, shape (k,), or a number
         f at the times; one number for a constant. [N m], [N]
     times : ndarray, shape (k,), optional
-        Two or more, increasing. Before the first and after the last the effort is what it is there;
+        Two or more, increasing. Before the first and after the last the effort has its value there;
         where it must be zero, end the table with zeros. [s]
     interpolation : {"linear", "cubic"}
         Between the times: straight lines, or a cubic spline ("not a knot"). Integrators lose their

@@ -32,7 +32,7 @@ class Newton:
         Of each iteration: the size of the change of the step, relative to the tolerance, and the
         largest entry of the residual.
     residual : ndarray, shape (nv + m,)
-        What was left of the equations of motion, by velocity, and then of the constraints, by row
+        The residuals of the equations of motion, by velocity, and then of the constraints, by row
         of velocity level: each in the scale in which the integrator solves them.
     count : ndarray of int, shape (1,)
         How many iterations there were.

@@ -86,9 +86,9 @@ def fit_rates(
         Twists of the bodies at their frames, row 0 ignored, or those that were measured by the
         names of the bodies. [rad/s], [m/s]
     weights : array_like or dict, optional
-        What a squared error counts: (bodies + 1,), one a body, or (bodies + 1, 6), one a component;
+        Weights of squared errors: (bodies + 1,), one a body, or (bodies + 1, 6), one a component;
         or by the names of bodies, one or six numbers each, zero for bodies that are not named.
-        Zero for what was not measured: these twists may be NaN. All one if left out.
+        Zero for twists that were not measured, which may be NaN. All one if left out.
     frames : dict of str to array_like (4, 4), optional
         Poses of frames in the frames of the bodies of these names: their twists are those of the
         frames, as for `System.twist`. Frames of `Body.frames` may be named in place of bodies.

@@ -52,7 +52,7 @@ class InverseKinematics:
     active_limits : tuple of str
         Names of the positions that stand at a limit.
     preference_left : float or None
-        What is left of the preferred gradient in the null space of the targets; None where nothing
+        The preferred gradient that remains in the null space of the targets; None where nothing
         is preferred or the targets are not reached.
     iterations, starts : int
         Steps tried, and the configurations from which they were begun.

@@ -61,7 +61,7 @@ def inverse_kinematics(
         closed. Without leading axes it is the start of the first of many poses, and each of the
         others begins where the last one that was reached before it ended.
     preferred : array_like, shape (nq,), or callable, optional
-        What to do where the targets leave a choice: a configuration to be near to, or a function
+        Preference where the targets leave a choice: a configuration to be near to, or a function
         ``gradient(q) -> (nv,)`` of what shall be small. Acts in the null space of the targets
         alone, and only where they are reached.
     limits : array_like, shape (nq, 2), or dict of str to array_like, optional
@@ -77,10 +77,10 @@ def inverse_kinematics(
     seed : int
         Of their random numbers.
     tolerance : float
-        What the angular and the linear error of each target may be. [rad], [m] Loops are closed
+        Largest angular and linear error of each target. [rad], [m] Loops are closed
         to 1e-10 of the length of the system, as by `System.close_loops`.
     preference_tolerance : float
-        What may be left of the preferred gradient in the null space.
+        Largest remainder of the preferred gradient in the null space.
     max_iterations : int
         Steps from each start.
 

@@ -88,7 +88,7 @@ class Mechanism(Contents):
         rows : iterable of DenavitHartenbergRow
             From the base to the tip.
         convention : {"standard", "modified"}
-            What their numbers mean: see `DenavitHartenbergRow`.
+            The convention of their numbers: see `DenavitHartenbergRow`.
         base : array_like, shape (4, 4), default the identity
             Pose of frame 0 in the world.
         gravity : array_like, shape (3,)

@@ -35,7 +35,7 @@ class Kind:
     hook : str
         Name of the hook.
     title : str
-        What messages and tables call one of them.
+        The name of one of them in messages and tables.
     names : str
         Which names there may be.
     is_name : callable

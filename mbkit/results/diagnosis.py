@@ -78,7 +78,7 @@ class Reaction:
     num_wrenches : int
         Number of components that it transmits.
     undetermined : tuple of str
-        What may be added to its wrench by internal stress, in words, with axes in the world; of a
+        The part that internal stress may add to its wrench, in words, with axes in the world; of a
         constraint that is no joint how many multipliers.
     wrenches : ndarray, shape (k, 6)
         The same, (moment, force) in the world's axes at `point`; [N m] beside [N]. Of a constraint

@@ -367,7 +367,7 @@ class Result:
             Where to write the picture, in the format of the suffix. Without it, the figure is
             one of pyplot's, and ``matplotlib.pyplot.show()`` opens it.
         panels : sequence of str, optional
-            What to draw: kinds of panels such as "energies", joints and outputs.
+            Kinds of panels to draw, such as "energies", joints and outputs.
         phase : sequence of str, optional
             Joints whose velocity is drawn over their position instead.
 

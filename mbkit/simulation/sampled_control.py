@@ -179,7 +179,7 @@ class Sampled(EffortsInSteps):
     def check_step(self, t_span: Any, h: Any) -> None:
         """Raise UsageError, with an h that fits all, where a time is no whole number of steps h.
 
-        What is no span or no step is left to what takes both.
+        Values that are no span or no step are left to the functions that take both.
         """
         try:
             span, h = float(t_span[1]) - float(t_span[0]), float(h)

@@ -78,7 +78,7 @@ def simulate(
         Prince, with ``rtol=1e-8``. Without h an integrator must have a tolerance itself.
     q : array_like, shape (nq,) or (..., nq), or mapping of str to array_like, optional
         Configuration at the start, or positions by the names of joints, such as ``{"main": 0.5}``.
-        What is not named starts at the reference configuration, and loops are closed from there;
+        Joints not named start at the reference configuration, and loops are closed from there;
         the result's ``options["solved"]`` list the joints that were moved for it. A vector must
         close the loops itself. Leading axes of q, v, tau and parameters, which broadcast,
         make an ensemble: a run for each sample, on all cores.
@@ -117,8 +117,8 @@ def simulate(
         whatever happens; see docs/long-runs.md. Memory then stays flat: the arrays of the result
         stay in the file ``result.nc`` of the directory, and are read where they are looked at.
     save : sequence of str
-        What is written to `output`: any of "q", "v", "energies" and "constraints", the multipliers
-        and residuals of constraints; all of them if left out. What is not is not a number in the
+        The quantities written to `output`: any of "q", "v", "energies" and "constraints", the
+        multipliers and residuals of constraints; all of them if left out. Others are NaN in the
         result.
     dtype : {"float64", "float32"}
         Of positions and velocities written to `output`; it is computed in float64 all the same.

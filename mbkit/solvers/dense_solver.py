@@ -44,7 +44,7 @@ class DenseSolver(ConstraintSolver):
             kinetic energy. Zero for prescribed velocities. Its rank may be less than m; all states
             that the equations of motion meet are to be solved.
         target : ndarray, shape (m,)
-            What the constraints would be violated by. [m/s^2]; in projections [m], [m/s].
+            The violation of the constraints. [m/s^2]; in projections [m], [m/s].
 
         Returns
         -------

@@ -37,7 +37,7 @@ class Twist(PlacedQuantity):
     vector : ndarray, shape (6,)
         Angular, then linear velocity. [rad/s], [m/s]
     representation : Representation
-        What the two parts are, and in which axes.
+        The meaning of the two parts, and their axes.
     pose : ndarray, shape (4, 4)
         Pose of the body's frame in the world.
     body : str

@@ -1074,7 +1074,7 @@ class System:
         Returns
         -------
         ndarray, shape (..., 6)
-            The rate of what `twist` returns, without gravity's offset. [rad/s^2], [m/s^2]
+            The rate of the result of `twist`, without gravity's offset. [rad/s^2], [m/s^2]
 
         Raises
         ------
@@ -2328,7 +2328,7 @@ class System:
         q : array_like, shape (..., nq), optional
             Configurations at which the body is looked at; random ones if left out.
         rows : {"all", "angular", "linear"}
-            What is measured: poses, rotations, or positions.
+            The measured quantity: poses, rotations, or positions.
         frame : array_like, shape (4, 4), or str, optional
             Pose on the body of the frame that is looked at, or its name; as for `pose`.
 
@@ -2379,7 +2379,7 @@ class System:
         pull: tuple[float, float] = (0.0, 0.0),
         on_error: str = "raise",
     ) -> tuple[Floats, Floats, Floats]:
-        """Return what `solve_dynamics` does, and 1.0 for each independent row; without warning.
+        """Return the results of `solve_dynamics`, and 1.0 for each independent row; no warning.
 
         With ``A vdot + dA/dt v = -pull[0] g - pull[1] (A v)``; see `mbkit.Baumgarte`.
         """
@@ -2411,7 +2411,7 @@ class System:
         vdot, tau : ndarray, shape (..., nv)
             All accelerations, and all forces but for those of the constraints.
         multipliers : ndarray, shape (..., num_velocity_constraints)
-            The smallest of all that do the same to what is not prescribed.
+            The smallest of all with the same effect on velocities that are not prescribed.
         kept : ndarray, shape (..., num_velocity_constraints)
             1 for each row that is independent of those before it where what is prescribed stands
             still.
@@ -3623,7 +3623,7 @@ class System:
 
         Examples
         --------
-        What the hinge of a pendulum at rest bears, and what the pendulum does to the world:
+        The wrench that the hinge of a pendulum at rest bears, and the one on the world:
 
         >>> import mbkit as mb
         >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -10))
@@ -3666,7 +3666,7 @@ class System:
         Parameters
         ----------
         of : {"forward_dynamics", "inverse_dynamics", "hybrid_dynamics", "closed_inverse_dynamics"}
-            What is differentiated: accelerations and multipliers of constraints, from `tau`;
+            The result to differentiate: accelerations and multipliers of constraints, from `tau`;
             efforts of the tree, without constraints, from `vdot`; `vdot`, `tau` and multipliers,
             where the accelerations of `prescribed` joints are given; or efforts of `actuated`
             joints and multipliers, for a motion of a closed mechanism.

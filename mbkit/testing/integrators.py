@@ -89,7 +89,7 @@ def check_integrator(
     Parameters
     ----------
     integrator : Integrator
-        What is checked.
+        The integrator to check.
     problems : iterable of StandardProblem
         Motions on which the order is measured.
     most_steps : int

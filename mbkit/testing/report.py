@@ -21,11 +21,11 @@ class Line:
     holds : bool or None
         Whether it does; None where it is not checked, or not decided.
     error : float or None
-        By how much it is missed at worst, in units of what is compared.
+        The largest deviation, in units of the quantity that is compared.
     bound : float or None
         How much is allowed.
     remark : str
-        Where it is missed, or what else was measured.
+        Where it is missed, or further measurements.
     undecided : bool
         Whether it was checked, and the result shows neither that it holds nor that it does not.
         With ``holds=False`` too little was measured: the check fails all the same.

@@ -66,7 +66,7 @@ def animate(
     path : str or path
         Where to write it, in the format of the suffix, such as ``.html``. Its folder must exist.
     viewer : str, optional
-        What writes it, by its name; by default the first one that writes such files.
+        The viewer that writes it, by name; by default the first one that writes such files.
     speed, frame_rate, traces, reactions, wrenches, layers, size, system : see `film_of`
 
     Raises
@@ -116,7 +116,7 @@ def film_of(
         Moment and force on bodies or frames, constant or at the k saved instants, in the axes of
         the world and about the origin of the frame; arrows likewise. [N m], [N]
     layers : mapping of str to bool, optional
-        What is shown, of `mbkit.viz.scene.LAYERS`: ``{"frames": True, "joint names": False}``.
+        The layers shown, of `mbkit.viz.scene.LAYERS`: ``{"frames": True, "joint names": False}``.
         Names of more than eight joints are not shown by default.
     size : (int, int), default (720, 480)
         Width and height of images; of no meaning for pages. [pixels]

@@ -93,7 +93,7 @@ class Film:
     traces : tuple of Trace
     arrows : tuple of Arrow
     layers : mapping of str to bool
-        What is shown other than the scene's `layers`, of `mbkit.viz.scene.LAYERS`.
+        Layers shown other than the scene's `layers`, of `mbkit.viz.scene.LAYERS`.
     size : (int, int)
         Width and height of images. [pixels]
     """

@@ -57,7 +57,7 @@ def plot(
         must exist. Without it, the figure is one of pyplot's, and ``matplotlib.pyplot.show()``
         opens it.
     panels : sequence of str, optional
-        What to draw: "positions", "velocities", "outputs", "energies", "balance", "residuals",
+        Kinds of panels: "positions", "velocities", "outputs", "energies", "balance", "residuals",
         "multipliers" [N], and names of joints, of components such as "ball[2]", and of outputs. All
         but the multipliers, where left out.
     phase : sequence of str, optional

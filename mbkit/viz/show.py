@@ -87,7 +87,7 @@ def show(
     port : int
         The first port that is tried.
     viewer : str, optional
-        What shows it, by its name; by default the first viewer that is live.
+        The viewer that shows it, by name; by default the first viewer that is live.
     traces : iterable of str
         Bodies and named frames whose origins leave a line behind.
     wrenches : mapping of str to array_like, shape (6,), optional

@@ -26,7 +26,7 @@ class MjcfActuator:
         "motor", whose force is its control; "position" and "velocity", servos with a force of
         kp (control - length) - kv rate, or kv (control - rate); "general" for all others.
     transmission : str
-        What it acts on: "joint", "tendon", "site", "body" or "slidercrank".
+        The kind of its target: "joint", "tendon", "site", "body" or "slidercrank".
     target : str
         The joint, as the mechanism calls it, or MuJoCo's name of what else it acts on.
     gear : tuple of float
@@ -117,7 +117,7 @@ class Mjcf:
         Parameters
         ----------
         armature : {"rotors", "ignore"}
-            What becomes of the armature of joints; see `load_mjcf`.
+            Treatment of the armature of joints; see `load_mjcf`.
 
         Returns
         -------

@@ -33,7 +33,7 @@ def load_mjcf(path: str | os.PathLike[str], *, armature: str = "rotors") -> Mech
         An MJCF file; it is read by the package mujoco, from ``pip install 'mbkit[mjcf]'``. All
         files that it names have to lie in its folder.
     armature : {"rotors", "ignore"}
-        What becomes of the armature of hinges and slides, an inertia that moves with the joint's
+        Treatment of the armature of hinges and slides, an inertia that moves with the joint's
         position alone: a disc on the world for each, called "rotor of JOINT", and a `GearRatio`; or
         nothing.
 

@@ -186,7 +186,7 @@ def parse_model(
     text : str
         TOML.
     source : str
-        What a message calls it; files of meshes are looked for in its folder first.
+        The name in messages; files of meshes are looked for in its folder first.
     parameters, body_types, joint_types, force_types, constraint_types : mapping, optional
         As for `load_model`.
 

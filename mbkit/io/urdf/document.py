@@ -112,7 +112,7 @@ class UrdfJoint:
     line : int
         Where it stands.
     missing : tuple of str
-        What the format has of its limits and the file leaves out: "limit" for all of them.
+        Limits of the format that the file leaves out: "limit" for all of them.
     """
 
     name: str
@@ -223,7 +223,7 @@ class Urdf:
         root_joint : Joint, optional
             From the world to the root link. By default it is welded to the world.
         mimic : {"couple", "refuse", "independent"}
-            What becomes of joints that are coupled to others by <mimic>: each gets a `GearRatio`,
+            Treatment of joints that are coupled to others by <mimic>: each gets a `GearRatio`,
             called "JOINT mimics OTHER"; an error; or joints that move on their own.
         package_roots : path or iterable of paths
             As for `mesh_files`. Without any there is no warning of meshes that are not found.

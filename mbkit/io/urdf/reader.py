@@ -50,7 +50,7 @@ def load_urdf(
         From the world to the root link, such as ``mb.FreeJoint("root_joint")``. By default the root
         link is welded to the world.
     mimic : {"couple", "refuse", "independent"}
-        What becomes of joints that are coupled to others by <mimic>: each gets a `GearRatio`,
+        Treatment of joints that are coupled to others by <mimic>: each gets a `GearRatio`,
         called "JOINT mimics OTHER"; an error; or joints that move on their own.
     package_roots : path or iterable of paths
         Folders in which meshes are looked for, besides that of the file and its own package, as

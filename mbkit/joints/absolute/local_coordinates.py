@@ -69,7 +69,7 @@ class LocalCoordinates(FinalBuiltIns, abc.ABC):
     group : type
         `mbkit.lie.SE3`, or `mbkit.lie.SO3xR3`: which product of poses the step is a factor of.
     rotation : RotationMap
-        What the first three numbers do.
+        The effect of the first three numbers.
     lift : int
         How they all become poses, by its number in `mbkit.kernels.joints.absolute.kinds`.
     """

@@ -147,7 +147,7 @@ def export_fmu(
         ``{"torque": "main"}`` the variable "torque". All of them if left out. They are held over a
         step of the other program. [N m], [N]
     outputs : sequence of str, or mapping of str to str, optional
-        What goes out: "q.main" and "v.main" for entries of `System.position_names` and
+        The outputs: "q.main" and "v.main" for entries of `System.position_names` and
         `System.velocity_names`, and outputs as of `simulate`, such as "hand.position", whose
         numbers are "hand.position[0]" and so on. All positions and velocities if left out.
     h : float

@@ -74,7 +74,7 @@ def compare(
     Parameters
     ----------
     mechanism : Mechanism, or mapping of str to Mechanism
-        What moves; several are variants with the same bodies, such as other joints.
+        The mechanism; several are variants with the same bodies, such as other joints.
     t_span : tuple of two floats
         Start and end. [s]
     h : float or sequence of floats
@@ -86,7 +86,7 @@ def compare(
         Efforts along the velocities of ``mechanism.assemble()``, as of `simulate`. Combinations
         that have other velocities are refused.
     events : iterable of Event, optional
-        What happens on the way, as of `simulate`, but for ends of the run: columns ``events`` and
+        Events during the run, as of `simulate`, except ends of the run: columns ``events`` and
         ``error_event_time``. Combinations with other coordinates refuse functions of q and v.
     joint_coordinates : {"group", "first kind", "second kind"}, "all", or several, optional
         Coordinates of the joints that have such a choice; the others keep theirs. All keep theirs
@@ -106,7 +106,7 @@ def compare(
         about (k, ...). If left out, it is the largest error of any body's pose, in radians, and
         positions in parts of `length`.
     invariants : mapping of str to callable, optional
-        Likewise: what should stay constant; columns ``NAME_drift``.
+        Likewise: quantities that should stay constant; columns ``NAME_drift``.
     length : float, default 1
         Error of a position that counts as much as one of 1 rad. [m]
     samples : int, optional
@@ -135,7 +135,7 @@ def compare(
     Raises
     ------
     UsageError
-        If an argument is not what it should be, or the directory has another study.
+        If an argument is wrong, or the directory has another study.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def sweep(
     Parameters
     ----------
     what : Mechanism, Study, or path of a study file
-        What is run.
+        The mechanism, study or file to run.
     t_span, h : as of `simulate`
         Of a mechanism; a study has its own.
     vary : mapping of str to sequence
@@ -91,7 +91,7 @@ def sweep(
     Raises
     ------
     UsageError
-        If an argument is not what it should be, or the directory has another study.
+        If an argument is wrong, or the directory has another study.
     StudyFileError
         If the study has no such value.
 

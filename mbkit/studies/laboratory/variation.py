@@ -50,12 +50,12 @@ def ensemble(
     Parameters
     ----------
     what : Mechanism, Study, or path of a study file
-        What is run. What is left out of the arguments below is that of the study's table
+        The mechanism, study or file. Arguments that are left out are those of the study's table
         ``ensemble``.
     t_span, h : as of `simulate`
         Of a mechanism; a study has its own.
     vary : mapping of str to (low, high) or distribution
-        What is random. Of a mechanism: names of ``system.parameters``, such as "bodies.rod.mass" or
+        Random quantities. Of a mechanism: names of ``system.parameters``, "bodies.rod.mass" or
         "bodies.rod.com[2]", and "q.JOINT", "v.JOINT" of the start; of a study, whatever ``mbkit run
         --set`` takes, such as "initial.q.JOINT". A pair is uniform; others are distributions of
         `scipy.stats`, or mappings such as ``{"distribution": "norm", "loc": 1.0, "scale": 0.1}``.

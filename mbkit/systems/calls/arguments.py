@@ -179,7 +179,7 @@ class Arguments:
     def _numbers(self, name: str, argument: Any) -> Any:
         """Return an argument as an array, with numbers by the names of joints put in their places.
 
-        What is not named is at the reference configuration, or zero.
+        Entries that are not named are those of the reference configuration, or zero.
         """
         if isinstance(argument, Mapping) and self.by_name is not None:
             if name in _POSITIONS:

@@ -24,10 +24,10 @@ NOTHING = 1e-12
 @final
 @attrs.frozen(eq=False)
 class BaseParameters:
-    """The least combinations of parameters that fix what is measured, such as efforts or poses.
+    """The fewest combinations of parameters that determine measurements, of efforts or poses.
 
-    What is measured is ``Y[:, independent] @ (combinations @ parameters)`` at every state, Y the
-    regressor, for geometric parameters to first order. Fewer numbers do not suffice, and
+    At every state ``Y[:, independent] @ (combinations @ parameters)`` is the measured quantity, Y
+    the regressor, for geometric parameters to first order. Fewer numbers do not suffice, and
     measurements of this kind identify no more.
 
     Attributes

@@ -34,9 +34,9 @@ class LivePage:
     Attributes
     ----------
     url : str
-        What to open in a browser.
+        The address to open in a browser.
     posture : Posture
-        What the sliders move: its `q`, the `gap` of its loops.
+        The state that the sliders move: its `q`, the `gap` of its loops.
 
     See `mbkit.viz.show.show` for the arguments; `traces` have names and colours.
     """

@@ -21,7 +21,7 @@ class ServedPage:
     Attributes
     ----------
     url : str
-        What to open in a browser.
+        The address to open in a browser.
 
     Examples
     --------

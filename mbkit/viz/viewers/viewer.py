@@ -52,7 +52,7 @@ class Viewer:
         Parameters
         ----------
         film : Film
-            What is seen, and when.
+            The film: the scene, and its times.
         path : Path
             Its folder exists.
 
@@ -79,6 +79,6 @@ class Viewer:
         Returns
         -------
         object
-            What is shown, to be closed by its method ``close``.
+            The live view, to be closed by its method ``close``.
         """
         raise UsageError(f"{type(self).__name__} shows nothing live, configuration {np.shape(q)}.")

@@ -45,7 +45,7 @@ def operations(
     Parameters
     ----------
     mechanism : Mechanism
-        What is counted; a model file can hold it.
+        The mechanism whose operations are counted; a model file can hold it.
     representations : as of `compare`
         Of mbkit itself.
     body_frames : {"joint", "user", "com", "world"}

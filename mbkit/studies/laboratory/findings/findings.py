@@ -26,7 +26,7 @@ class Findings:
     tables : mapping of str to Table
         By name; the first is the main one.
     about : mapping
-        What was studied: the setting, the factors, the reference with its doubt.
+        The subject of the study: the setting, the factors, the reference with its doubt.
     directory : path or None
         Where it stands on disk.
     """
