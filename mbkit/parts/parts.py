@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Protocol, final
+from typing import Any, Protocol, TypeVar, final
 
 import attrs
+import numpy as np
 
 from mbkit.constraints import Constraint
 from mbkit.forces import Force
+from mbkit.joints import Joint
+from mbkit.joints.defaults.derivatives import share_warnings
 from mbkit.parts.body import Body
 from mbkit.parts.connection import Connection
 from mbkit.shapes import Shape
@@ -86,6 +90,18 @@ class Parts:
             for shape in body.shapes
         )
 
+    def fixed(self) -> Parts:
+        """Return the same parts, with copies of those whose attributes can be set."""
+        joints = {name: _fixed_connection(each) for name, each in self.joints.items()}
+        forces = {name: fixed(each) for name, each in self.forces.items()}
+        constraints = {name: fixed(each) for name, each in self.constraints.items()}
+        return attrs.evolve(
+            self,
+            joints=MappingProxyType(joints),
+            forces=MappingProxyType(forces),
+            constraints=MappingProxyType(constraints),
+        )
+
     @classmethod
     def of(cls, mechanism: _Whole) -> Parts:
         """Return the parts of a mechanism as they are now."""
@@ -98,3 +114,40 @@ class Parts:
             forces=MappingProxyType(dict(mechanism.forces)),
             constraints=MappingProxyType(dict(mechanism.constraints)),
         )
+
+
+_Part = TypeVar("_Part", Joint, Force, Constraint)
+
+#: How attributes are set in classes made by ``attrs.frozen``: not at all.
+_REFUSED = Parts.__setattr__
+
+
+def fixed(part: _Part) -> _Part:
+    """Return a joint, force or constraint that stays as it is when the user's object changes.
+
+    Objects of frozen classes, as all of mbkit, are returned themselves; members of a composite
+    joint are copied where they can change. Of other objects it is a shallow copy, with copies of
+    arrays: lists and other objects that an attribute holds, such as a log, are those of the user.
+    """
+    if type(part).__setattr__ is not _REFUSED:
+        copied = copy.copy(part)
+        for name, value in getattr(copied, "__dict__", {}).items():
+            if isinstance(value, np.ndarray):
+                vars(copied)[name] = value.copy()
+        if isinstance(part, Joint):
+            share_warnings(part, copied)
+        return copied
+    members = getattr(part, "members", ()) if isinstance(part, Joint) else ()
+    found = tuple(fixed(member) for member in members)
+    if all(new is old for new, old in zip(found, members, strict=True)):
+        return part
+    changed: Any = attrs.evolve(part, members=found)  # type: ignore[type-var]
+    return changed
+
+
+def _fixed_connection(connection: Connection) -> Connection:
+    joint, motion = fixed(connection.joint), connection.motion
+    if joint is connection.joint:
+        return connection
+    moved = None if motion is None else attrs.evolve(motion, joint=joint)
+    return attrs.evolve(connection, joint=joint, motion=moved)

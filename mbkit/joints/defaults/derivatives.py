@@ -157,6 +157,10 @@ class CautiousDerivatives:
         self._reference = joint
         self._warned: set[str] = set()
 
+    def repeat_no_warning_of(self, other: CautiousDerivatives) -> None:
+        """Take differences at once where those of an equal joint do, which has warned of them."""
+        self._warned |= other._warned
+
     def motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return T(q) (4, 4), S(q) (6, nv) and S-dot v (6,)."""
         if "pose" not in self._warned:
@@ -266,6 +270,11 @@ class KeptByJoint:
 
 
 _derivatives = KeptByJoint(CautiousDerivatives)
+
+
+def share_warnings(joint: Joint, copied: Joint) -> None:
+    """Let a copy of a joint give no warning that the joint has given."""
+    _derivatives.of(copied).repeat_no_warning_of(_derivatives.of(joint))
 
 
 def derivatives_of(joint: Joint) -> Derivatives:
