@@ -116,7 +116,7 @@ class Parts:
         )
 
 
-_Part = TypeVar("_Part", Joint, Force, Constraint)
+_Part = TypeVar("_Part", bound=Joint | Force | Constraint)
 
 #: How attributes are set in classes made by ``attrs.frozen``: not at all.
 _REFUSED = Parts.__setattr__
@@ -134,14 +134,15 @@ def fixed(part: _Part) -> _Part:
         for name, value in getattr(copied, "__dict__", {}).items():
             if isinstance(value, np.ndarray):
                 vars(copied)[name] = value.copy()
-        if isinstance(part, Joint):
+        if isinstance(part, Joint) and isinstance(copied, Joint):
             share_warnings(part, copied)
         return copied
     members = getattr(part, "members", ()) if isinstance(part, Joint) else ()
     found = tuple(fixed(member) for member in members)
     if all(new is old for new, old in zip(found, members, strict=True)):
         return part
-    changed: Any = attrs.evolve(part, members=found)  # type: ignore[type-var]
+    composite: Any = part
+    changed: _Part = attrs.evolve(composite, members=found)
     return changed
 
 
