@@ -1,4 +1,4 @@
-"""The error of the energy balance of a run: where it exceeds what the moving energy explains."""
+"""The error of the energy balance of a run: where it is too large beside the moving energy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 __all__ = ["EnergyWatch", "in_order"]
 
 #: Part of the peak kinetic energy which the balance may miss; and of the largest energy that moves,
-#: where that is far more: what creeps under load has hardly any kinetic energy.
+#: where that is far more: a creep under load has hardly any kinetic energy.
 PART, PART_OF_MOVING = 0.01, 1e-4
 
 #: Part of the potential energies that may be rounding: a body a thousand kilometres up.
@@ -20,7 +20,7 @@ ROUNDED = 1e-9
 #: How kinetic, potential, dissipated and supplied energy enter the balance.
 _SIGNS = np.array([1.0, 1.0, 1.0, -1.0])
 
-#: Methods that take energy from what is fast by their step on purpose.
+#: Methods that damp motions fast beside their step on purpose.
 DAMPING = ("GeneralizedAlpha", "BLieDF")
 
 
@@ -28,7 +28,7 @@ DAMPING = ("GeneralizedAlpha", "BLieDF")
 class EnergyWatch:
     """Follows the energy balance through the rows of a run, block by block.
 
-    What moves is the larger of the kinetic energy, and of how much potential, dissipated and
+    The energy that moves is the kinetic energy or, if larger, how much potential, dissipated and
     supplied energy change.
 
     Examples
@@ -44,13 +44,13 @@ class EnergyWatch:
     (True, 2.0, 0.2)
     """
 
-    # energy that may be missing whatever moves: what the tolerances of solvers leave. [J]
+    # energy that may be missing whatever moves: errors by tolerances of solvers. [J]
     least: float = 0.0
     missing: float = 0.0  # the most that the balance missed, and when. [J], [s]
     at: float = 0.0
     kinetic: float = 0.0  # the peak kinetic energy. [J]
     moving: float = 0.0  # the largest energy that moved. [J]
-    # from when on the balance missed too much, by what had moved until then; None if it does not at
+    # when the balance began to miss too much, by the energy moved by then; None if it does not at
     # the end. [s]
     since: float | None = None
     first: float | None = None  # when it missed too much for the first time. [s]
@@ -133,7 +133,7 @@ _OF_MOTION = "First mend the prescribed motion that another warning names: it al
 
 
 def _remedy(options: Mapping[str, Any]) -> str:
-    """Return what is wrong with such a balance, by the method, and what helps."""
+    """Return the likely error behind such a balance, by the method, and remedies, as text."""
     method = str(options.get("integrator", ""))
     name = method.partition("(")[0] or "the integrator"
     wrong = "and its numbers are inexact or wrong"

@@ -59,7 +59,7 @@ def columns_of(
 
 
 def _recorded_by_name(name: Any, joints: Sequence[str], bodies: Sequence[str]) -> str:
-    """Return how a run records what has a name such as "hinge.effort"; "" of other names.
+    """Return how a run records a quantity with a name such as "hinge.effort"; "" of other names.
 
     A result has the names of joints and bodies; those of forces and frames are in the mechanism.
     """

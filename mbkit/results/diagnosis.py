@@ -24,7 +24,7 @@ class LoopScrews:
         All its joints: the one that closes it, then those of the tree from its successor to its
         predecessor.
     span : int
-        Dimension of what the screws span at this configuration.
+        Dimension of the span of the screws at this configuration.
     dimension : int
         Dimension of the smallest subalgebra of se(3) that holds the screws of all configurations.
         All motions in the loop stay in its group.

@@ -29,7 +29,7 @@ __all__ = ["ROWS", "Ensemble", "Models", "Origins"]
 
 Floats = npt.NDArray[np.float64]
 
-#: What makes the text of the model of a run, and its origin, by the number of the run.
+#: Function of the number of a run, to the text of its model and the model's origin.
 Origins = Callable[[int], tuple[str, Any]]
 
 #: The arrays over the instants, by the names of a `Result`.

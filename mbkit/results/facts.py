@@ -15,7 +15,7 @@ _LABEL = 12  # characters of the longest label and of two blanks
 
 
 def as_text(head: str, facts: Facts) -> str:
-    """Return it as lines, in angle brackets, with what a terminal would obey escaped."""
+    """Return it as lines, in angle brackets, with control characters of terminals escaped."""
     lines = [f"  {label:<{_LABEL}}{printable(text)}" for label, text in facts if text]
     return "\n".join([f"<{head}", *lines]) + ">"
 

@@ -23,7 +23,7 @@ VARIABLES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "supplied_energy": (("time",), {"long_name": "supplied energy", "units": "J"}),
 }
 
-# Name, field of the log, dimensions and attributes of what happened at events.
+# Name, field of the log, dimensions and attributes of the data of events.
 EVENT_VARIABLES: dict[str, tuple[str, tuple[str, ...], dict[str, str]]] = {
     "event_name": ("names", ("event",), {}),
     "event_time": ("t", ("event",), {"units": "s"}),
@@ -58,7 +58,7 @@ LABELS = {
 
 
 def attributes(run: Result) -> dict[str, Any]:
-    """Return what is neither array nor label, as numbers and text (mappings as JSON)."""
+    """Return the data besides arrays and labels, as numbers and text (mappings as JSON)."""
     return {
         "completed": int(run.completed),
         "message": run.message,
@@ -74,7 +74,7 @@ def attributes(run: Result) -> dict[str, Any]:
 def output_variables(run: Result) -> Iterator[tuple[tuple[str, str], tuple[str, ...], Any]]:
     """Go through outputs: the name of the variable and that of the user, dimensions, array.
 
-    Names of users may have what names of variables may not.
+    Names of users may have characters that names of variables may not.
     """
     for k, (name, array) in enumerate(run.outputs.items()):
         axes = (f"output_{k}_axis_{j}" for j in range(1, array.ndim))

@@ -11,5 +11,5 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 #: Lines of matplotlib, where colours are used up or mean something else.
 LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3)))
 
-#: Text about what may be wrong: the vermilion of COLOURS, darker, for thin letters on white.
+#: Text of warnings: the vermilion of COLOURS, darker, for thin letters on white.
 FAULT = "#A03A00"

@@ -30,7 +30,7 @@ def balance(run: Result | Ensemble) -> tuple[float, float]:
     """Return the largest error of the energy balance [J], and as a part of the peak kinetic.
 
     Not numbers where energies were not saved; the part is infinite where nothing moves: where the
-    peak kinetic energy is below what rounding leaves of the sum of energies.
+    peak kinetic energy is below the rounding of the sum of energies.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def _method(options: Mapping[str, Any]) -> Facts:
 
 
 def _work(options: Mapping[str, Any], counts: Any) -> str:
-    """Return what the steps have cost, as far as it is known."""
+    """Return the numbers of steps and evaluations, as far as it is known."""
     said = [f"{options['steps_taken']} steps"] if "steps_taken" in options else []
     if isinstance(counts, Mapping):
         said += [f"{count} {str(name).replace('_', ' ')}" for name, count in counts.items()]

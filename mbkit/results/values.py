@@ -1,4 +1,4 @@
-"""Values of results: arrays that nobody changes, names, and what files give back as it was."""
+"""Values of results: read-only arrays, names, and values that files restore unchanged."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def changed_document(
 ) -> tuple[dict[str, Any], Changed]:
     """Return the document of a study with other values, by paths, and the paths that were changed.
 
-    Parameters are flat in it. What is no path of a study goes to the parameters, which are compared
+    Parameters are flat in it. A path that a study does not have is a parameter's, which is compared
     with those of the system later. StudyFileError if the value is a table for a place where tables
     are not values.
     """
@@ -181,7 +181,7 @@ def _unquoted(path: str) -> str:
 
 
 def _place(text: str, document: Mapping[str, Any]) -> Path:
-    """Return the keys that lead to what a path names; names may have points in them."""
+    """Return the keys that lead to the value that a path names; names may have points in them."""
     text = _unquoted(text)
     if text.startswith("parameters."):
         return ("parameters", text.removeprefix("parameters."))

@@ -15,7 +15,7 @@ from mbkit.systems import System
 
 __all__ = ["read_events"]
 
-#: What an event can look at, and what it can do to the state, by the names that files call them.
+#: Quantities that events observe, and their actions on the state, by their names in files.
 QUANTITIES: dict[str, Any] = {
     "joint_position": JointPosition,
     "joint_velocity": JointVelocity,
@@ -59,7 +59,7 @@ def read_events(tables: Mapping[str, Any], system: System, faults: Faults) -> tu
 
 
 def _made(table: Any, kinds: Mapping[str, Any], path: tuple[str, ...], faults: Faults) -> Any:
-    """Return what a table with a type describes; None if it is at fault."""
+    """Return the object that a table with a type describes; None if it is at fault."""
     made = None
     with faults.at(*path):
         if not isinstance(table, dict):

@@ -45,7 +45,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 #: Tables that make a study another than one run; ``sweep`` is for ``mbkit sweep``.
 KINDS = tuple(name for name in KEYS if name != "sweep")
 
-#: What looks at the value of a key, and raises UsageError.
+#: Functions that check the value of a key, and raise UsageError.
 _CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "joint_coordinates": factors.joint_coordinates_of,
     "coordinates": factors.coordinates_of,
@@ -117,7 +117,7 @@ def _check_where(name: str, table: Mapping[str, Any], faults: Faults) -> None:
 
 
 def _read_varied(name: str, vary: Any, faults: Faults) -> dict[str, Any]:
-    """Return what varies, by its path: values of a sweep, distributions of the others."""
+    """Return the varied numbers, by path: values of a sweep, distributions of the others."""
     if not isinstance(vary, dict):
         faults.add((name, "vary"), f"must be a table of values by what varies, got {vary!r}.")
         return {}

@@ -28,7 +28,7 @@ _OWN = ("models", "notebooks", "results", "scripts", "src", "studies", "test", "
 #: In names and texts of the template; `MODULE` stands for the name as Python can import it.
 _PROJECT, _MODULE = "@PROJECT@", "@MODULE@"
 
-#: What names of files in the template end in, so that nobody takes them for files of mbkit.
+#: The end of names of files in the template, so that nobody takes them for files of mbkit.
 _SUFFIX = ".template"
 
 
@@ -83,7 +83,7 @@ def new_project(path: str | os.PathLike[str]) -> pathlib.Path:
 
 
 def _move_up(draft: pathlib.Path) -> None:
-    """Move what is in a folder to the one around it; if that fails, nothing of it is left there."""
+    """Move the content of a folder to the one around it; if that fails, delete those moved."""
     moved: list[pathlib.Path] = []
     try:
         for entry in sorted(draft.iterdir()):

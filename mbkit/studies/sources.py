@@ -16,10 +16,10 @@ _SEEN: dict[str, str] = {}
 def changed_sources(root: pathlib.Path) -> list[str]:
     """Return which files of a project have changed since Python imported them.
 
-    What is imported is run from memory until the process ends, whatever becomes of its file. A
-    module is looked at from the first call after its import on: calls belong right after imports.
-    Paths are as seen from the folder of the project, in order; what is installed below it, as in
-    ``.venv``, is left out.
+    Imported code is run from memory until the process ends, also if its file changes. A
+    module is checked from the first call after its import on: calls belong right after imports.
+    Paths are as seen from the folder of the project, in order; modules installed below it, as in
+    ``.venv``, are left out.
     """
     changed = []
     for name, file in _loaded_files(root).items():

@@ -147,7 +147,7 @@ class Study:
         Returns
         -------
         str
-            What another file may hold; ``model`` is as seen from its folder.
+            The content of a new study file; ``model`` is as seen from its folder.
         """
         return render(self.document)
 

@@ -49,7 +49,7 @@ def load_study(path: str | os.PathLike[str], changes: Mapping[str, Any] | None =
     StudyFileError
         If the file cannot be read, or it or the changes have faults. All that can be seen at once
         are in the message, each with its line, or the change. Also if the plugin of its project
-        is skipped: what its names stand for would come from elsewhere, or from nowhere.
+        is skipped: its names would mean other objects, or none.
     ModelFileError
         If the model file has faults.
     ModelError

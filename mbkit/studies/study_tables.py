@@ -101,7 +101,7 @@ def read_study(
     keys: Any = None
     with faults.at():
         keys = converter().structure(document, Keys)
-    if keys is None:  # what is known is looked at all the same
+    if keys is None:  # known keys are checked all the same
         known = {field.name for field in attrs.fields(Keys)}
         with contextlib.suppress(cattrs.BaseValidationError, MbkitError, TypeError):
             keys = converter().structure({k: x for k, x in document.items() if k in known}, Keys)
@@ -132,7 +132,7 @@ def read_study(
 
 
 def _numbers(keys: Keys, faults: Faults) -> dict[str, Any]:
-    """Return span, step, output times, and what is saved."""
+    """Return span, step, output times, and the choice of saved rows."""
     t_span = (float(keys.t_span[0]), float(keys.t_span[1]))
     with faults.at("h"):
         _, h, steps = number_of_steps(t_span, keys.h)
@@ -216,7 +216,7 @@ def _mechanism(
 ) -> tuple[Mechanism | None, tuple[str, ...]]:
     """Return the model with the study's forces, and the names of the parameters of its file.
 
-    What is wrong in its own file is raised. Without a file it is the smallest of a scaling.
+    Faults in its own file are raised. Without a file it is the smallest of a scaling.
     """
     if not keys.model and keys.scaling:
         table = {} if faults.found else tables["scaling"]
@@ -242,7 +242,7 @@ def _mechanism(
 def _with_parameters(
     system: System, values: Mapping[str, Any], own: tuple[str, ...], faults: Faults
 ) -> System:
-    """Return the system with other numbers; what is no parameter, nor one of `own`, is noted."""
+    """Return the system with other numbers; names neither of parameters nor in `own` are faults."""
     known = system.parameters
     fitting = {}
     for name, value in values.items():

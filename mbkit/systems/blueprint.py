@@ -131,7 +131,7 @@ class InertiaTransfer:
         return found
 
 
-#: What takes numbers of a joint by name to the joint as it is computed, and its frame (4, 4).
+#: Function of numbers of a joint by name, to the joint as it is computed and its frame (4, 4).
 ComputedJoint: TypeAlias = "Callable[[Mapping[str, ArrayLike]], tuple[Joint, FloatArray]]"
 
 
@@ -256,7 +256,7 @@ class Blueprint(Protocol):
         ...
 
     def computed_joint(self, name: str) -> ComputedJoint:
-        """Return what gives a joint of the tree as it is computed, and its frame (4, 4).
+        """Return a function that returns a joint of the tree as computed, and its frame (4, 4).
 
         With other numbers of the joint, by name; the frame, in the joint frame, stays beside the
         same point of the body.
@@ -275,7 +275,7 @@ class Blueprint(Protocol):
         """Return the frames in which loop joints are measured, with other numbers, and the rest.
 
         (joints, 2, 4, 4): on predecessor and successor, in the frame of the body. The rest (k,) is
-        what kernels read of the joints themselves.
+        the numbers of the joints themselves that kernels read.
         """
         ...
 

@@ -84,7 +84,7 @@ class Place:
 def placed_on(system: System, body: str, frame: Any) -> tuple[int, Floats | None]:
     """Return the row of a body, or of that of a named frame, and the pose of a frame on it.
 
-    A further `frame` is one of the body by its name, or a pose in what `body` names. None for the
+    A further `frame` is named, of the body, or a pose in the frame `body` names. None for the
     body's own frame.
     """
     row, named = placed(system, body)
@@ -97,7 +97,7 @@ def placed_on(system: System, body: str, frame: Any) -> tuple[int, Floats | None
 def frame_on(system: System, body: str, frame: Any) -> Floats | None:
     """Return the pose (..., 4, 4) of a frame on a body, in the frame of the body.
 
-    What a frame may be given as is decided here alone: a pose, or the name of a frame of the body.
+    The forms in which a frame is given are decided here alone: a pose, or a name on the body.
     """
     if frame is None:
         return None

@@ -34,7 +34,7 @@ __all__ = [
     "warn_of_redundant",
 ]
 
-#: What may be left of a constraint, in parts of the largest term of all.
+#: Largest residual of a constraint that holds, in parts of the largest term of all.
 HOLDS = LEFT
 
 #: How much of the largest velocity or acceleration counts as a term, wherever it is: parts of a
@@ -43,7 +43,7 @@ ELSEWHERE = 1e-4
 
 
 def largest_terms(A: Floats, x: Floats) -> Floats:
-    """Return the size of the largest terms of ``A x``, and of what rounding leaves of them."""
+    """Return the size of the largest terms of ``A x``, and of their rounding errors."""
     A, x = np.abs(A), np.abs(x)
     sums = (A @ x[..., None]).max(axis=(-2, -1), initial=0.0)
     elsewhere = A.max(axis=(-2, -1), initial=0.0) * x.max(axis=-1, initial=0.0)
@@ -104,7 +104,7 @@ def check_motion(
 def _motion_checks(
     system: System, q: Floats, v: Floats, vdot: Floats, t: Floats, *, on_error: str
 ) -> list[tuple[str, Floats, Any, str, str]]:
-    """Return by level: its name, what is left of the rows, of what size terms, unit, remedy."""
+    """Return by level: its name, residuals of the rows, the size of the terms, unit, remedy."""
     A = system.constraint_jacobian(q, t, on_error=on_error)
     zero, length = np.zeros(system.nv), system.arrays.closure.length
     drift = np.abs(system.constraint_velocity(q, zero, t, on_error=on_error))
@@ -142,7 +142,7 @@ def check_dependent(system: System, q: ArrayLike, v: ArrayLike, vdot: Floats, t:
     signed = system.constraint_acceleration(q, v, vdot, t)
     left = np.abs(signed)
     size = system.constraint_sizes(q, vdot, t) + np.abs(system.constraint_bias(q, v, t))
-    # at rest under load constraints take gravity away: what is left of that is rounding, too
+    # at rest under load constraints take gravity away: the rest of that is rounding, too
     fall = float(np.linalg.norm(system.arrays.bodies[0]["gravity"]))
     limit = LEFT * np.maximum(size.max(axis=-1, keepdims=True), _SMALLEST + fall)
     off = left > limit
@@ -206,8 +206,8 @@ def warn_of_redundant(system: System, q: ArrayLike, kept: Floats) -> None:
     )
 
 
-#: Rounding; what it may do to accelerations, in parts of the largest; and how many velocities a
-#: system may have for which dense matrices are made to look at that.
+#: Rounding; its largest effect on accelerations, in parts of the largest; and the most velocities
+#: of a system for which dense matrices are made to check that.
 _ROUNDING, _CERTAIN, _FEW = 2e-16, 1e-5, 600
 
 
@@ -224,7 +224,7 @@ def check_certain(
 
         |N R^-1 R^-T N^T| eps |A^T| |lambda|,
 
-    with the largest entry of A by joint and row: what is zero in one posture is rounding in
+    with the largest entry of A by joint and row: a zero of one posture is rounding in
     another.
     Cost: O(nv^3) a sample, and nothing where inertias do not differ by 1e10 and more.
     """
@@ -253,7 +253,7 @@ def check_certain(
 def _noise(
     system: System, q: Any, vdot: Floats, multipliers: Floats, t: Any
 ) -> tuple[Floats, float]:
-    """Return what rounding does to accelerations, (nv,), and the largest of these; in m/s^2."""
+    """Return the effect of rounding on accelerations, (nv,), and the largest of these; in m/s^2."""
     A, free, every = free_rows(system, q, t)
     sizes = velocity_sizes(system, q)
     M = system.mass_matrix(q)[np.ix_(free, free)] / np.outer(sizes[free], sizes[free])

@@ -162,7 +162,7 @@ def solved_by(
     pull: tuple[float, float],
     on_error: str,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return what `solved` does of q, v, tau and wrenches, in lanes or one by one."""
+    """Return the results of `solved` for q, v, tau and wrenches, in lanes or one by one."""
     q, v, tau, wrenches = given
     if not system.arrays.closure:
         vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)

@@ -50,7 +50,7 @@ def inverse_dynamics(
     """See `System.inverse_dynamics`."""
     times_of(t, on_error)
     with_forces = take_part(system, t)
-    own = None if with_forces else out  # where the kernel may write what is returned
+    own = None if with_forces else out  # the result, where the kernel may write into it
     needed = computed(
         system, INVERSE_DYNAMICS, q, v, vdot, wrenches=wrenches, out=own, on_error=on_error
     )
@@ -145,7 +145,7 @@ def check_unique(
 ) -> None:
     """Raise where other forces give the same motion, or make them NaN.
 
-    They do where holding what is prescribed makes more rows depend on others.
+    They do where holding prescribed joints makes more rows depend on others.
     """
     free = _mask(system, prescribed) == 0.0
     unique = np.ones(kept.shape[:-1], dtype=bool)
@@ -216,7 +216,7 @@ def solve_hybrid(
     tau, vdot, multipliers, kept = np.split(found, [nv, 2 * nv, 2 * nv + m], axis=-1)
     # one for all samples, of which there may be none
     mask = (given[..., 2 * nv :] != 0.0).any(axis=tuple(range(given.ndim - 1)))
-    if not any(pull):  # what drifted apart and is pulled may contradict itself a little
+    if not any(pull):  # a drift that is pulled back may contradict itself a little
 
         def unbound(index: tuple[int, ...]) -> Floats:
             """Return the accelerations that the same forces give without the constraints."""
@@ -245,7 +245,7 @@ def _check_prescribed(
 ) -> Any:
     """Return which samples satisfy the constraints; raise where prescribed ones contradict.
 
-    motion: q, v, vdot and t. What is left is compared with the terms of the constraints' rates; at
+    motion: q, v, vdot and t. The residual is compared with the terms of the constraints' rates; at
     rest these are rounding themselves, of the accelerations that loads give without the
     constraints, whose forces cancel them: `unbound`, which is called in that case alone.
     """

@@ -259,7 +259,7 @@ def _sample(
 _STEPS = np.array([0.2, 5e-2, 1e-2, 2e-3, 4e-4])
 _HALVES = 0.5 ** np.arange(4)[:, None]
 
-#: Extrapolations of what is right to rounding agree to this part of the largest number.
+#: Extrapolations of values right to rounding agree to this part of the largest number.
 _AGREEING = 1e-12
 
 
@@ -281,7 +281,7 @@ def force_rate(
     exact = _exact_rate(system, start, rates, np.broadcast_to(times, leading))
     if exact is not None and order > 1:
         exact = _exact_second_rate(system, start, rates, np.broadcast_to(times, leading))
-    if exact is not None and have_exact_derivatives(system):  # as before, also of what is traced
+    if exact is not None and have_exact_derivatives(system):  # as before, also of traced forces
         return exact
     say_differences(system)
 

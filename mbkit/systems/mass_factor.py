@@ -222,7 +222,7 @@ class MassFactor:
         return self._apply("solve_LT", self._columns(b))
 
     def _outer(self, operation: str, b: ArrayLike) -> Floats:
-        """Apply an operation to what is in the order of v."""
+        """Apply an operation to vectors in the order of v."""
         x = self._columns(b)
         found = np.empty_like(x)
         found[self._order] = self._apply(operation, x[self._order])

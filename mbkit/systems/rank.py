@@ -15,7 +15,7 @@ from mbkit.systems.calls.arguments import Floats
 
 __all__ = ["LEFT", "RANK", "Ranked", "largest_row", "null_space", "rank_of", "singular_values"]
 
-#: What may be left of the constraints, in parts of the largest terms: rows that depend on others
+#: Largest residual of the constraints, in parts of the largest terms: rows that depend on others
 #: but for `RANK` leave as much, of several velocities a few times that.
 LEFT = 4.0 * RANK
 

@@ -28,8 +28,8 @@ class SinglePrecision:
 
     Made by `System.in_single_precision`. Its methods are those of `System` of the same names, with
     the same arguments, of any real type; `out` of a batch is of float32. Vector instructions
-    compute twice as many states at once as in double precision. What has no vectorised version,
-    such as systems with functions in Python, is computed in double precision and rounded. So are,
+    compute twice as many states at once as in double precision. Systems without vectorised version,
+    such as systems with functions in Python, are computed in double precision and rounded. So are,
     in forward and hybrid dynamics and derivatives of forward dynamics, states in which the inertia
     about the axis of a joint, of the bodies that it carries, is 5e-5 or less of the trace of their
     inertia; derivatives of systems with a joint whose motion subspace depends on q; and everything,
@@ -83,7 +83,7 @@ class SinglePrecision:
 
 
 def _check(system: System) -> None:
-    """Raise ConstraintError for what takes more digits than single precision has."""
+    """Raise ConstraintError if the system has constraints or prescribed joints."""
     closure = system.arrays.closure
     if not (closure or system.motions):
         return

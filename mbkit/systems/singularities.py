@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import check_kind
 from mbkit.systems.system import System
 
-#: What counts as near, in the measure of `mbkit.Joint.singularity`: 6 degrees of an angle at pi/2.
+#: The bound of near, in the measure of `mbkit.Joint.singularity`: 6 degrees of an angle at pi/2.
 NEAR = 0.1
 
 

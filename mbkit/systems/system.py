@@ -1,7 +1,7 @@
 """The equations of motion of a mechanism, ready to be evaluated.
 
 `System` is one class with all its methods in this file, by subject, with their full docstrings;
-therefore the file is longer than others. What a method does is in a function of the same name in
+therefore the file is longer than others. The code of a method is in a function of its name in
 the module of its subject; the imports below list these. A method that calls one kernel has no such
 function, and a few others have none: `reference_configuration`, `in_single_precision`,
 `with_parameters` (of the blueprint), `configuration` and `velocity` (`calls.by_name.vector`),
@@ -626,7 +626,7 @@ class System:
         >>> body = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
         >>> joint = mech.add_joint(mb.SphericalJoint("ball"), mech.world, body)
         >>> system = mech.assemble()
-        >>> x = [0.0, 0.0, np.pi]  # half a turn: what follows it is seen from behind
+        >>> x = [0.0, 0.0, np.pi]  # half a turn about z
         >>> w = system.dexp(x, [1.0, 0.0, 0.0])
         >>> (w * np.pi / 2).round(12) + 0.0
         array([ 0., -1.,  0.])
@@ -909,7 +909,7 @@ class System:
         Notes
         -----
         The rates of hybrid and mixed twists contain those of the axes in which they are written:
-        they are what a derivative of the numbers is, not conversions by Ad alone.
+        they are derivatives of the components, not conversions by Ad alone.
 
         Exact but for rounding. Joints in Python, and compiled ones of a user, are differentiated by
         tracing `pose` and `retract`; where that fails, by a polynomial through points of the
@@ -958,7 +958,7 @@ class System:
             The body's name, or that of a frame of `Body.frames`, which stands for it.
         frame : array_like, shape (..., 4, 4), or str, optional
             Constant pose S of a frame in the frame of the body, or in the frame that `body` names;
-            the name of one of the body's frames; by default what `body` names itself.
+            the name of one of the body's frames; by default the frame that `body` names.
         relative_to : str, optional
             Name of the body, or frame, from which it is seen; the world if left out.
         q, on_error : see `System`
@@ -1524,7 +1524,7 @@ class System:
     ) -> Floats:
         """Return the generalized forces that produce an acceleration (recursive Newton-Euler).
 
-        They are what is needed besides the forces of the mechanism.
+        They act in addition to the forces of the mechanism.
 
         Parameters
         ----------
@@ -1569,7 +1569,7 @@ class System:
     ) -> Floats:
         """Return the rate of the efforts that a motion needs, Q-dot.
 
-        Q is what actuators must bear besides the forces of the mechanism: `inverse_dynamics`.
+        Q are the efforts that act besides the forces of the mechanism: `inverse_dynamics`.
 
         Parameters
         ----------
@@ -2413,7 +2413,7 @@ class System:
         multipliers : ndarray, shape (..., num_velocity_constraints)
             The smallest of all with the same effect on velocities that are not prescribed.
         kept : ndarray, shape (..., num_velocity_constraints)
-            1 for each row that is independent of those before it where what is prescribed stands
+            1 for each row that is independent of those before it while prescribed joints stand
             still.
 
         Raises
@@ -2428,7 +2428,7 @@ class System:
     ) -> Floats:
         """Return tau, vdot and 1 where it is prescribed, side by side, (..., 3 nv).
 
-        Zero for what is ignored, NaN included.
+        Zero for entries that are ignored, NaN included.
         """
         return dynamics.known(self, tau, vdot, prescribed)
 
@@ -3712,7 +3712,7 @@ class System:
         Notes
         -----
         By q and v as exact as `inverse_dynamics_derivatives`, `force_derivatives` and
-        `constraint_force_derivative`; what constraints do to accelerations is exact along q where
+        `constraint_force_derivative`; the part of constraints in them is exact along q where
         they are mbkit's and compiled, else by differences of eighth order, to 1e-12 or so. By tau,
         vdot, gravity, inertial parameters and dimensions of bodies exact to rounding. By the
         placements of joints of the tree, `S_pred`, `S_succ` and `point`, and the axes of joints
@@ -3738,7 +3738,7 @@ class System:
         chooses beside its axis or normal turn with it, also where another choice is near.
 
         Prescribed joints move as functions of time: columns of their positions, velocities and
-        efforts are zero in forward dynamics, and the derivative by t has what their motion does.
+        efforts are zero in forward dynamics, and the derivative by t includes their motion.
 
         Cost: of forward and hybrid dynamics of trees by q, v, tau and vdot alone O(nv depth); else
         O(nv^2 (nv + m)) a state, and one O(nv) evaluation for each column; with constraints one
@@ -3880,8 +3880,8 @@ class System:
         -----
         Where positions add, as of screws, d_qq are the second partial derivatives by q. On groups,
         as of ball joints, derivatives of the columns of `inverse_dynamics_derivatives` along steps
-        are not symmetric; d_qq is, and is half the sum of both orders. It is what a second-order
-        expansion along ``retract`` needs: ``tau + d_q dx + dx d_qq dx / 2``.
+        are not symmetric; d_qq is, and is half the sum of both orders. It is that of a second-order
+        expansion along ``retract``: ``tau + d_q dx + dx d_qq dx / 2``.
 
         Exact to rounding for joints of constant motion subspace, whose steps are those of the
         exponential map to second order; for the others the second changes of pose and subspace are
@@ -3956,7 +3956,7 @@ class System:
         -----
         ``d_q = -M^-1 D_q(M vdot + b - f)``, likewise by v; found by the articulated bodies, without
         M. Cost: O(nv^2), one call of a kernel, and all cores for many samples. The three are views
-        of one array, of which each row holds what one acceleration depends on.
+        of one array, of which each row holds the derivatives of one acceleration.
 
         Examples
         --------
@@ -4121,7 +4121,7 @@ class System:
         Returns
         -------
         Equilibrium
-            The configuration, the efforts that hold what is fixed, the multipliers, stability by
+            The configuration, the efforts that hold fixed joints, the multipliers, stability by
             the signs of the stiffness; and why, where none was found.
 
         Raises
@@ -4184,9 +4184,9 @@ class System:
         ----------
         q : array_like, shape (nq,), mapping of str to array_like, or Equilibrium, optional
             Configuration with closed loops; joints by name, from which the loops are closed; or
-            what `equilibrium` found, with the efforts and the time of it: joints that it held fixed
+            a result of `equilibrium`, with its efforts and time: joints that it held fixed
             are free to move in the model, and the efforts that held them stay constant. By default
-            what `equilibrium` finds from the reference configuration with these `tau` and `t`.
+            that of `equilibrium` from the reference configuration with these `tau` and `t`.
         v : array_like, shape (nv,), optional
             Velocity that the constraints allow; by default zero.
         inputs, outputs : sequence or mapping, optional
@@ -4194,7 +4194,7 @@ class System:
             the effort of a joint, ``"ball[2]"`` one of several; ``"rod.force"``, ``"rod.moment"``,
             ``"rod.wrench"`` of a body; ``"forces.spring.rest"``, a parameter of a force. Outputs:
             ``"hinge"`` or ``"hinge.q"``, ``"hinge.v"``, ``"hinge.vdot"`` of a joint;
-            ``"drive.effort"``, what drives a prescribed joint; ``"rod.position"``,
+            ``"drive.effort"``, the effort of a prescribed joint; ``"rod.position"``,
             ``"rod.rotation"``, ``"rod.pose"``, ``"rod.velocity"``, ``"rod.angular_velocity"``,
             ``"rod.twist"`` of a body. Those of bodies are of the origin of the body's frame, or of
             a point in it, ``("rod.position", (0, 0, 1))``, along the axes of the world. By default

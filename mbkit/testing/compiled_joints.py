@@ -16,7 +16,7 @@ from mbkit.systems.memory.arrays import padded
 
 
 def compiled_differences(joint: Joint, q: Any, v: Any, x: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield names, what each compiled form gives, and what the method gives in the canonical frame.
+    """Yield names, results of each compiled form, and those of the method in the canonical frame.
 
     At a configuration q (nq,), velocity v (nv,) and step x (ndx,). JointError if a compiled form
     reports a failure.

@@ -38,7 +38,7 @@ def errors_of_steps(
 
     Steps that are too large for the method, so that it ends in an error of mbkit, are left out, and
     those before them; that error is raised if all are. ``measure(steps)`` returns the errors,
-    ``floors(steps)`` what of them is rounding, by column. The first number of steps is multiplied
+    ``floors(steps)`` their rounding, by column. The first number of steps is multiplied
     by `ratio` up to `most`, in multiples of `multiple`.
     """
     counts: list[int] = []

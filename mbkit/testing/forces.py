@@ -33,7 +33,7 @@ from mbkit.testing.laws import (
 from mbkit.testing.report import Line, Report
 
 _METHODS = ("evaluate", "potential_energy", "powers")
-#: What a force is called with, but for `out`.
+#: The arguments of a force, but for `out`.
 _Arguments = tuple[float, Any, Any, Any, Any]
 _ATTRIBUTES = ("joints", "bodies", "acts_on", "representation", "power")
 
@@ -72,16 +72,16 @@ def check_force(force: Force, mechanism: Mechanism | None = None, *, seed: int =
     2. Its power is accounted for: tau.v = -dU/dt - dissipated power + supplied power, with the
        rate of the potential energy U while the mechanism moves and time goes on.
     3. Its dissipated power is not negative.
-    4. What acts between bodies acts back: wrenches balance, where one body feels another, and
+    4. Action equals reaction between bodies: wrenches balance, where one body feels another, and
        neither place, direction nor velocity of all of them together matters.
     5. The same arguments give the same results, in any order of the calls.
     6. Compiled and Python forms agree, where it has both.
     7. The derivatives that it gives, by arguments and by fields, are those of its output.
 
     It is looked at in random states, near and far from the reference configuration. Of a force that
-    acts on bodies and names no joints, 2 to 4 are looked at where its bodies move freely, too:
-    joints would hide what does no work along them. What a force declares to be dissipated or
-    supplied is its power by definition: there only the third and fourth law are tests.
+    acts on bodies and names no joints, 2 to 4 are checked with bodies that move freely, too:
+    joints would hide forces that do no work along them. Power that a force declares dissipated or
+    supplied is its power by definition: then only laws 3 and 4 test it.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def _dissipated(subject: _Subject, at: _Sample) -> Found:
 
 
 def _balanced(subject: _Subject, at: _Sample) -> Found:
-    """Look for what is left of wrenches between bodies that feel nothing but each other."""
+    """Check that the wrenches between bodies that act on each other alone balance."""
     system = subject.free
     if system is None or len(system.body_names) < 3:  # the world is one
         raise Nothing("it acts between no two bodies")
@@ -323,7 +323,7 @@ def _compared(name: str, found: Any, rates: list[Any]) -> tuple[str, Any, Any]:
 
 
 def _arguments(at: _Sample) -> _Arguments:
-    """Return what the force of a system is called with at a state."""
+    """Return the arguments of the force of a system at a state."""
     system, (force,) = at.system, at.system.forces
     joints = force.joints or system.joint_names
     q = [at.q[system.position_slice(joint)] for joint in joints]
@@ -338,7 +338,7 @@ def _arguments(at: _Sample) -> _Arguments:
 
 
 def _written(force: Force, given: _Arguments) -> Any:
-    """Return what a force writes."""
+    """Return the output of a force."""
     _, _, v, poses, _ = given
     out = np.zeros((len(poses), 6) if force.acts_on == "bodies" else len(v))
     force.evaluate(*given, out)
@@ -368,7 +368,7 @@ def _moves(force: Force, given: _Arguments) -> dict[str, list[Callable[[float], 
     }
 
 
-#: With the bound of what may be wrong, and whether it is looked at where bodies move freely, too.
+#: With the largest error allowed, and whether it is checked on freely moving bodies, too.
 _LAWS: tuple[tuple[str, float, Callable[..., Found], bool], ...] = (
     ("power is -dU/dt - dissipated + supplied", 1e-7, _accounted, True),
     ("what is dissipated is not negative", 1e-12, _dissipated, True),

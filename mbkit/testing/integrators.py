@@ -1,4 +1,4 @@
-"""A check of integrators: their order, what they keep, and the contract of their steps."""
+"""A check of integrators: their order, conserved quantities, and the contract of their steps."""
 
 from __future__ import annotations
 
@@ -75,15 +75,15 @@ def check_integrator(
     5. Contract of `mbkit.Integrator`: steps give the same bits however they are cut into calls,
        go on from the problem's state alone, save the right rows, look at events, and
        leave the last complete step after a failure. A step that is far too large ends in finite
-       numbers or in an error of mbkit, with what was computed before.
+       numbers or in an error of mbkit, with the steps before it.
 
     A law is undecided, ``?`` in the report, where rounding or `most_steps` come before its number
-    is clear, and what is there agrees with the order better than with a lower one: no failure.
+    is clear, and the errors before agree with the order better than with a lower one: no failure.
     In double precision orders up to 5 are shown, on some motions those from 6 on; multipliers that
     a method solves for have less room. See docs/custom-integrators.md.
 
     Problems with constraints are for integrators that take them, and those that an integrator
-    refuses with a `UsageError` are remarks. So are the laws on what falls with the step, of one
+    refuses with a `UsageError` are remarks. So are the laws on errors by the step, of one
     that is `adaptive`: its form with steps of one size has an order.
 
     Parameters
@@ -218,7 +218,7 @@ def _refusal(integrator: Integrator, problem: StandardProblem) -> str | None:
 def _on_problem(
     integrator: Integrator, problem: StandardProblem, most_steps: int, seen: list[Measured]
 ) -> Iterator[Line]:
-    """Yield the orders, and what is kept on the way; what is measured is added to what was seen."""
+    """Yield the orders, and the conserved quantities; measurements are added to those of before."""
     if integrator.adaptive:
         remark = "its step size is adaptive; check the form with steps of one size"
         yield Line(

@@ -19,10 +19,10 @@ __all__ = ["drift", "energy", "group", "loops", "momentum", "multipliers_of_ever
 #: Steps with which a change is looked at, at least, where smaller ones show rounding alone.
 LEAST_STEPS = 32
 
-#: Changes below are rounding, relative to what changes.
+#: Changes below are rounding, relative to the quantity.
 FLOOR = 1e-12
 
-#: The same of what a method keeps up to its iteration.
+#: The same of quantities that a method keeps up to its iteration.
 ITERATED = 1e-10
 
 #: The largest rounding of a thousand steps, in units of the mean.
@@ -112,7 +112,7 @@ def multipliers_of_every_step(integrator: Integrator, problem: StandardProblem, 
     """Return the line on multipliers step by step, but for the first ones.
 
     Those of the states, by the equations of motion, have the order of q and v; how far the
-    integrator's own are from them shows what the error at some instants does not: that of a start.
+    integrator's own are from them shows an error that samples at instants miss: of the start.
     """
     law = f"multipliers of every step on the {problem.name}"
     left_out = 2 * integrator.order

@@ -133,7 +133,7 @@ def _samples(joint: Joint, configurations: Any, rng: np.random.Generator) -> lis
     ]
     for sample in samples:
         for array in (sample.q, sample.v, sample.x):
-            array.flags.writeable = False  # what writes to its arguments is found out
+            array.flags.writeable = False  # writing to arguments raises
     return samples
 
 

@@ -1,4 +1,4 @@
-"""A law at many samples: the largest difference between what is found and what is expected."""
+"""A law at many samples: the largest difference between found and expected values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mbkit.errors import MbkitError
 from mbkit.systems import System
 from mbkit.testing.report import Line, Report
 
-#: What is compared, what is found, what is expected.
+#: Name of the compared quantity, found value, expected value.
 Found = Iterator[tuple[str, Any, Any]]
 
 
@@ -29,9 +29,9 @@ class Nothing(Exception):
 def line_of(
     law: str, bound: float, function: Callable[..., Found], subject: Any, samples: Iterable[Any]
 ) -> Line:
-    """Return the line of a law, with the worst error and its sample, or the message of what raises.
+    """Return the line of a law, with the worst error and its sample, or the message of an error.
 
-    ``function(subject, sample)`` yields what is compared, found and expected; both may differ by
+    ``function(subject, sample)`` yields the name of a value, found and expected; both may differ by
     the bound in units of the larger of one and the largest number. Samples print as remarks.
     """
     worst, where = 0.0, ""
@@ -74,7 +74,7 @@ def state_text(t: float, q: Any, v: Any) -> str:
 
 
 def refused(name: str, law: str, error: Exception) -> Report:
-    """Return the report on what cannot be looked at: the law of its definition does not hold."""
+    """Return the report on an object that cannot be checked: its definition is wrong."""
     remark = str(error) if isinstance(error, MbkitError) else text_of(error)
     return Report(name, (Line(law, False, remark=remark),))
 

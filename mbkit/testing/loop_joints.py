@@ -43,7 +43,7 @@ def poses_found(joint: Joint, at: Any) -> Found:
 
 
 def nearest(joint: Joint, at: Any) -> Found:
-    """Look for a part along S in what is left of a pose that is a little off, by its length."""
+    """Look for a part along S in the residual of a pose that is a little off, by its length."""
     _require_loop(joint)
     if not at.ordinary:
         return

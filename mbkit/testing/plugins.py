@@ -56,7 +56,7 @@ def check_plugin(plugin: Plugin | str) -> Iterator[Checked]:
     Bodies are looked at by `check_body`, joints by `check_joint`, forces by `check_force`,
     constraints by `check_constraint`, integrators by `check_integrator`, executors by
     `check_executor` and representations by `check_representation`: the instances that the hook
-    ``mbkit_examples`` returns, or what can be made of a class with a name alone. There is no check
+    ``mbkit_examples`` returns, or one made of a class with a name alone. There is no check
     of readers and commands.
 
     Parameters
@@ -67,7 +67,7 @@ def check_plugin(plugin: Plugin | str) -> Iterator[Checked]:
     Yields
     ------
     Checked
-        Something that it provides, and what holds of it; a plugin that was skipped, or whose
+        An object that it provides, and whether it holds; a plugin that was skipped, or whose
         examples cannot be had, is one that does not hold.
 
     Raises
@@ -126,7 +126,7 @@ def _found(name: str) -> Plugin:
 
 
 def _checked(what: str, check: Callable[..., Report], *arguments: Any) -> Checked:
-    """Return what a check finds, also where what is checked ends it."""
+    """Return the findings of a check, also where the checked object raises."""
     try:
         report = check(*arguments)
     except Exception as error:

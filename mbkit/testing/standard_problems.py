@@ -27,7 +27,7 @@ __all__ = ["SAMPLES", "STANDARD_PROBLEMS", "StandardProblem"]
 #: numbers of steps are multiples of it.
 SAMPLES = 8
 
-#: What rounding of q in metres is ten times below of, with what differences make of it: those of
+#: Ten times the rounding of q in metres, with its growth by differences: those of
 #: angles, and those of quaternions.
 ROUNDING = 1e2 * float(np.finfo(np.float64).eps)
 OF_TURNS = 1e4 * float(np.finfo(np.float64).eps)
@@ -37,10 +37,10 @@ OF_TURNS = 1e4 * float(np.finfo(np.float64).eps)
 class StandardProblem:
     """An initial value problem with a reference solution."""
 
-    name: str  # what it is called in reports
+    name: str  # its name in reports
     make: Callable[[], System]  # returns the system
     end: float  # the motion ends there; it begins at 0. [s]
-    # velocity at the start, from the reference configuration; or what makes it of the system
+    # velocity at the start, from the reference configuration; or a function of the system
     v: tuple[float, ...] | Callable[[System], Any]
     conservative: bool = True  # whether the energy stays
     tau: Callable[..., Any] | None = None  # forces over time
@@ -104,7 +104,7 @@ class StandardProblem:
         return tuple(float(np.sqrt((part**2).sum(axis=1).mean())) for part in parts)
 
     def rounding_of_multipliers(self, steps: int) -> float:
-        """Return what of multipliers is rounding where they come from second differences of q.
+        """Return the rounding of multipliers where they come from second differences of q.
 
         It is relative to the largest of them, for positions of about a metre and bodies of about a
         kilogram.

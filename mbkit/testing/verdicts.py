@@ -48,7 +48,7 @@ class Measured:
 
     @classmethod
     def above(cls, counts: Any, errors: Any, floors: Any) -> Measured:
-        """Return what is measured of errors before the first of them that is rounding."""
+        """Return the steps and errors before the first error that is rounding."""
         grown = np.append(False, errors[1:] > errors[:-1])
         rounding = (errors < floors) | (grown & (errors < NEAR_FLOOR * floors))
         end = int(np.argmax(rounding)) if rounding.any() else len(counts)
@@ -57,13 +57,13 @@ class Measured:
         return cls(np.array(counts[:end]), errors[:end], bool(rounding.any()), clear)
 
     def without_doubt(self) -> Measured:
-        """Return what is measured of the errors that are clear of rounding."""
+        """Return the steps and errors that are clear of rounding."""
         part = slice(self.clear)
         return attrs.evolve(self, counts=self.counts[part], errors=self.errors[part])
 
     @classmethod
     def none(cls) -> Measured:
-        """Return what is measured where the most steps are fewer than the first."""
+        """Return no steps: the most steps are fewer than the first."""
         return cls(np.array([], dtype=int), np.array([]), rounded=False, clear=0)
 
     @property
@@ -117,7 +117,7 @@ def order_line(law: str, measured: Measured, order: int, most_steps: int) -> Lin
     1. It holds where the slope is within 0.1 of it, and where the slope is above and errors fall so
        down to rounding: no term of lower order is then left to be seen.
     2. It fails where the slope is below, unless rounding comes before the slope is clear, or the
-       slope rises with smaller steps: that slope, or what it rises to, must then be nearer to the
+       slope rises with smaller steps: that slope, or its limit, must then be nearer to the
        order than to the one below, but for twice its uncertainty where rounding follows; errors
        that may have rounding in them refute nothing. What
        counts is the slope of the two smallest steps where that leaves the order, and there are no
@@ -178,7 +178,7 @@ def falling_line(law: str, found: Sequence[float], order: int, floor: float) -> 
     """Return the line on a number that falls with the step at least by the order.
 
     `found` is the number for a step, where known for half of it, and for a quarter of it; `floor`
-    is what of it is rounding. With that in the middle the line may be undecided, as by
+    is its rounding. With that in the middle the line may be undecided, as by
     `order_line`.
     """
     coarse, *middle, fine = found

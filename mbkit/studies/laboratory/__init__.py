@@ -1,4 +1,4 @@
-"""The laboratory: studies of what representations, coordinates and integrators cost and give."""
+"""The laboratory: cost and accuracy of representations, coordinates and integrators."""
 
 from typing import TYPE_CHECKING
 

@@ -34,9 +34,9 @@ class Case:
     Attributes
     ----------
     choices : dict
-        The labels of what was chosen, by factor, and the number `h`.
+        The labels of the chosen variants, by factor, and the number `h`.
     mechanism : Mechanism
-        What moves.
+        The model.
     coordinates : RelativeCoordinates or AbsoluteCoordinates
         With their representation, frames and cut.
     integrator : Integrator
@@ -194,7 +194,7 @@ def _joints(cut: Any) -> tuple[str, ...]:
 def _variants(
     coordinates: AbsoluteCoordinates | RelativeCoordinates, relative: Mapping[str, Any]
 ) -> Iterable[tuple[dict[str, str], Any]]:
-    """Return the variants of coordinates, with labels of what is varied in relative ones."""
+    """Return the variants of coordinates, with labels of the factors of relative ones."""
     if isinstance(coordinates, AbsoluteCoordinates):
         own = {"representation": coordinates.representation.name, "body_frames": ""}
         return [({**own, "loop_joints": "all joints"}, coordinates)]

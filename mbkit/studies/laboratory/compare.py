@@ -102,8 +102,8 @@ def compare(
         Runge-Kutta-Munthe-Kaas method of order 8 with rtol = 1e-12, whose errors are estimated by
         one of order 5.
     quantity : callable, optional
-        ``quantity(system, q, v)`` returns at states (k, nq), (k, nv) what the column ``error`` is
-        about (k, ...). If left out, it is the largest error of any body's pose, in radians, and
+        ``quantity(system, q, v)`` returns at states (k, nq), (k, nv) the quantity (k, ...) of
+        the column ``error``. If left out, the largest error of any body's pose, in radians, and
         positions in parts of `length`.
     invariants : mapping of str to callable, optional
         Likewise: quantities that should stay constant; columns ``NAME_drift``.
@@ -119,7 +119,7 @@ def compare(
         Whether operations are counted, in another process, by some steps of each combination; that
         takes some seconds for each.
     directory : str or path, optional
-        Where the study is kept; one that is there goes on with what is missing.
+        Where the study is kept; in one that exists, only missing cases are run.
     executor : str or Executor, default "serial"
         Where cases run: "threads", "processes", "dask", those of plugins, or an object.
     time_limit : float, optional
@@ -206,7 +206,7 @@ def setting_of(
     mechanism: Mechanism, t_span: Any, steps: list[float], *, q: Any, v: Any, samples: int | None,
     **more: Any,
 ) -> Setting:  # fmt: skip
-    """Return what all cases have in common, checked."""
+    """Return the setting that all cases have in common, checked."""
     try:
         start, end = (float(each) for each in t_span)
     except (TypeError, ValueError):
@@ -265,7 +265,7 @@ def completed(
 ) -> tuple[Table, dict[str, Any]]:
     """Return the table of all cases, those that a directory has already among them.
 
-    And what the study is about.
+    And the description of the study.
     """
     if not isinstance(operations, bool):
         raise UsageError(f"operations must be True or False, got {operations!r}.")
@@ -299,7 +299,7 @@ def _row(setting: Setting, exact: Any, counts: Any, case: Case) -> dict[str, Any
 
 
 def described(kind: str, cases: list[Case], setting: Setting, reference: Any) -> dict[str, Any]:
-    """Return what a study is, as JSON holds it."""
+    """Return the description of a study, for JSON."""
     functions = {"quantity": setting.quantity, **setting.invariants}
     more = {"reference": reference, "tau": setting.tau}
     functions |= {name: each for name, each in more.items() if callable(each)}
@@ -325,7 +325,7 @@ def described(kind: str, cases: list[Case], setting: Setting, reference: Any) ->
 
 
 def _acting(setting: Setting) -> dict[str, Any]:
-    """Return what acts on the way: numbers, where they are, and events."""
+    """Return the efforts, if they are numbers, and the events of a run."""
     tau = setting.tau
     found: dict[str, Any] = {}
     if tau is not None and not callable(tau):

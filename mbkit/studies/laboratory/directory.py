@@ -44,7 +44,7 @@ def code_of(system: System | None, **methods: Any) -> dict[str, Any]:
 @final
 @attrs.frozen
 class StudyDirectory:
-    """A study on disk: each case is a file, written whole, and going on does what is missing.
+    """A study on disk: each case is a file, written whole, and a rerun computes only missing ones.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class StudyDirectory:
 
     @classmethod
     def of(cls, given: str | os.PathLike[str], what: Any = None) -> StudyDirectory:
-        """Return the directory that was given; where `what` is run is a study, it is that one's."""
+        """Return the directory that was given; if `what` is a study, the directory is for it."""
         if isinstance(given, cls):
             return given
         return cls(given, what if isinstance(what, Study) else None)
@@ -137,7 +137,7 @@ class StudyDirectory:
         temporary.replace(self.case(key))
 
     def table(self, name: str) -> dict[str, Any]:
-        """Return what a file of the directory holds as JSON; nothing if it is not there."""
+        """Return the JSON content of a file of the directory; nothing if it is not there."""
         file = self.path / name
         return self._json(file) if file.exists() else {}
 
@@ -157,7 +157,7 @@ class StudyDirectory:
 
 
 def _circumstances(study: Study | None) -> dict[str, Any]:
-    """Return where and by what a study is run; the commit is its project's, or this folder's."""
+    """Return the machine and code of a run; the commit is its project's, or this folder's."""
     code = commit_of(pathlib.Path.cwd()) if study is None else study.code_notes()
     return {
         "environment": environment(versions()),
@@ -177,7 +177,7 @@ def _processor() -> str:
 
 
 def _differences(there: Any, ours: Any) -> str:
-    """Return what two settings differ in: the paths, with both values."""
+    """Return the differences of two settings: the paths, with both values."""
     if there is None and isinstance(ours, Mapping):
         there = {}
     if isinstance(there, Mapping) and (ours is None or isinstance(ours, Mapping)):

@@ -57,7 +57,7 @@ def labelled(
     named: Callable[[str], Any],
     every: Callable[[], Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Return what is given for a factor, by label.
+    """Return the objects that are given for a factor, by label.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def labelled(
     given : object
         A name or an object of `kind`, several of them, a mapping from labels to them, or "all".
     kind : type or tuple of types
-        What objects have to be.
+        The type that objects must have.
     named : callable
         Returns the object of a name, or raises UsageError.
     every : callable, optional
@@ -75,7 +75,7 @@ def labelled(
     Raises
     ------
     UsageError
-        If there is no such name, what is given is something else, or two have one label.
+        If there is no such name, an object has another type, or two have one label.
     """
     if isinstance(given, str) and given == "all" and every is not None:
         return dict(every())

@@ -35,7 +35,7 @@ def findings_of(
 
 
 def _compared(function: Callable[..., Findings]) -> Callable[..., Findings]:
-    """Return what calls `compare`, or what is made from it, with the settings of a study."""
+    """Return a function that calls `compare`, or one based on it, with the settings of a study."""
 
     def run(study: Study, **how: Any) -> Findings:
         given, where = parted(study.tables[study.kind])

@@ -16,7 +16,7 @@ from mbkit.systems import System, near_singularity
 
 __all__ = ["DONE", "UNITS", "measure"]
 
-#: What is measured, in the order of tables, with units.
+#: The measured quantities, in the order of tables, with units.
 UNITS = {
     "steps": "", "error": "", "error_rotation": "rad", "error_position": "m",
     "error_angular_velocity": "rad/s", "error_velocity": "m/s", "events": "",
@@ -35,9 +35,9 @@ DONE = "completed"
 
 
 def measure(case: Case, setting: Setting, reference: Reference) -> dict[str, Any]:
-    """Return what was measured of a case, by the columns of `UNITS`, and its ``status``.
+    """Return the measurements of a case, by the columns of `UNITS`, and its ``status``.
 
-    What goes wrong is the status, and stops nothing.
+    An error becomes the status; it is not raised.
     """
     try:
         system = case.assemble()

@@ -124,7 +124,7 @@ class Setting:
                 )
 
     def instants(self, run: Result) -> Any:
-        """Return the rows of a run at `times`, after what happens there; UsageError without."""
+        """Return the rows of a run at `times`, after the events there; UsageError without."""
         near = 1e-9 * max(1.0, abs(self.t_span[1]))
         rows = np.searchsorted(run.t, self.times + near, side="right") - 1
         missing = np.abs(run.t[rows] - self.times) > near
@@ -190,7 +190,7 @@ class Reference:
     doubt : mapping of str to float
         Estimates of its own errors, by the columns of errors; empty where it is exact.
     events : EventLog or None
-        What happens in it; None where that is not known.
+        Its events; None where they are not known.
     """
 
     about: str
@@ -237,7 +237,7 @@ def reference_of(setting: Setting, given: Any = None) -> Reference:
     Parameters
     ----------
     setting : Setting
-        What is compared.
+        The setting of the compared cases.
     given : Integrator, callable, Result, path or None
         By which integrator it is computed; a closed form ``given(t)`` of the quantity; a result of
         the base system, or its file. None: `TIGHT`, whose error is estimated by `OTHER`.

@@ -1,4 +1,4 @@
-"""Runs of a study, or of a mechanism, with other numbers: what sweeps and ensembles repeat."""
+"""Runs of a study, or of a mechanism, with other numbers, for sweeps and ensembles."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def runs_of(
 ) -> Runs:
     """Return the runs of a mechanism or a study at points.
 
-    UsageError, StudyFileError if what varies, by the keys of `vary`, has no such name.
+    UsageError, StudyFileError if a key of `vary` names no number.
     """
     if isinstance(what, Mechanism):
         varied = varied_of(what, t_span, h, vary, options)
@@ -79,7 +79,7 @@ def runs_of(
 
 
 def units_with(system: System, vary: Mapping[str, Any], asked: Outputs) -> dict[str, str]:
-    """Return the units of the columns of runs: of what varies, and of outputs by name."""
+    """Return the units of the columns of runs: of varied numbers, and of outputs by name."""
     named = {name: unit_of_varied(system, name) for name in vary}
     recorded = units_of_recorded(system, asked.recorded)
     return {**named, "status": "", **recorded, **units_of(system)}

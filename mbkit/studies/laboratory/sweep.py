@@ -64,14 +64,14 @@ def sweep(
     t_span, h : as of `simulate`
         Of a mechanism; a study has its own.
     vary : mapping of str to sequence
-        The values of what varies; all combinations are run, the last name first. Of a mechanism:
+        The values of varied numbers; all combinations are run, the last name first. Of a mechanism:
         names of ``system.parameters``, such as "bodies.rod.mass" or "bodies.rod.com[2]", and
         "q.JOINT", "v.JOINT" of the start. Of a study: whatever ``mbkit run --set`` takes, such as
         "h", "initial.q.JOINT" or "integrator.tableau"; that of its table ``sweep`` if left out, and
         so are outputs, executor and time_limit.
     outputs : mapping of str to callable, or sequence of str, optional
         ``output(run)`` returns a number of a `Result`. Or names: "end", the state at the end;
-        "energy_drift"; "constraints", their largest residuals; "counts", what the steps have cost;
+        "energy_drift"; "constraints", their largest residuals; "counts", of steps and evaluations;
         "warnings"; "wall_time"; "MODULE:FUNCTION"; and of the `outputs` of `simulate`, such as
         "main.effort", the columns "min.main.effort", "max.main.effort" and "end.main.effort". All
         that have names, and the outputs of the study, if left out.

@@ -1,4 +1,4 @@
-"""Tasks of a study: what is missing is done, and kept as soon as it is there."""
+"""Tasks of a study: missing ones are done, each stored as soon as it is done."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def run_tasks(
     executor: Executor | None = None,
     time_limit: float | None = None,
 ) -> list[Row]:
-    """Return the rows of tasks, in order; what the directory has is not done again.
+    """Return the rows of tasks, in order; those in the directory are not done again.
 
     Parameters
     ----------

@@ -299,7 +299,7 @@ def _sobol(asked: _Asked, count: int) -> tuple[Table, Table, _Options]:
 
     rng = np.random.default_rng(asked.seed)
     try:
-        # What does not vary has no shares: 0 / 0.
+        # Outputs that do not vary have no shares: 0 / 0.
         with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
             warnings.simplefilter("ignore")
             found = stats.sobol_indices(

@@ -94,7 +94,7 @@ class Varied:
     def _closed(
         self, system: System, q: Any, v: Any, values: Mapping[str, float]
     ) -> tuple[Any, Any]:
-        """Return the start with its loops closed; what is named or varies is kept.
+        """Return the start with its loops closed; named and varied numbers are kept.
 
         Where a start is no mapping by names, joints of which q or v varies keep both.
         """

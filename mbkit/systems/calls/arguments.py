@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 #: Positions or velocities: a vector, or numbers by the names of joints.
 Configuration: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
 
-#: What may happen to samples that fail.
+#: The values of `on_error`: samples that fail raise, or become NaN.
 ON_ERROR = ("raise", "nan")
 
 #: Most entries that a message names.

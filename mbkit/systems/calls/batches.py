@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Samples", "check_on_error", "compute"]
 
-#: What the user calls an argument that is put together.
+#: The user's names of arguments that are combined, for messages.
 WORDS = {"known": "tau or vdot", "known, t and pull": "tau or vdot"}
 
 #: Least load that is worth a chunk of its own, in groups of samples times bodies: some 20 us.
@@ -47,7 +47,7 @@ CHUNKS_BY_CORE = 4
 #: Arguments of batches in single precision are all of one of these kinds.
 _OF_EITHER = as_kernels_take, as_single_lanes_take
 
-#: What a function does not read, of no size: one row for all samples.
+#: An argument that a function does not read, of no size: one row for all samples.
 _NONE = np.zeros((1, 0))
 
 
@@ -74,7 +74,7 @@ class Samples:
     vectors: tuple[Any, Any, Any, Any]
 
     def arguments(self, index: int) -> dict[str, Any]:
-        """Return what one call was given, by name, for messages."""
+        """Return the arguments of one call by name, for messages."""
         rows = [rows[index if len(rows) > 1 else 0] for rows in self.vectors]
         given = named(self.what, tuple(rows[:3]))
         if rows[3].size:
@@ -113,7 +113,7 @@ def compute(
             evaluator.doubles, what, given, function=function, apply=apply, option=option,
             wrenches=wrenches, on_error=on_error,
         )  # fmt: skip
-        with np.errstate(over="ignore"):  # what has no room in single precision is inf, as in lanes
+        with np.errstate(over="ignore"):  # too large for single precision: inf, as in lanes
             result[...] = doubles
         return result
     count, first = samples.count, 0

@@ -40,5 +40,5 @@ def tell_of_compiling() -> None:
             )
         told = now
 
-    listeners = caching._listeners  # for good: what it has as a context manager would end
+    listeners = caching._listeners  # for good: its context manager would end
     listeners.append(tell)

@@ -45,9 +45,9 @@ def direct_call(
 ) -> Direct:
     """Return ``call(record, out, q, v, x, wrenches)`` of a function of a system, or of fewer.
 
-    `shapes` are those of the result and of the vectors, None for what the function does not read.
+    `shapes` are those of the result and of the vectors, None for a vector that it does not read.
     The call returns the function's status, or `REFUSED` where an argument is anything else than an
-    array of float64 of its shape that C reads as it is. `apply` is the address of what leaves
+    array of float64 of its shape that C reads as it is. `apply`: address of a kernel that leaves
     wrenches for the function, 0 if there are none.
     """
     from mbkit.kernels.compile import UNCOMPILED
@@ -116,7 +116,7 @@ def _made(name: str, flags: int, own: Any) -> Callable[..., Any]:
 
 @functools.cache
 def _method(name: str, flags: int) -> _Method:
-    """Return what all calls of a function share; it must live as long as they do."""
+    """Return the definition of a method, which its calls share; it must live as long as they do."""
     from mbkit.kernels.calls import direct_calls
 
     return _Method(name.encode(), getattr(direct_calls, name).address, flags, None)
@@ -136,7 +136,7 @@ def _array_new() -> int:
 
 @functools.cache
 def _of_python() -> tuple[int, int, int]:
-    """Return the addresses of the type of arrays and of what makes an integer, and float64's word.
+    """Return the addresses of the type of arrays and of PyLong_FromSsize_t, and float64's word.
 
     The word of the dtype describes its numbers, and is the second of the tuple.
     """
@@ -163,7 +163,7 @@ def _interpreted(
         given += given[1:2] * (len(own) - len(given))
         for k, shape in enumerate(own):
             if shape is None:
-                given[k] = given[1]  # which is read, and stands for what is not
+                given[k] = given[1]  # a vector that is read, in place of one that is not
             elif type(given[k]) is not np.ndarray or given[k].shape != shape:
                 return REFUSED
         kernel = interpreted(tuple(each.ndim for each in given))

@@ -18,7 +18,7 @@ class Evaluation:
     result : str
         Name of its result; `Arguments.shape` has the shape.
     module : str
-        Its module below `mbkit.kernels`. "" for what a representation has of its own, such as
+        Its module below `mbkit.kernels`. "" for functions of each representation, such as
         `mbkit.kernels.hybrid.algorithms`: its recursions, with its operators.
     in_lanes : bool
         Whether batches compute several samples at once, where its function is one of mbkit's.

@@ -208,7 +208,7 @@ def _not_closed(
 
 
 def _where(arguments: dict[str, Any]) -> str:
-    """Return `` At t = ..., q = ...`` of what is known."""
+    """Return `` At t = ..., q = ...`` with the known values."""
     known = []
     if "sample" in arguments:
         known.append(f"sample {arguments['sample']}")
@@ -233,7 +233,7 @@ def _far(evaluator: Evaluator) -> str:
 
 
 def _place(arguments: dict[str, Any]) -> str:
-    """Return `` At sample ..., t = ...`` of what is known."""
+    """Return `` At sample ..., t = ...`` with the known values."""
     return _where({key: arguments[key] for key in arguments if key in ("sample", "t")})
 
 
@@ -265,7 +265,7 @@ def first_bad_argument(evaluator: Evaluator, arguments: dict[str, Any]) -> str |
 
 
 def first_bad_row(evaluator: Evaluator, workspace: Workspace) -> str:
-    """Return a sentence on the joint in which NaN or infinity began, from what a kernel left.
+    """Return a sentence on the joint in which NaN or infinity began, from the workspace.
 
     Values are examined in the order of their computation: poses, motion subspaces and biases of the
     joints; twists, from the world outwards; results of elimination, from the tips inwards;

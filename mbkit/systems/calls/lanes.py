@@ -60,7 +60,7 @@ _OF_STATES = (ENERGIES, MOMENTUM)
 #: Options of dynamics that kernels have in lanes.
 _OPTIONS = (0, LOADED)
 
-#: What has the address of a plan for an option.
+#: Evaluations whose option is the address of a plan.
 _OF_SERIES = (
     BODY_DERIVATIVES,
     INVERSE_DYNAMICS_RATE,
@@ -69,10 +69,10 @@ _OF_SERIES = (
     MOTION_SUBSPACE_RATES,
 )
 
-#: What has the address of the table of joints with momenta in the world.
+#: Evaluations whose option is the address of the table of joints with momenta in the world.
 _OF_ROOTS = (CANONICAL_FORWARD_DYNAMICS, MOMENTA_IN_WORLD)
 
-#: What has any option: these, or the number of a body.
+#: Evaluations that have any option: one of these, or the number of a body.
 _OF_ANY_OPTION = (JACOBIAN, MOTION_SUBSPACES, *_OF_SERIES, *_OF_ROOTS)
 
 #: Larger results of eight samples leave the cache, and lanes take as long as samples one by one; or
@@ -96,7 +96,7 @@ class BatchInLanes:
     evaluator : Evaluator
         Of the system.
     model : LanesModel
-        What the workspaces share.
+        The arrays that the workspaces share.
     functions : tuple of int
         Addresses of the function, and of the one that leaves wrenches or 0.
     option : int
@@ -119,7 +119,7 @@ class BatchInLanes:
         self.called = *functions, option
 
     def kernel(self, samples: Samples) -> FunctionAddress:
-        """Return what computes chunks of a batch, by the precision of lanes and of arguments."""
+        """Return the kernel for chunks of a batch, by the precision of lanes and of arguments."""
         from mbkit.kernels.calls import batches_in_lanes, batches_in_single_lanes
 
         if self._evaluator.doubles is None:

@@ -162,7 +162,7 @@ CONSTRAINTS = Part(
     lambda each: is_in_lanes(each.arrays.closure), lambda each: each.lanes_closure, _close
 )
 
-#: What finds multipliers.
+#: The functions that compute multipliers.
 MULTIPLIERS = Part(
     lambda each: solves_in_lanes(each.arrays.closure),
     lambda each: each.lanes_closure.functions,
@@ -208,5 +208,5 @@ _PARTS = {
 
 
 def parts_of(what: Evaluation) -> tuple[Part, ...]:
-    """Return what an evaluation needs, in the order in which it is put in."""
+    """Return the parts that an evaluation needs, in the order in which they are put in."""
     return _PARTS.get(what, ())

@@ -20,7 +20,7 @@ __all__ = ["RootMotions"]
 #: Configurations at which the twists that a joint allows are compared.
 _SAMPLES = 5
 
-#: What is a rounding error in vectors of length one.
+#: Bound of rounding errors in vectors of length one.
 _ROUNDING = 1e-9
 
 
@@ -164,7 +164,7 @@ def _pure(*, turns: Any = (), shifts: Any = (), pitch: float = 0.0) -> Any:
 
 
 def _span(S: Any) -> Any:
-    """Return an orthonormal basis (n, 6) of what the columns span, None if that changes with q."""
+    """Return an orthonormal basis (n, 6) of the span of the columns, None if it changes with q."""
     n, columns = S.shape[1], S.reshape(-1, 6)
     lengths = np.linalg.norm(columns, axis=1)
     if not (np.isfinite(columns).all() and lengths.all()):

@@ -24,19 +24,19 @@ _LIMIT = BATCH.fields["limit"][1] // 8  # type: ignore[index]
 _FROM_LIMIT = struct.Struct(f"{BATCH.itemsize // 8 - _LIMIT}q")
 
 
-#: Where an array of numpy has the address of its data: after what all objects of Python have.
+#: Where an array of numpy has the address of its data: after the header of all Python objects.
 _DATA = object.__basicsize__
 
 _integer_at = ctypes.c_int64.from_address
 
 
 def _address(array: Any) -> int:
-    """Return what `array_address` does of an array of numpy's own type, in a ninth of the time."""
+    """Return the address of the data of a numpy array, in a ninth of `array_address`'s time."""
     return array_address(array) if UNCOMPILED else int(_integer_at(id(array) + _DATA).value)
 
 
 class SharedBatch:
-    """The memory of a batch: what is computed, and a seat for each thread that takes part.
+    """The memory of a batch: its arguments, and a seat for each thread that takes part.
 
     It is used for one batch after the other, and never freed: a thread that comes late looks at it,
     and finds a batch of another number.
@@ -75,7 +75,7 @@ class SharedBatch:
             return SharedBatch()
 
     def begin(self, numbers: tuple[int, ...], vectors: tuple[Any, ...], out: Any) -> None:
-        """Write what is computed: the fields of BATCH from `limit` to `option_in_lanes`, arrays."""
+        """Write the arguments: the fields of BATCH from `limit` to `option_in_lanes`, arrays."""
         q, v, x, wrenches = vectors
         shapes = q.shape, v.shape, x.shape, wrenches.shape
         _FROM_LIMIT.pack_into(
@@ -121,5 +121,5 @@ def _forget() -> None:
     _unused.clear()
 
 
-# What is shared with threads is of no use after a fork, which they do not survive.
+# Memory shared with threads is of no use after a fork, which they do not survive.
 os.register_at_fork(after_in_child=_forget)

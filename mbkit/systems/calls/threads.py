@@ -1,7 +1,7 @@
 """Threads that take the runs of ensembles, one for each core.
 
 Ctrl-C may come between any two statements of the main thread, also inside the functions of the
-standard library that are written in Python: what they hold, such as a lock, is not given back
+standard library that are written in Python: a lock that they hold is not released
 then. So work goes to threads through C's queues alone, of which each call is done or is not.
 Threads never see Ctrl-C.
 """
@@ -62,7 +62,7 @@ def on_cores(task: Callable[[], None], groups: int, limit: NDArray[np.int64]) ->
     """Call ``task()`` on a thread for each core, but on no more than the task has groups of runs.
 
     No thread is left behind: whatever ends the waiting, Ctrl-C included, sets `limit` (1,), up to
-    which run is wanted, to -1, and is raised when all have stopped. What comes meanwhile, such
+    which run is wanted, to -1, and is raised when all have stopped. An exception meanwhile, such
     as another Ctrl-C, is not.
     """
     threads = min(cores(), groups)
@@ -89,9 +89,9 @@ def on_cores(task: Callable[[], None], groups: int, limit: NDArray[np.int64]) ->
             _tasks.put(functools.partial(take, number))
         errors = [ended.get() for _ in range(threads)]
     except BaseException:
-        limit[0] = -1  # what starts after this stops before its first sample
+        limit[0] = -1  # a thread that starts after this stops before its first sample
         while busy:
-            try:  # not contextlib.suppress: what it calls can be interrupted itself
+            try:  # not contextlib.suppress: the functions it calls can be interrupted
                 time.sleep(1e-4)
             except BaseException:  # noqa: S112
                 continue

@@ -3,7 +3,7 @@
 A thread takes part without the lock of the interpreter, which it would have to wait for. It waits
 for the next batch by looking at a word of memory for some tenths of a millisecond, and then sleeps:
 to wake a thread takes as long as some hundred samples of a small robot. Nobody waits for a thread
-that comes late; what it would have done is done by then.
+that comes late; others have done its work by then.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class WaitingThread:
     Attributes
     ----------
     post : ndarray of POST, shape (1,)
-        What is handed over to it.
+        The work that is handed over to it.
     state : ndarray of int64, shape (1,)
         Whether it is asleep, waits or is busy.
     calls : SimpleQueue
@@ -109,7 +109,7 @@ def end(shared: SharedBatch) -> None:
 def abandon(shared: SharedBatch) -> None:
     """Stop all threads and wait for them, even if another Ctrl-C comes meanwhile."""
     while True:
-        try:  # not contextlib.suppress: what it calls can be interrupted itself
+        try:  # not contextlib.suppress: the functions it calls can be interrupted
             shared.stop()
             end(shared)
         except BaseException:  # noqa: S112

@@ -72,7 +72,7 @@ def computed(
     out: Floats | None = None,
     on_error: str,
 ) -> Floats:
-    """Return what a function of dynamics gives, with wrenches on the bodies if there are any."""
+    """Return the result of a function of dynamics, with wrenches on the bodies if there are any."""
     if wrenches is None:
         return system.evaluator.compute(what, q, v, x, out=out, on_error=on_error)
     rows = wrench_rows(system, q, wrenches)

@@ -1,7 +1,7 @@
 """Changes of constraints by states, by the time and by parameters, exact.
 
-What constraints do to the equations, A vdot + A-dot v + ... and A^T multipliers, is known on dual
-numbers (`mbkit.systems.derivatives.on_duals.exact_constraints`). A parameter moves the frames in
+The terms of constraints in the equations, A vdot + A-dot v + ... and A^T multipliers, are known on
+dual numbers (`mbkit.systems.derivatives.on_duals.exact_constraints`). A parameter moves frames in
 which loop joints are measured, or the numbers that compiled constraints read.
 """
 
@@ -33,7 +33,7 @@ __all__ = [
     "rows_by_time",
 ]
 
-#: What takes a number to values of a parameter, one for each of its entries.
+#: Functions that take a number to values of a parameter, one for each of its entries.
 Moves = Sequence[Callable[[float], Any]]
 
 
@@ -51,7 +51,7 @@ def rows_by_state(point: Point, entries: range) -> RowDerivatives | None:
 
 
 def rows_by_time(point: Point) -> Change | None:
-    """Return what constraints change by the time; None where that is not exact."""
+    """Return the change of constraints by the time; None where it is not exact."""
     exact = point.system._exact_constraints
     return None if exact is None else _change(point, exact.by_time)
 
@@ -59,7 +59,7 @@ def rows_by_time(point: Point) -> Change | None:
 def rows_by_parameter(point: Point, name: str, start: float, moves: Moves) -> Change | None:
     """Return the same by a parameter of a constraint, a body or a joint that closes loops.
 
-    What the length does by which rows are scaled is left out. None where `MovingRows` is.
+    The effect of the length by which rows are scaled is left out. None where `MovingRows` is.
     """
     rows = MovingRows.of(point.system, name, start, moves)
     return None if rows is None else _change(point, rows.at)
@@ -94,7 +94,7 @@ class MovingRows(NamedTuple):
     def of(cls, system: System, name: str, start: float, moves: Moves) -> MovingRows | None:
         """Return it for a parameter of a constraint, a body or a joint that closes loops.
 
-        `start` is a large number for `moves`. What the length does by which rows are scaled is left
+        `start` is a large number for `moves`. The effect of the length that scales rows is left
         out. None for other parameters of joints, where constraints are not exact, where values
         beside the parameter's are refused, and where a hinge becomes a screw.
         """
@@ -126,7 +126,7 @@ class MovingRows(NamedTuple):
 def _moving(
     system: System, exact: ExactConstraints, name: str, start: float, moves: Moves
 ) -> Mapping[int, Floats] | None:
-    """Return how a parameter moves what constraints read; see `ExactConstraints.by_numbers`."""
+    """Return how a parameter moves the inputs of constraints; see `ExactConstraints.by_numbers`."""
     kind, _, rest = name.partition(".")
     closure, (owner, _, field) = system.arrays.closure, rest.rpartition(".")
     if kind == "constraints":
@@ -199,7 +199,7 @@ def _change(point: Point, rows: Callable[..., RowDerivatives]) -> Change | None:
     states, given = point.states, point.fixed
     here = rows(states, given)
     parts: list[Any] = [-here.forces, here.acceleration, 0.0]
-    if point.redundant:  # A mu is what of A v + g_t is linear in v
+    if point.redundant:  # A mu is the part of A v + g_t that is linear in v
         parts[2] = rows(states._replace(v=point.mu), given).rate
         parts[2] -= rows(states._replace(v=0.0 * states.v), given).rate
     return Change(*parts) if all(np.isfinite(part).all() for part in parts) else None

@@ -105,7 +105,7 @@ def force_derivatives(
     return _by_state(system, both)
 
 
-# For single samples what a kernel wrote is divided by what is known before: half the time of seven
+# The result of a single sample is split by sizes that are known before: half the time of seven
 # bodies went into the shapes.
 
 
@@ -125,7 +125,7 @@ def bind_inverse(system: System) -> Callable[..., tuple[Floats, Floats]]:
 
 
 def _by_state(system: System, both: Floats) -> tuple[Floats, Floats]:
-    """Return the parts (..., nv, ndx) and (..., nv, nv) of what a kernel wrote."""
+    """Return the parts (..., nv, ndx) and (..., nv, nv) of a kernel's result."""
     ndx = system.ndx
     by_q = both[..., :ndx, :].reshape((*both.shape[:-2], system.nv, ndx))
     return by_q, both[..., ndx:, :]
@@ -138,7 +138,7 @@ def computed_loaded(
     wrenches: Wrenches | None,
     on_error: str,
 ) -> Floats:
-    """Return the derivatives that a kernel writes at q, v and what is given, with any wrenches.
+    """Return the derivatives that a kernel writes at q, v and tau or vdot, with any wrenches.
 
     Kernels of derivatives take wrenches on the bodies in body-fixed axes alone.
     """
@@ -182,7 +182,7 @@ def constraint_jacobian_velocity_derivative(
 
         if exact is None or at_rest is None:
             return by_differences()
-        found = exact.rate - at_rest.rate  # A v is what of A v + g_t is linear in v
+        found = exact.rate - at_rest.rate  # A v is the part of A v + g_t that is linear in v
         return _completed(found, (exact, at_rest), by_differences)
     times = times_of(t, on_error)[..., None]
     return system.evaluator.compute(CONSTRAINT_VELOCITY_DERIVATIVE, q, v, times, on_error=on_error)

@@ -59,7 +59,7 @@ def _by_input(found: Mapping[str, Floats]) -> Mapping[str, Floats]:
 class Derivatives:
     """Results of an evaluation, and their derivatives by several inputs: `System.derivatives`.
 
-    ``found["q"]`` is the derivative by q of what the evaluation is named for: of accelerations by
+    ``found["q"]`` is the derivative by q of the evaluation's main result: of accelerations by
     forward dynamics, of efforts by inverse dynamics.
 
     Attributes
@@ -211,7 +211,7 @@ def _is_tree_at(system: System, t: Any) -> bool:
 
 
 def _of_tree(found: tuple[Floats, ...], names: Sequence[str]) -> Derivatives:
-    """Return what one kernel found, derivatives by q, v and tau, and accelerations."""
+    """Return the results of one kernel: derivatives by q, v and tau, and accelerations."""
     *parts, vdot = found
     by_name = dict(zip(("q", "v", "tau"), parts, strict=True))
     by_input = {name: by_name[name] for name in names}
@@ -228,7 +228,7 @@ def _of_tree(found: tuple[Floats, ...], names: Sequence[str]) -> Derivatives:
 def _of_driven_tree(
     values: Mapping[str, Floats], found: Mapping[str, Mapping[str, Floats]]
 ) -> Derivatives:
-    """Return what one kernel found of hybrid dynamics."""
+    """Return the results of one kernel for hybrid dynamics."""
     none = {name: part[..., :0, :] for name, part in found["vdot"].items()}
     return Derivatives(
         "hybrid_dynamics",
@@ -300,7 +300,7 @@ def _evaluated(
     prescribed: Sequence[str],
     on_error: str,
 ) -> Point:
-    """Return all samples, one a row, with what the evaluation finds; given: q, v, tau, vdot, t."""
+    """Return all samples, one a row, and the evaluation's results; given: q, v, tau, vdot, t."""
     q, v, tau, vdot, times = given
     t = float(times) if not leading and np.isfinite(times) else times  # a float: a direct call
     count = math.prod(leading)

@@ -11,7 +11,7 @@ that
     [A_F      0  ] [dlambda] = [    -dr      ],    dtau = de + M_:F dvdot_F - A^T dlambda.
 
 They are solved with the rank that the solver found. If rows depend on others, the multipliers of
-least norm are lambda = A_F mu, so that dlambda = dA_F mu + A_F dmu; what dA_F mu has outside the
+least norm are lambda = A_F mu, so that dlambda = dA_F mu + A_F dmu; the part of dA_F mu outside the
 range of A_F is added to the solution.
 `mbkit.kernels.derivatives.closed_equations` has the factors and the solution.
 """

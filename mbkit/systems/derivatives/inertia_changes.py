@@ -1,4 +1,4 @@
-"""Changes of efforts by what inertias of bodies are given by: they are linear in ten parameters."""
+"""Changes of efforts by the data of inertias: efforts are linear in ten parameters of a body."""
 
 from __future__ import annotations
 

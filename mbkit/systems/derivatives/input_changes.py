@@ -144,7 +144,7 @@ def _by_time(point: Point) -> Change:
 
 
 def _of_fixed_states(point: Point) -> Change:
-    """Return what the time itself changes of forces and constraints, where nothing moves."""
+    """Return the change of forces and constraints by the time alone, at a fixed motion."""
     forces = forces_by_time(point.system, point.states)
     rows = rows_by_time(point) if point.constrained else Change()
     if forces is not None and rows is not None:
@@ -154,7 +154,7 @@ def _of_fixed_states(point: Point) -> Change:
 
 
 def _moved(point: Point) -> Change:
-    """Return what prescribed joints change that move on: their q by v, v by vdot, this by jerks."""
+    """Return the change by the motion of prescribed joints: of q by v, v by vdot, vdot by jerks."""
     system, given = point.system, point.given
     steps = prescribed_steps(system)
     dx = np.zeros((len(point.q), system.ndx))

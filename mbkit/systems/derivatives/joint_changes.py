@@ -1,7 +1,7 @@
 """Changes of the equations of motion by numbers of a joint of the tree: a pitch, axes, a screw.
 
-What a number does to the motion of its joint, the pose of its successor in its predecessor, is a
-twist xi(q) beside that pose: of a pitch the translation along the axis by the angle. A free joint
+The effect of a number on the motion of its joint, the pose of its successor in its predecessor, is
+a twist xi(q) beside that pose: of a pitch the translation along the axis by the angle. A free joint
 at the place of the joint on its predecessor moves in the same way, with
 
     dx = xi,    dx' = xi' = J v,    dx'' = xi'' = J vdot + ...,
@@ -184,7 +184,7 @@ def _along(point: Point, joint: str, motion: Motion) -> Change:
         return sum(part[..., place] @ move for part, place, move in parts)
 
     efforts = total(by_x.efforts, by_v.efforts, M)[:, :nv]
-    # a wrench on the free joint is one on the joint, along what its number adds
+    # a wrench on the free joint is one on the joint, along the twist that its number adds
     wrench = loose.inverse_dynamics(there.q, there.v, there.vdot, t=there.t)
     if point.constrained:
         wrench = wrench - np.einsum("nmv,nm->nv", A, there.multipliers)

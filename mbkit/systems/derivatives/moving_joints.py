@@ -71,7 +71,7 @@ class MovingJoint(NamedTuple):
 
 @once_a_parameter
 def moving_joint(system: System, name: str) -> MovingJoint | None:
-    """Return what a parameter moves of a joint of the tree, but for the joint's places themselves.
+    """Return the change of a joint of the tree by a parameter, placements excepted.
 
     None for other parameters, in absolute coordinates, where bodies are split, where the joint has
     no function for dual numbers, and where its numbers jump or values beside the parameter's are
@@ -94,7 +94,7 @@ def moving_joint(system: System, name: str) -> MovingJoint | None:
 def joint_changes(
     system: System, moving: MovingJoint, q: Floats, v: Floats
 ) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
-    """Return the motion of a joint's row at N states, and what its numbers change of it.
+    """Return the motion of a joint's row at N states, and its changes by the joint's numbers.
 
     Of the body in its parent, in its own frame: C (N, 4, 4), S (N, 6, nv) and S-dot v (N, 6, 1);
     C^-1 dC (N, k, 6, 1), dS (N, k, 6, nv) and d(S-dot v) (N, k, 6, 1), with the frame K at rest.

@@ -90,7 +90,7 @@ BESIDE, _JUMP = 1e-8, 1e-4
 def check_continuous(
     function: Callable[[float], Floats], here: Floats, rate: Floats, step: float, what: str
 ) -> None:
-    """Raise UsageError if a function is not the limit of what it is beside 0."""
+    """Raise UsageError if a function jumps at 0."""
     for e in (-step, step):
         try:
             jump = np.abs(function(e) - here - e * rate)
@@ -104,8 +104,8 @@ def check_continuous(
             )
 
 
-#: How many first steps are tried, each a quarter of the one before; what is good enough, and what
-#: is so good that a shorter step, which is worse, is the last.
+#: How many first steps are tried, each a quarter of the one before; the error that is enough, and
+#: one so good that a shorter step, which is worse, is the last.
 _TRIALS, _ENOUGH, _GOOD = 10, 1e-13, 1e-9
 
 #: How well differences agree, of how large they are, unless the function jumps near 0.
@@ -212,7 +212,7 @@ def rates_of_numbers(
 ) -> Floats:
     """Return the rates of parameters of a force or constraint by entries of a field, (n, k).
 
-    They are what its compiled function reads. Most are these entries, or linear in them, so that
+    They are read by its compiled function. Most are these entries, or linear in them, so that
     differences of large steps leave no more than rounding. `moves` take a number to values of the
     field, one for each entry, and `start` is a large number for them. UsageError if values beside
     the part's are refused, or the numbers jump there.
@@ -288,7 +288,7 @@ def rates_without_jump(
 ) -> Floats:
     """Return how numbers (n,) move with values that are moved in several ways, (n, k).
 
-    `here` is what they are; those that stay have a rate of zero, without rounding. Otherwise as
+    `here` are their values; those that stay have a rate of zero, without rounding. Otherwise as
     `rate_without_jump`.
     """
     size, none = max(1.0, float(np.abs(here).max(initial=0.0))), np.zeros(here.shape)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 def change_by_parameter(point: Point, name: str, *, scaled: bool = True) -> Change:
     """Return the change by a parameter, its entries in a row.
 
-    Unless `scaled`, without what it does to multipliers alone by the length that scales rows of
+    Unless `scaled`, without its effect on multipliers alone by the length that scales rows of
     constraints, as far as that is known; see `changes_by_places`.
     """
     kind, _, rest = name.partition(".")
@@ -132,7 +132,7 @@ def changes_by_places(
 
     They are along the steps of free joints there, at rest (`mbkit.coordinates.placement_joints`):
     as exact as by configurations. Multipliers depend besides on the length that scales rows of
-    constraints, which motions do not: it stays what it is unless `scaled`.
+    constraints, which motions do not: it stays constant unless `scaled`.
     """
     system = point.system
     loosened = Loosened.of(system, names)
@@ -169,7 +169,7 @@ def _by_length(point: Point) -> Change:
 
 
 def _with_length(system: System, name: str, change: Change, scale: Change) -> Change:
-    """Add what a place does to the length."""
+    """Add the effect of a placement through the length."""
     length_of = system._blueprint.length_by(name)
     if length_of is None:
         return change
@@ -193,7 +193,7 @@ def _gravity(point: Point) -> Floats:
 
 
 def _fields(point: Point, name: str) -> Any:
-    """Return what fields do: linear in mass and in centre of mass, one difference is exact."""
+    """Return the part of fields: linear in mass and in centre of mass, one difference is exact."""
     system, value = point.system, np.asarray(point.system.parameters[name])
     if name.endswith("moment_about_com") or not any(
         isinstance(force, UniformField) for force in system.forces

@@ -37,7 +37,7 @@ _MOST_SYSTEMS = 1024
 
 
 def keep_changed(system: System, owner: object) -> None:
-    """Let `changed_by` keep what it makes of a system while the owner lives."""
+    """Let `changed_by` keep the systems that it makes of a system while the owner lives."""
     _KEPT[system] = {}
     weakref.finalize(owner, _KEPT.pop, system, None).atexit = False
 
@@ -85,7 +85,7 @@ def is_pose(value: Any) -> bool:
 
 
 def once_a_parameter(function: Callable[[System, str], _Found]) -> Callable[[System, str], _Found]:
-    """Let each system keep what a function of it and of a parameter's name returns."""
+    """Let each system keep the results of a function of it and of a parameter's name."""
 
     @functools.wraps(function)
     def kept(system: System, name: str) -> _Found:

@@ -19,8 +19,8 @@ __all__ = ["prescribed_jerks"]
 def prescribed_jerks(system: System, t: Floats) -> Floats:
     """Return the rates of the accelerations of prescribed joints at times (N,), (N, nv).
 
-    Zero for the others. UsageError where an acceleration jumps, so that it has no rate; what a
-    motion raises names its joint.
+    Zero for the others. UsageError where an acceleration jumps, so that it has no rate; errors of a
+    motion name its joint.
     """
     found = np.zeros((len(t), system.nv))
     times, places = np.unique(t, return_inverse=True)

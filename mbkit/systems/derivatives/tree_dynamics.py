@@ -86,7 +86,7 @@ def accelerations_of_tree(
 
 
 def _by_input(system: System, table: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return what a kernel wrote by q, v and tau, and the accelerations, as views."""
+    """Return a kernel's derivatives by q, v and tau, and the accelerations, as views."""
     ndx = system.ndx
     end = ndx + system.nv
     return table[..., :ndx], table[..., ndx:end], table[..., end:-1], table[..., -1]
@@ -128,10 +128,10 @@ def _hybrid_rows(
     t: ArrayLike,
     on_error: str,
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return derivatives by q, v and what is known, and what is found, of a tree.
+    """Return derivatives by q, v and the known tau or vdot, and the results, of a tree.
 
     `given` are tau, vdot and the joints that are prescribed. Rows of prescribed velocities are
-    those of efforts, others of accelerations; what is known are the accelerations of the former
+    those of efforts, others of accelerations; known are the accelerations of the former
     and the efforts of the latter.
     """
     tau, vdot, prescribed = given
@@ -183,7 +183,7 @@ def hybrid_derivatives(
         efforts = np.zeros(part.shape)
         efforts[..., driven, :] = part[..., driven, :]
         part[..., driven, :] = 0.0
-        # what is given changes with itself
+        # a given entry changes with itself
         if name == "vdot":
             part[..., driven, driven] = 1.0
         if name == "tau":

@@ -64,8 +64,8 @@ class MomentumForm:
     motions are a subgroup of SE(3) has, whatever its coordinates, the momenta of all that hangs on
     it along twists that are at rest in the world: a free joint the total momentum about the origin,
     or under gravity about the centre of mass; a ball joint the moment of that about its centre; a
-    planar one the momentum in its plane and the moment about the normal. Nothing but what acts from
-    outside changes these, and steps of any size keep them to rounding where they are conserved.
+    planar one the momentum in its plane and the moment about the normal. Only wrenches from
+    outside change these, and steps of any size keep them to rounding where they are conserved.
 
     Attributes
     ----------

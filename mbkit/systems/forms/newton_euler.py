@@ -44,7 +44,7 @@ class NewtonEulerEquations:
     V, W : ndarray, shape (6 bodies,)
         Twists and weights of the bodies, in the representation of the Jacobian, without the world.
     M, C : scipy.sparse.csr_array, shape (6 bodies, 6 bodies)
-        Inertias, and what takes V to the rest of the rate of momentum.
+        Inertias, and the matrix that takes V to the rest of the rate of momentum.
 
     Notes
     -----

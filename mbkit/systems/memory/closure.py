@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from mbkit.joints import Joint
     from mbkit.systems.calls.evaluator import Evaluator
 
-#: By how much more, squared, a row must be independent of others where there are separators: what
-#: is subtracted before a separator goes is put back by it, and leaves its rounding.
+#: By how much more, squared, a row must be independent of others where there are separators: a part
+#: subtracted before a separator goes is put back by it, and leaves its rounding.
 _SEPARATORS_ROUND = 100.0
 
 #: By how much, in parts of the least that counts, what a light body leaves of a row, squared, may
@@ -126,7 +126,7 @@ class ClosureMemory:
     Attributes
     ----------
     numbers : dict of str to ndarray
-        What is there, by the names of `CLOSURE`.
+        The arrays, by the names of `CLOSURE`.
     slots : dict of int to PythonConstraintSlot
         By constraint: those that are called back.
     """

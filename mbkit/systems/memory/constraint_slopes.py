@@ -31,7 +31,7 @@ class ConstraintSlopesSlot:
     memory : ndarray
         As kernels read and write it.
     error : BaseException or None
-        What ended the last call.
+        The exception that ended the last call.
     """
 
     def __init__(self, constraint: Constraint, derivatives: ConstraintDerivatives) -> None:
@@ -56,6 +56,6 @@ class ConstraintSlopesSlot:
         self._said[:] = self._slopes.at(self._given)
 
     def raise_error(self) -> None:
-        """Raise what ended the last call."""
+        """Raise the exception that ended the last call."""
         if self.error is not None:
             raise taken_error(self)

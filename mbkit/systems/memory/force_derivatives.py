@@ -36,7 +36,7 @@ _NONE: Mapping[str, tuple[int, ...]] = MappingProxyType({})
 _Arguments = tuple[float, Any, Any, Any, Any]
 
 
-#: How far what is traced may be from what a force writes, of the largest entry of both.
+#: How far traced values may be from a force's own, in parts of the largest entry of both.
 _SAME = 1e-6
 
 
@@ -44,8 +44,8 @@ _SAME = 1e-6
 class StateDerivatives:
     """The derivatives of a force in Python at a state, under the names of `ForceDerivatives`.
 
-    A force that gives its derivatives is called once. Of others, derivatives come from tracing what
-    they evaluate. Where that ends, finite differences are taken, by four calls for each entry of
+    A force that gives its derivatives is called once. Of others, derivatives come from tracing
+    `evaluate`. Where that fails, finite differences are taken, by four calls for each entry of
     the steps and velocities of its own joints, and for each of the six motions and six twists of
     each of its own bodies.
 
@@ -79,7 +79,7 @@ class StateDerivatives:
         out = plain.arguments[-1]
         if not self.is_given and out.size:
             self._traced, self.is_exact = TracedForce(force, plain.arguments), True
-        self._room = 0.0  # how far from what it writes, besides, what was traced there may be
+        self._room = 0.0  # how far traced values may be from its own, besides
         self._out, self._size = np.zeros(out.shape), out.size
 
     def at(
@@ -106,7 +106,7 @@ class StateDerivatives:
     def along(self, known: Mapping[str, Any], moves: Any) -> Any:
         """Return the derivatives along moves (nq, n) of the positions at the last state of `at`.
 
-        `known` is what it has returned; (*out, n). None moves each position by itself.
+        `known` is its result; (*out, n). None moves each position by itself.
         """
         if self._differences is not None and self._by_differences:
             return self._differences.along(moves)
@@ -117,7 +117,7 @@ class StateDerivatives:
     def table(self, arguments: _Arguments, written: Any = None) -> Any:
         """Return derivatives (out, 1 + n) by the time and all numbers of the arguments.
 
-        None where it cannot be traced. `written` is what the force writes there, if that is known.
+        None where it cannot be traced. `written` is the force's result there, if known.
         """
         if self._traced is None or not self.is_exact:
             return None
@@ -151,10 +151,10 @@ class StateDerivatives:
         self, find: Callable[[Any], Any], given: Any, arguments: _Arguments, out: slice,
         written: Any = None,
     ) -> Any:  # fmt: skip
-        """Return what is found of a row of numbers, None where there are no derivatives.
+        """Return values and derivatives at a row of numbers, None where there are no derivatives.
 
-        Of the force as it is now, whose attributes may have changed since it was traced: what it
-        has written, or writes, is compared with the entries `out` of what is found.
+        Of the force as it is now, whose attributes may have changed since it was traced: its
+        result, `written` or a new one, is compared with the entries `out` of those found.
         """
         traced = self._traced
         if traced is None or not self.is_exact:
@@ -212,7 +212,7 @@ def _rates_of_poses(own: Representation, poses: Any) -> Any:
 
 
 class _Differences:
-    """Differences of what a force writes, by its own arguments, which are moved along lines."""
+    """Differences of a force's results by its own arguments, which are moved along lines."""
 
     def __init__(self, force: Any, arguments: tuple[Any, ...]) -> None:
         self._force = force

@@ -16,7 +16,7 @@ from mbkit.systems.memory.own_twists import OwnTwists
 
 __all__ = ["ForceSlopes"]
 
-#: What derivatives are by, in this order; those by positions as steps move them.
+#: The inputs of derivatives, in this order; those by positions are along steps.
 _NAMES = ("q", "v", "poses", "twists")
 
 
@@ -24,8 +24,8 @@ _NAMES = ("q", "v", "poses", "twists")
 class ForceSlopes:
     """Memory in which kernels pass arguments and weights to a force in Python and read derivatives.
 
-    The weights multiply what the force writes, as velocities and twists do in a power; what is
-    read are the derivatives of that sum. See
+    The weights multiply the force's results, as velocities and twists do in a power; the results
+    read back are the derivatives of that sum. See
     `mbkit.kernels.vector_jacobian_products.python_forces`. Bodies move by hybrid twists, whatever
     the representation of the force.
 
@@ -34,7 +34,7 @@ class ForceSlopes:
     memory : ndarray
         As kernels read and write it.
     error : BaseException or None
-        What ended the last call.
+        The exception that ended the last call.
     fields : dict
         Fields of the force by which derivatives are summed, with their axes.
     by_fields : dict of str to ndarray
@@ -110,7 +110,7 @@ class ForceSlopes:
             raise
 
     def raise_error(self) -> None:
-        """Raise what ended the last call."""
+        """Raise the exception that ended the last call."""
         if self.error is not None:
             raise taken_error(self)
 
@@ -153,7 +153,7 @@ class ForceSlopes:
             self.by_fields.clear()
 
     def _multiply(self, arguments: Any, weights: Any) -> None:
-        """Write slopes by the derivatives of what the force writes, and sums by its fields."""
+        """Write slopes by the derivatives of the force's results, and sums by its fields."""
         known = self.derivatives.at(arguments, self.fields)
         np.negative(weights.reshape(-1), out=self._weights)
         for name, part in self._parts:

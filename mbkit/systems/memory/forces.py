@@ -169,7 +169,7 @@ class _Made:
 
 
 def _evaluated(made: Sequence[_Made]) -> dict[str, Any]:
-    """Return which forces are called in which order, and what is done for the others."""
+    """Return which forces are called in which order, and how the others are computed."""
     fields = {k: each.field for k, each in enumerate(made) if each.field is not None}
     called = [k for k, each in enumerate(made) if each.is_called]
     springs = [k for k, each in enumerate(made) if each.spring]
@@ -209,7 +209,7 @@ def _size(entries: slice) -> int:
 
 
 def _fill(row: Any, force: Force, kernels: Any, joints: Any, sites: list[int]) -> _Made:
-    """Write one row; return what it points to."""
+    """Write one row; return the objects that it points to."""
     from mbkit.kernels.compile import array_address
 
     numbers = np.zeros(0)
@@ -255,7 +255,7 @@ class PythonForceSlot:
     memory : ndarray
         See OWN_* in `mbkit.kernels.layout`.
     arguments : tuple of ndarray
-        What `Force.evaluate` is called with besides t, views of the memory.
+        The arguments of `Force.evaluate` besides t, views of the memory.
     is_converted : bool
         Whether the force is written in a representation that kernels do not know: the memory is
         hybrid then.

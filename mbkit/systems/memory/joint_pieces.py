@@ -1,4 +1,4 @@
-"""Joints whose motion subspace changes, taken apart into what has its series in closed form."""
+"""Joints whose motion subspace changes, split into pieces with series in closed form."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class JointPieces:
     table: Any  # one row more than there are pieces: an empty array has no address of its own
     first: Any  # (rows + 1,): the first piece of each row of the model
     given: tuple[GivenJoint, ...]  # joints in Python, in the order of their pieces
-    owners: list[Any]  # what the table points to
+    owners: list[Any]  # the objects that the table points to
     motions: tuple[Any, ...]  # the function of each piece, None where none is called
     _plans: dict[tuple[int, int, int], tuple[Any, ...]] = attrs.field(factory=dict, init=False)
 
@@ -103,7 +103,7 @@ class JointPieces:
         return address
 
     def _made(self, representation: int, count: int, body: int) -> tuple[Any, ...]:
-        """Return the address of a PLAN, and what is behind it."""
+        """Return the address of a PLAN, and the objects that it points to."""
         from mbkit.kernels.compile import array_address
 
         table = self.table.copy()
@@ -164,7 +164,7 @@ def _of_motion(motion: Motion, K: FloatArray) -> Iterator[_Piece]:
 
 
 def _fill(entry: Any, piece: _Piece, q: int, v: int) -> list[Any]:
-    """Write a row of the table; return what it points to."""
+    """Write a row of the table; return the objects that it points to."""
     from mbkit.kernels.compile import array_address
 
     entry["kind"] = getattr(layout, piece.kind)

@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 
 def motion_at(motion: JointMotion, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return position, velocity and acceleration at a time; what it raises names the joint."""
+    """Return position, velocity and acceleration at a time; errors name the joint."""
     return naming_joint(motion, motion.at, t)
 
 

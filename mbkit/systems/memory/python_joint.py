@@ -102,7 +102,7 @@ class PythonJointSlot:
         self._S[:], self._bias[:] = frame.to_twist @ self._S, frame.to_twist @ self._bias
 
     def pose_fault(self) -> str:
-        """Return what is wrong with the pose that `motion` left."""
+        """Return the error in the pose that `motion` left, as text."""
         with np.errstate(all="ignore"):
             error = float(np.abs(self._R @ self._R.T - np.eye(3)).max())
             determinant = float(np.linalg.det(self._R))

@@ -36,15 +36,15 @@ class RecycledMemory:
     """Blocks of memory, each that of one array at a time.
 
     An array and all its views hold a reference to their block, so that a block with no other
-    reference belongs to nobody. Blocks are popped and appended, which is atomic: what one thread
-    looks at no other one sees.
+    reference belongs to nobody. Blocks are popped and appended, which is atomic: a block that one
+    thread looks at is seen by no other.
     """
 
     def __init__(self) -> None:
         self._blocks: list[NDArray[np.uint8]] = []
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
-        """Return what `numpy.empty` does, in memory that nobody uses any more if there is some."""
+        """Return an array like `numpy.empty`, in memory that is no longer used if there is some."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
         if not LEAST <= size <= MOST:
             return np.empty(shape, dtype)

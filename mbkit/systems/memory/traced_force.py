@@ -1,4 +1,4 @@
-"""Exact derivatives of a force in Python that gives none: by tracing what it evaluates."""
+"""Exact derivatives of a force in Python that gives none: by tracing its `evaluate`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST = 100_000
 
 @final
 class TracedForce:
-    """Programs of the derivatives of what one force writes, made where their branches are taken.
+    """Programs of the derivatives of one force's results, made where their branches are taken.
 
     All of them, or slopes: derivatives of psi = -sum w out for weights w, from psi back. Bodies
     move by hybrid twists, whatever the representation of the force, in which their twists are.
@@ -53,7 +53,7 @@ class TracedForce:
         # the time, then the arguments, then weights of joints and bodies: all in a row
         self._ends = np.cumsum([1, *(each.size for each in given)]).tolist()
         nb = len(given[2])
-        self._counts = [1, given[0].size, given[1].size, 6 * nb, 6 * nb]  # of what slopes are by
+        self._counts = [1, given[0].size, given[1].size, 6 * nb, 6 * nb]  # of the inputs of slopes
         self._num_slopes = sum(self._counts) - 1
         self._weights += self._ends[-1]
         self._programs: list[Program] = []
@@ -65,7 +65,7 @@ class TracedForce:
         self._slopes.clear()
 
     def derivatives(self, given: FloatArray) -> FloatArray:
-        """Return what the force writes, then its derivatives, in a row.
+        """Return the results of the force, then their derivatives, in a row.
 
         They are (out, 1 + n), by the time and all numbers of the arguments; those by poses are as
         if all their entries moved by themselves. TraceFailedError where the force cannot be traced.
@@ -77,7 +77,7 @@ class TracedForce:
         return found
 
     def slopes(self, given: FloatArray) -> FloatArray:
-        """Return slopes of psi by q, v, motions and twists, then what the force writes, in a row.
+        """Return slopes of psi by q, v, motions and twists, then the force's results, in a row.
 
         `given` are the time, the arguments, and weights of its joints and bodies. Else as
         `derivatives`.
@@ -91,7 +91,7 @@ class TracedForce:
     # -------------------------------------------------------------------------------- by tracing
 
     def _traced(self, tape: Tape, given: FloatArray) -> tuple[Any, Any, list[Any]]:
-        """Return weights, the other inputs, and what is written."""
+        """Return weights, the other inputs, and the results."""
         every = tape.inputs("a", given.tolist())
         inputs, weights = every[: self._ends[-1]], every[self._weights :][: self._size]
         T, Q, V, P, W = np.split(inputs, self._ends[:-1])
@@ -166,7 +166,7 @@ class TracedForce:
         weights: FloatArray,
         time: float = 1.0,
     ) -> None:
-        """Raise if a program is not what the force writes, or the rate of that times weights."""
+        """Raise if a program differs from the force's results, or from their rate times weights."""
         direction = np.linspace(0.6, 1.4, sum(self._counts))
         direction[0] = time
 

@@ -111,7 +111,7 @@ class Workspace:
             self._install_forces(space)
 
     def stabilise(self, *, project: bool, stiffness: float = 0.0, damping: float = 0.0) -> None:
-        """Keep loops closed in time loops: after each step, or by what pulls them together."""
+        """Keep loops closed in time loops: after each step, or by accelerations that pull them."""
         if self.closure is not None:
             from mbkit.kernels.constraints.solve.projection import project as projection
 
@@ -205,7 +205,7 @@ class Workspace:
 
 
 def install_forces(space: Any, forces: ForceArrays, table: Any, springs: Any) -> None:
-    """Let a SPACE point to what is there of forces once, however many samples it is for."""
+    """Let a SPACE point to the arrays of forces that all its samples share."""
     from mbkit.kernels.compile import array_address
 
     space["force_table"], space["num_forces"] = array_address(table), len(table)

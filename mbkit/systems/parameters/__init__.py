@@ -1,1 +1,1 @@
-"""Inertial and geometric parameters: regressors, and what of them can be known."""
+"""Inertial and geometric parameters: regressors and identifiable combinations."""

@@ -117,14 +117,14 @@ def _independent_columns(W: FloatArray, order: Any, largest: float) -> tuple[Any
     coefficients = solve_triangular(Q.T @ W[:, found], Q.T @ W[:, dependent])
     place = np.argsort(found)
     independent, coefficients = np.array(found, dtype=np.int64)[place], coefficients[place]
-    # in parts of the columns: what is less is rounding
+    # in parts of the columns: smaller parts are rounding
     parts = np.abs(coefficients) * sizes[independent][:, None] / sizes[dependent]
     coefficients[parts < DEPENDENT] = 0.0
     return independent, np.array(dependent, dtype=np.int64), coefficients
 
 
 def _in_words(row: FloatArray, first: int, names: tuple[str, ...]) -> str:
-    """Return a combination as a sum, what it is named after first."""
+    """Return a combination as a sum, the parameter that names it first."""
     text = names[first]
     for k in np.flatnonzero(row):
         if k != first:

@@ -1,4 +1,4 @@
-"""A number that counts what is done with it."""
+"""A number that counts the operations on it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from types import FrameType
 from typing import Any
 
-#: What is counted, by kind; `counting` sets it.
+#: The counts of operations, by kind; `counting` sets them.
 _tally: collections.Counter[str] = collections.Counter()
 
 KINDS = ("additions", "multiplications", "divisions", "roots", "angles")

@@ -96,7 +96,7 @@ class OtherNumbers:
         return array_address(self._kept(array))
 
     def call(self, function: Any, q: Any, v: Any, x: Any, size: int, *, option: int = 0) -> Any:
-        """Return what a function of the form of `mbkit.kernels.evaluation_form` writes.
+        """Return the result of a function of the form of `mbkit.kernels.evaluation_form`.
 
         Parameters
         ----------
@@ -122,6 +122,6 @@ class OtherNumbers:
         return out
 
     def vector(self, x: Any) -> Any:
-        """Return floats as numbers; numbers stay what they are."""
+        """Return floats as numbers of this type; such numbers are returned unchanged."""
         x = np.asarray(x)
         return x.copy() if x.dtype == object else convert(x.astype(np.float64), self.number)

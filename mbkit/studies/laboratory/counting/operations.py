@@ -24,7 +24,7 @@ from mbkit.studies.laboratory.findings.table import Table
 
 __all__ = ["ALGORITHMS", "KINDS", "counts_of", "operations"]
 
-#: What is counted, and what operations there are.
+#: The names of the counts, and the operations.
 ALGORITHMS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 KINDS = ("multiplications", "additions", "divisions", "roots", "angles")
 

@@ -1,4 +1,4 @@
-"""Places in a time step at which an operation is done: by algorithm, and by what repeats it."""
+"""Places in a time step at which an operation is done: by algorithm, and by how often."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["ALGORITHMS", "Place", "place_of"]
 #: The parts of a run whose operations are counted separately.
 ALGORITHMS = ("dynamics", "constraints", "matrices", "steps")
 
-#: Folders and files of `mbkit.kernels`, by algorithm; what stands in none of them is "steps".
+#: Folders and files of `mbkit.kernels`, by algorithm; code in none of them is "steps".
 _PARTS = {
     **dict.fromkeys(
         ("recursions", "body_fixed", "spatial", "hybrid", "mixed", "joints", "forces"), "dynamics"

@@ -96,7 +96,7 @@ class _Steps:
         each_time: collections.Counter[Place] = collections.Counter()
         for place in {*begun, *found}:
             total = found.get(place, 0) + begun.get(place, 0) * (place.each == "factorisations")
-            each = place.each if times.get(place.each) else "steps"  # what the method counts not
+            each = place.each if times.get(place.each) else "steps"  # where it has no such count
             each_time[Place(place.algorithm, each)] += total / times[each]
         return {
             "begun": dict(begun), "begun_times": {**counts[1], "steps": self.before},
@@ -105,7 +105,7 @@ class _Steps:
 
 
 def operations_of(cases: Sequence[Case], setting: Setting) -> dict[str, Counts]:
-    """Return operations of a step, an evaluation and a factorisation, by what is chosen but h.
+    """Return operations of a step, an evaluation and a factorisation, by the choices but h.
 
     They are counted in some steps from the start, of the middle one of all sizes, without events.
     Where they cannot be, there is a ``reason``.
@@ -137,7 +137,7 @@ def operations_of(cases: Sequence[Case], setting: Setting) -> dict[str, Counts]:
 
 
 def scaled(case: Case, counts: dict[str, Counts], row: dict[str, Any]) -> dict[str, Any]:
-    """Return the operations of a run by what it has counted, or why they are not known."""
+    """Return the operations of a run by its counts of steps, or why they are not known."""
     known = counts.get(_but_h(case), {"reason": "nothing was counted"})
     if "reason" in known:
         return {"uncounted": known["reason"]}
@@ -175,9 +175,9 @@ def _by_python(given: dict[str, bytes]) -> dict[str, Counts]:
 
 
 def main() -> None:
-    """Read what is to be counted from the standard input, write counts."""
+    """Read the cases to be counted from the standard input, write counts."""
     given = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own process
-    out, sys.stdout = sys.stdout, sys.stderr  # what others print is no answer
+    out, sys.stdout = sys.stdout, sys.stderr  # output of others is no answer
     found: dict[str, Counts] = {}
     for label, text in given.items():
         try:

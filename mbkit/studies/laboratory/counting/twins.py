@@ -2,8 +2,8 @@
 
 A system, its workspace and a time loop are made as ever, of doubles. From then on kernels get for
 each array its twin, which has the same shape and other numbers, and views of it the same views of
-the twin. So all of a run, with constraints and Newton's method, is on those numbers; what it has
-found is in the twins.
+the twin. So all of a run, with constraints and Newton's method, is on those numbers; its results
+are in the twins.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ __all__ = ["answer_of"]
 
 
 def answer_of(module: str, given: bytes) -> tuple[bytes | None, str]:
-    """Return what a module, run as a program, answers to its input, or why there is none."""
+    """Return the answer of a module, run as a program, to its input, or why there is none."""
     import subprocess  # which `import mbkit` would load otherwise
 
     done = subprocess.run(  # noqa: S603 - our own interpreter

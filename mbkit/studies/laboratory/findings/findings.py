@@ -1,4 +1,4 @@
-"""Findings of a study: tables, and what they are about."""
+"""Findings of a study: tables, and descriptions of the study."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _plain(about: Any) -> Any:
 
 
 def _summary(found: Findings) -> list[str]:
-    """Return the first paragraphs: what was compared, what is exact, which is the fastest."""
+    """Return the first paragraphs: the cases, the reference, the fastest method."""
     cases = found.tables.get("cases")
     if cases is None:
         return []

@@ -197,7 +197,7 @@ class ExactConstraints:
     def by_numbers(
         self, moving: Mapping[int, Floats], states: TimedStates, given: Floats
     ) -> RowDerivatives:
-        """Return the derivatives by what moves numbers: of `moving_site` and `moving_numbers`.
+        """Return the derivatives by `moving`, made by `moving_site` and `moving_numbers`.
 
         Of N states, given: vdot (nv,) and multipliers (num_rows,), (N, nv + num_rows). Not numbers
         where a constraint fails.

@@ -86,7 +86,7 @@ class ExactForces:
         return cls(evaluator, say_differences)
 
     def _slot_of(self, k: int) -> DualForceSlot:
-        """Return what calls a force in Python, entered in its row."""
+        """Return the object that calls a force in Python, entered in its row."""
         from mbkit.kernels.compile import array_address
 
         forces = self._arrays.forces

@@ -1,4 +1,4 @@
-"""The constraints of a system for several samples at once: what is shared, and memory."""
+"""The constraints of a system for several samples at once: shared arrays, and memory."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class LanesClosureModel:
     representation : Representation
         That of the system.
     constraint_rows : int
-        The address of what computes the rows of all constraints.
+        The address of the function that computes the rows of all constraints.
     constraints : ndarray of CONSTRAINT
         With functions for lanes.
     joints : ndarray of BODY
@@ -84,7 +84,7 @@ class LanesClosureModel:
     rooms : dict of int to int
         By row of these: how many numbers its functions want room for.
     own : dict of int to OwnNumbers
-        By row of these: what functions for dual numbers have as parameters.
+        By row of these: the parameters of functions for dual numbers.
     """
 
     def __init__(self, arrays: ClosureArrays, lanes: Any, representation: Representation) -> None:
@@ -115,7 +115,7 @@ class LanesClosureModel:
 
     @functools.cached_property
     def functions(self) -> Mapping[str, int]:
-        """The addresses of what finds multipliers; see `CLOSURE`."""
+        """The addresses of the functions that compute multipliers; see `CLOSURE`."""
         from mbkit.kernels.constraints.solve.dynamics import free_motion_and_rows
 
         own, solver = self._representation, self.arrays.solver_kernels()
@@ -140,7 +140,7 @@ class LanesClosureModel:
 
     @functools.cached_property
     def functions_of_prescribed(self) -> Mapping[str, int]:
-        """The addresses of what is called besides where some accelerations are prescribed."""
+        """The addresses of the functions called besides where some accelerations are prescribed."""
         from mbkit.kernels.constraints.solve.strategy import gather_response
 
         hybrid = self._representation.kernel("hybrid_dynamics")
@@ -151,7 +151,7 @@ class LanesClosureModel:
         }
 
     def _install(self, i: int, joint: Joint) -> None:
-        """Let a joint have functions for lanes: a motion of its own, or what calls one by one."""
+        """Let a joint have functions for lanes: a motion of its own, or one called lane by lane."""
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.joints import lane_by_lane
 
@@ -196,7 +196,7 @@ class LanesClosure:
     Parameters
     ----------
     model : LanesClosureModel
-        What it shares with others.
+        The arrays that it shares with others.
     memory : ClosureMemory
         That of a workspace for one sample, of which there are as many numbers in each lane.
     """

@@ -70,7 +70,7 @@ class LanesForces:
     springs : ndarray of SPRING
         Springs between points of bodies.
     force_pass, search : int
-        Addresses of what calls the forces of a run, and of what stands for the search for one
+        Addresses of functions that call the forces of a run, and that replace the search for one
         that is not finite; 0 of dual numbers, in which nothing runs.
     """
 

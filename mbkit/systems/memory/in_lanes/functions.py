@@ -53,7 +53,7 @@ def compiles(address_of: Callable[..., int], function: Callable[..., Any], *form
 
 
 def caller(kernel: FunctionAddress) -> FunctionAddress:
-    """Return what takes chunks of batches in lanes, a function of the form "ii" by address."""
+    """Return the kernel for chunks of batches in lanes, of the form "ii" by address."""
     from mbkit.kernels.compile import UNCOMPILED
 
     if not UNCOMPILED:

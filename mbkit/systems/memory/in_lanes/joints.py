@@ -1,4 +1,4 @@
-"""Joints for lanes: whether their functions are written for them, and what calls them otherwise."""
+"""Joints for lanes: functions written for lanes, or calls lane by lane."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_written_for_lanes(joint: Joint, name: str) -> bool:
     return all(map(is_for_lanes, functions))
 
 
-#: What functions of `mbkit.kernels.joints.lane_by_lane` have for parameters.
+#: The parameters of functions of `mbkit.kernels.joints.lane_by_lane`.
 _FOR_ONE = (
     "motion", "parameters", "num_positions", "num_velocities", "retract", "difference", "dexp_inv",
     "constraint_wrenches", "wrench_parameters",

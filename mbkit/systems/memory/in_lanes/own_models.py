@@ -15,14 +15,14 @@ from mbkit.systems.memory.workspace import spring_rows
 
 __all__ = ["ModelsInLanes", "differ_in_numbers"]
 
-#: What is not compared of two models, besides their own numbers.
+#: Fields of two models that are not compared, besides their own numbers.
 _ADDRESSES = (
     "floating", "parameters", "wrench_parameters", "configuration_from_pose_parameters", "own_frame"
 )  # fmt: skip
 
 
 def differ_in_numbers(one: SystemArrays, other: SystemArrays) -> bool:
-    """Return whether two trees with the same joints differ in nothing but what lanes can hold.
+    """Return whether two trees with the same joints differ only in numbers that lanes can hold.
 
     That is masses, gravity and numbers of forces; not which of these a table in place computes.
     """
@@ -102,7 +102,7 @@ class ModelsInLanes:
     Parameters
     ----------
     model : LanesModel
-        What is the same for all of them.
+        The arrays that are the same for all of them.
     workspace : LanesWorkspace
         In which forces are, if there are some; kernels find the models there.
     """

@@ -109,7 +109,7 @@ class LanesModel:
         return address_in_lanes(function, form, self.lanes, self._space)
 
     def plan(self, plan: int) -> int:
-        """Return the address of a PLAN for lanes; the first look compiles what it calls.
+        """Return the address of a PLAN for lanes; the first call compiles its functions.
 
         Of one for doubles, by its address, whose pieces have motions that are written for lanes.
         """
@@ -150,7 +150,7 @@ class LanesModel:
         return array_address(offsets)
 
     def _install(self, i: int, joint: Joint, functions: dict[str, Any]) -> None:
-        """Let a joint have these functions for lanes: its own, or what calls them one by one."""
+        """Let a joint have these functions for lanes: its own, or calls lane by lane."""
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.joints import lane_by_lane
 
@@ -241,7 +241,7 @@ class LanesWorkspace:
     def let_move(self, forward_dynamics: int, project: int = 0) -> None:
         """Put in the functions that time loops call: the equations under constant efforts `tau`.
 
-        `project` is the address of what brings the end of a step back to the constraints.
+        `project` is the address of a kernel that brings the end of a step back to the constraints.
         """
         from mbkit.kernels.compile import array_address
 
@@ -297,7 +297,7 @@ class LanesWorkspace:
     def address_of(self, rows: Any) -> int:
         """Return the address of some of these numbers, where Python too finds them again.
 
-        What is empty lies nowhere: at its place in memory others begin.
+        Empty arrays have no place of their own: other arrays begin at their addresses.
         """
         from mbkit.kernels.compile import array_address
 

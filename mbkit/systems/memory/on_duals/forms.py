@@ -17,7 +17,7 @@ _MOTION = "ippppppp"
 _RETRACT = "ipppp"
 _OF_ONE_VECTOR = "ippp"
 
-#: What a composite joint calls of its members on dual numbers.
+#: The functions of its members that a composite joint calls on dual numbers.
 _OF_MEMBERS = {"motion": _MOTION, "retract": _RETRACT}
 
 

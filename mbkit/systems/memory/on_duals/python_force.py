@@ -42,7 +42,7 @@ class DualForceSlot:
     memory : ndarray, shape (size,)
         Their values.
     error : BaseException or None
-        What ended the last call.
+        The exception that ended the last call.
     moving : tuple of str, axes and slice, or None
         A field of the force that changes as well, its axes, and which of its entries, counted in
         a row, change along the directions.
@@ -110,7 +110,7 @@ class DualForceSlot:
         self._known = None
 
     def raise_mistake(self) -> None:
-        """Raise what is wrong with the derivatives, or Ctrl-C, if that ended a call."""
+        """Raise the error of the derivatives, or Ctrl-C, if that ended a call."""
         mistake, self._mistake = self._mistake, None
         if mistake is None and isinstance(self.error, Exception | None):
             return
@@ -153,7 +153,7 @@ class DualForceSlot:
         return found
 
     def _along_numbers(self, given: dict[str, Any], dense: Any) -> Any:
-        """Return what the answer does along each direction, (answer, directions)."""
+        """Return the derivatives of the results along each direction, (answer, directions)."""
         found = dense @ self.numbers[layout.OWN_VECTORS : self._end, 1:]
         by_time, by_q = self.numbers[layout.OWN_TIME, 1:], self._rates[0]
         if "t" in given:
@@ -163,7 +163,7 @@ class DualForceSlot:
         return found
 
     def _along(self, given: dict[str, Any], out: Any) -> Any:
-        """Return what the answer does along each direction, (*out, directions)."""
+        """Return the derivatives of the results along each direction, (*out, directions)."""
         _, _, poses, twists, _ = self._plain.arguments
         by_q, by_v, by_pose, by_twist = self._rates
         by_time = self.numbers[layout.OWN_TIME, 1:]

@@ -21,8 +21,8 @@ __all__ = ["DualJointSlot"]
 class DualJointSlot:
     """The arguments and results of one Python joint on dual numbers.
 
-    The values are those of a `PythonJointSlot`, which calls the joint; what q, v and steps do along
-    each direction, its derivatives turn into what the results do.
+    A `PythonJointSlot` calls the joint and has the values; the joint's derivatives take those of q,
+    v and steps along each direction to those of the results.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class DualJointSlot:
     memory : ndarray, shape (size,)
         Their values.
     error : BaseException or None
-        What ended the last call.
+        The exception that ended the last call.
     """
 
     def __init__(self, joint: Joint, numbers: Callable[[int], Any]) -> None:
@@ -60,7 +60,7 @@ class DualJointSlot:
         return self._plain.q
 
     def pose_fault(self) -> str:
-        """Return what is wrong with the pose that `motion` left."""
+        """Return the error in the pose that `motion` left, as text."""
         return self._plain.pose_fault()
 
     @property
@@ -105,12 +105,12 @@ class DualJointSlot:
         self._plain.memory[:] = self.memory
 
     def _give(self, rates: Any) -> None:
-        """Write the values of the plain slot, and what they do along each direction."""
+        """Write the values of the plain slot, and their derivatives along each direction."""
         self.memory[:] = self._plain.memory
         self._results[: len(rates)] = rates
 
     def _along(self, jacobian: Any, moves: tuple[Any, Any], size: int) -> Any:
-        """Return what numbers do along each direction; not numbers where that is not known."""
+        """Return derivatives of numbers along each direction; NaN where they are not known."""
         if jacobian is None:
             return np.full((size, self.numbers.shape[1] - 1), np.nan)
         return jacobian @ np.concatenate(moves)

@@ -19,7 +19,7 @@ from mbkit.systems.memory.on_duals.python_joint import DualJointSlot
 
 __all__ = ["DualModel", "DualWorkspace", "motions_are_dual"]
 
-#: What joints are moved by.
+#: The inputs by which joints move.
 _MOVES = ("motion", "retract")
 
 #: The form of the functions of joints for rates of steps.
