@@ -21,7 +21,7 @@ class ForceSides(NamedTuple):
     Attributes
     ----------
     forces : ndarray, shape (N, nv, k)
-        What efforts of actuators and multipliers together give.
+        The sum that efforts of actuators and multipliers must give.
     turned : ndarray, shape (N, m, k), optional
         Changes of A y, where y are the adjoints.
     hidden : ndarray, shape (N, m, k), optional

@@ -57,7 +57,7 @@ class Actuation:
     def enough(self, missing: Floats, forces: Floats) -> Any:
         """Whether nothing but rounding is missing at passive velocities, bool (N,).
 
-        Both (N, nv) in newtons: what efforts and multipliers leave of the forces that the tree
+        Both (N, nv) in newtons: the residual, after efforts and multipliers, of the forces the tree
         needs for the motion, and these forces.
         """
         left, most = (np.abs(x).max(axis=-1, initial=0.0) for x in (missing, forces))

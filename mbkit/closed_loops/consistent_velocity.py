@@ -79,7 +79,7 @@ def velocity_near(
     rate = system.constraint_velocity(q, v, t) / length
     size = float(np.abs(rate).max())
     found = v.copy()
-    for _ in range(2):  # the second one takes away what rounding left
+    for _ in range(2):  # the second one removes rounding errors
         found[free] -= scales[free] * ranked.solve(rate)
         rate = system.constraint_velocity(q, found, t) / length
     speed = float((np.abs(A) @ ((np.abs(found) + np.abs(v)) / scales)).max())

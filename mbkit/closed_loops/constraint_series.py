@@ -29,7 +29,7 @@ _NEAR = 1e-9
 class ConstraintSeries:
     """The velocity constraints A(q) v + g_t(q, t) of a system along a motion.
 
-    Kernels of constraints and of joints run once on traced numbers; what is on the tape is
+    Kernels of constraints and of joints run once on traced numbers; the tape is
     evaluated with series, exact but for rounding. Tracing takes 20 to 300 ms.
 
     Parameters

@@ -213,7 +213,7 @@ def _held(system: System, named: Sequence[int]) -> list[int]:
 def _with_known(
     system: System, independent: Mapping[str, ArrayLike], t: ArrayLike, which: int
 ) -> tuple[list[int], Floats]:
-    """Return velocities (which = 1) or accelerations (2): what is known, zero elsewhere."""
+    """Return velocities (which = 1) or accelerations (2): those known, zero elsewhere."""
     entries, known = vector_of(system, independent, "independent")
     held = _held(system, entries)
     if held:
@@ -305,7 +305,7 @@ class Partition:
     ) -> Floats:
         """Return known entries of a rate of q with the dependent ones; ConstraintError if none fit.
 
-        `rate` is what A x + rest is with zero for the dependent ones, `more` the size of terms that
+        `rate` is A x + rest with zero for the dependent ones, `more` the size of terms that
         cancel in it.
         """
         x = known.copy()

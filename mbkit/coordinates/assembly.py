@@ -272,7 +272,7 @@ class Assembly:
         return self.division.parts.joints[name].joint
 
     def computed_joint(self, name: str) -> ComputedJoint:
-        """Return what gives a joint as it is computed, and its frame."""
+        """Return a function that returns a joint as it is computed, and its frame."""
         return computed_joint(self.division.parts, self.topology, name)
 
     def joint_alone(self, joint: str) -> System:

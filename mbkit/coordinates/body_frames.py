@@ -66,7 +66,7 @@ def poses_of_tree(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
 def set_own_frame(row: Any, frame: FloatArray) -> list[Any]:
     """Set the frame (4, 4) of a row's body in the canonical frame of its joint, which is set.
 
-    Return what the row points to, to be kept alive. Nothing is done for the identity: the joint's
+    Return objects to be kept alive for the row. Nothing is done for the identity: the joint's
     own path is the fastest.
     """
     from mbkit.kernels.compile import array_address

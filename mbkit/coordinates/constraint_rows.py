@@ -66,7 +66,7 @@ def set_constraint(
     known: KnownNames,
     slices: Slices,
 ) -> Made:
-    """Write the row of a constraint, but for its sites and scales; return what it points to.
+    """Write the row of a constraint, but for its sites and scales; return the objects it points to.
 
     NameUnknownError or ConstraintError if a joint or body does not exist, or parameters or units
     are wrong.

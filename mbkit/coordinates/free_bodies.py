@@ -176,7 +176,7 @@ class FreeBodies:
         )
 
     def _shares(self) -> dict[str, float]:
-        """Return which part of a body's inertia each of its parts has: all, and what is left."""
+        """Return, by body, the share of its inertia that each of its parts has."""
         counts: dict[str, int] = {}
         for each in self.hanging:
             counts[each.origin] = counts.get(each.origin, 0) + 1
@@ -202,7 +202,7 @@ class FreeBodies:
         return found
 
     def check(self, division: Division, topology: Topology) -> None:
-        """Raise InertiaError unless each body, with what is fixed to it, resists every motion."""
+        """Raise InertiaError unless each body, with bodies fixed to it, resists every motion."""
         after = with_transfers(division.whole, division.inertia_transfers.values())
         for root, inertia in group_inertias(after, self.groups):
             if inertia.mass == 0.0:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: Part of the sum of inertias below which a remainder is rounding.
 _TOLERANCE = 1e-13
-#: What the angular part of a motion subspace may miss of an axis.
+#: Largest error of the angular part of a motion subspace from an axis.
 _SAME_AXIS = 1e-9
 #: Shares of the wanted transfers; the first that leaves every giver enough is used.
 _SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)

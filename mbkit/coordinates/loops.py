@@ -142,7 +142,7 @@ def measured_frames(
 ) -> tuple[Any, Any]:
     """Return the frames of all loop joints, (joints, 2, 4, 4), and the numbers of the joints, (k,).
 
-    The latter are what kernels read of joints wherever they are. `lower` see `lower_axes`.
+    The latter are the numbers of joints themselves that kernels read. `lower` see `lower_axes`.
     """
     frames, numbers = [], [np.zeros(0)]
     for name in _measured(parts, loop_joints):
@@ -181,7 +181,7 @@ def _set_loop_joint(
     edge: Connection,
     frames: tuple[Joint, Any, Any],
 ) -> tuple[Joint, list[Any]]:
-    """Write loop joint k; return it as it is computed, and what its row points to."""
+    """Write loop joint k; return it as it is computed, and the objects its row points to."""
     joint, near, far = frames
     constraint["kind"], constraint["joint"] = own.LOOP_JOINT, k + 1
     constraint["num_rows"] = constraint["num_position_rows"] = 6 - joint.num_velocities

@@ -62,7 +62,7 @@ def alone(parts: Parts, joint: str) -> Parts:
 
 
 def computed_joint(parts: Parts, topology: Topology, name: str) -> ComputedJoint:
-    """Return what gives a joint of the tree as it is computed, and its frame K, (4, 4).
+    """Return a function that returns a joint of the tree as computed, and its frame K, (4, 4).
 
     With other numbers of the joint, by name; K stays beside the body's centre of mass as it is.
     """

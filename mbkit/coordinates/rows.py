@@ -213,7 +213,7 @@ def has_tips(rows: SystemArrays, parts: Parts, bodies: Collection[str]) -> bool:
 
 
 class _Tree:
-    """Rows as they are filled: joints, inertias, bodies by row and pose in it, what they hold."""
+    """Rows as they are filled: joints, inertias, bodies by row and pose in it, objects held."""
 
     def __init__(self, count: int) -> None:
         self.bodies: Any = np.zeros(count + 1, layout.BODY)
@@ -285,7 +285,7 @@ def _place(row: Any, C: Any) -> None:
 
 
 def set_joint(row: Any, joint: Joint, sign: float = 1.0, *, loop: bool = False) -> list[Any]:
-    """Write sizes and motion of a joint into a row of BODY; return what the row points to."""
+    """Write sizes and motion of a joint into a row of BODY; return the objects it points to."""
     nv = joint.num_velocities
     row["num_positions"], row["num_velocities"], row["ndx"] = joint.num_positions, nv, joint.ndx
     form = joint.screw_form()

@@ -77,7 +77,7 @@ class Accelerations:
         return system.forward_dynamics_derivatives(q, v)[2]
 
     def _solved(self, change: Change) -> Floats:
-        """Return what a change of the equations does to accelerations, (N, nv, k)."""
+        """Return the change of accelerations by a change of the equations, (N, nv, k)."""
         if self.of_tree:
             return np.asarray(self._inverse @ (change.tau - np.asarray(change.efforts)))
         return self.point.solution.solve(change)["vdot"]
@@ -104,7 +104,7 @@ class Accelerations:
 
 
 def changes(point: Point, names: Sequence[str]) -> Mapping[str, Change]:
-    """Return what inputs other than the state at the start change, by name."""
+    """Return the changes by inputs other than the state at the start, by name."""
     found = dict(changes_by_places(point, names, scaled=False))
     for name in names:
         if name == "tau":
@@ -119,7 +119,7 @@ def contracted(
 ) -> Mapping[str, Floats]:
     """Return sums of efforts (N, nv) and rows (N, m) times the changes of the equations, (k,).
 
-    Of "tau" what is to be summed, (N, nv).
+    Of "tau" the terms that are to be summed, (N, nv).
 
     Inertial parameters of all bodies take one pass: their regressor is contracted first.
     """

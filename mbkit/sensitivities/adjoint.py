@@ -68,7 +68,7 @@ class Gradient:
 def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
     """Return a number that depends on a run, and its derivatives by all inputs at once.
 
-    The derivatives are those of what was computed, as of `sensitivities`, by the adjoint of the
+    The derivatives are those of the computed run, as of `sensitivities`, by the adjoint of the
     steps, from the last to the first: the cost does not depend on how many inputs there are.
 
     Parameters

@@ -42,7 +42,7 @@ __all__ = [
 
 
 def by_row(system: System, residuals: Floats) -> Floats:
-    """Return what is given by rows of g (..., p) by rows of A v (..., m), zero where g has none."""
+    """Return numbers by rows of g (..., p) by rows of A v (..., m), zero where g has none."""
     found = np.zeros((*residuals.shape[:-1], system.num_velocity_constraints))
     found[..., position_rows(system)] = residuals
     return found
@@ -134,7 +134,7 @@ def row_changes(
     v: Floats,
     eta: tuple[Floats, Floats, Floats] | None = None,
 ) -> Mapping[str, RowChange]:
-    """Return what parameters of geometry change, by name; others change nothing, and are left out.
+    """Return the changes by parameters of geometry, by name; others change nothing, are left out.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def _by_joint(
     (opened,) = loosened.states(eta[1])
     by_start = loose.constraint_force_derivative(opened, eta[2], eta[0])
     forces = by_start[:, :nv, loosened.moving] @ start.twists[..., 0]
-    # a force on the free joint is one on the joint, along what its number adds
+    # a force on the free joint is one on the joint, along the twist that its number adds
     wrench = np.einsum("nmi,nm->ni", loose.constraint_jacobian(opened, eta[0])[..., nv:], eta[2])
     own = system.velocity_slice(moving.joint)
     forces[:, own] += np.einsum("nikj,ni->njk", start.J, wrench)
@@ -229,7 +229,7 @@ def moving_rows(system: System, name: str) -> MovingRows | None:
 def _by_numbers(
     system: System, name: str, t: Floats, q: Floats, v: Floats, eta: _Eta | None
 ) -> RowChange | None:
-    """Return the change by what compiled constraints read, on dual numbers."""
+    """Return the change by the numbers that compiled constraints read, on dual numbers."""
     rows = moving_rows(system, name)
     if rows is None:
         return None

@@ -6,7 +6,7 @@ more, which changes it no more but for rounding, and a velocity v0 by w:
     E1 = M D + A^T m = 0,   R1 = A D + g = 0   at q0;       g = 0   at q = retract(q0, D);
     E2 = M w + A^T n = 0,   R2 = A v + g_t = 0   at q, v = v0 + w.
 
-Each is differentiated, with what D and w, which are small, do to it. What is found are the adjoints
+Each is differentiated, with its change by D and w, which are small. The results are the adjoints
 of changes of E1, R1, g, E2 and R2 by those of dq and dv.
 """
 
@@ -130,7 +130,7 @@ class Corrections:
 
     @classmethod
     def at_start(cls, run: Prepared) -> Corrections | None:
-        """Return what closes the loops of a run at its start, where there are constraints."""
+        """Return the correction that closes the loops of a run at its start, where it has any."""
         system, problem = run.system, run.problem
         if not system.num_velocity_constraints:
             return None
@@ -141,7 +141,7 @@ class Corrections:
         return cls.at(system, t, opened, (q, v), counted_rows(system, t, q, v), held)
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
-        """Return what inputs do to (dq, dv), (N, size, k) by name, where they do something."""
+        """Return derivatives of (dq, dv) by inputs, (N, size, k) by name, where not zero."""
         return {
             name: np.asarray(sum(_T(x) @ change for x, change in terms))
             for name, terms in self._terms(names)
@@ -200,7 +200,7 @@ class Corrections:
                 yield name, list(zip(adjoints, changes, strict=False))
 
     def _by_numbers(self, name: str) -> list[Floats] | None:
-        """Return the changes by what compiled constraints read, on dual numbers, as of `_terms`."""
+        """Return changes by numbers of compiled constraints, on dual numbers, as of `_terms`."""
         first, velocity, v = self.first, self.velocity, self.end[1]
         system, still = first.system, np.zeros(v.shape)
         rows = None if _kind(name) in _NOT_OF_ROWS else moving_rows(system, name)
@@ -211,7 +211,7 @@ class Corrections:
             given = np.concatenate([still, point.multipliers], axis=-1)
             return rows.at(point.states._replace(v=v), given)
 
-        # A D is what of A v + g_t is linear in v
+        # A D is the part of A v + g_t that is linear in v
         at_first, at_rest, at_end = at(first, first.vdot), at(first, still), at(velocity, v)
         g = [columns_by_row(system, each.residual) for each in (at_first, at_end)]
         by_step = at_first.rate - at_rest.rate
@@ -257,7 +257,7 @@ class Corrections:
 
 
 def back_to_start(run: Prepared, adjoint: Floats, names: Sequence[str]) -> dict[str, Floats]:
-    """Return sums of the adjoint (ndx + nv,) at the start times what inputs do to it, (k,) by name.
+    """Return sums of the adjoint (ndx + nv,) times changes of the start by inputs, (k,) by name.
 
     Of those that do something. Prescribed joints start as they are prescribed to.
     """

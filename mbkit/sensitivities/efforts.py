@@ -23,7 +23,7 @@ class _Efforts(Force):
     def evaluate(
         self, t: float, q: Floats, v: Floats, poses: Floats, twists: Floats, out: Floats
     ) -> None:
-        """Write what the function returns, of copies that it may keep."""
+        """Write the result of the function, called with copies that it may keep."""
         out[:] = self.function(t, q.copy(), v.copy())
 
 

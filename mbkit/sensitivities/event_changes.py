@@ -1,4 +1,4 @@
-"""Numbers of events and what events do to a state, linear about one of them.
+"""Numbers of events and jumps of the state at events, linear about one of them.
 
 Both are functions of the user, or of the system at a state: their derivatives are differences of
 eighth order. Prescribed joints keep their motion, and in closed mechanisms states are closed
@@ -105,7 +105,7 @@ def jump_of(
     Parameters
     ----------
     run, event, here : Linearisation, Event, EventState
-        In which run what happens where.
+        The run, the event, and the state at the event.
     names : sequence of str
         Inputs.
     """

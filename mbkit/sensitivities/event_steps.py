@@ -46,7 +46,7 @@ class Piece(Protocol):
     """Some steps of a run, linear about it."""
 
     def forward(self, x: Floats, inputs: Inputs, found: Found) -> Floats:
-        """Take columns (size, width) to the end; write what is found on the way."""
+        """Take columns (size, width) to the end; write the results on the way."""
 
     def reverse(
         self, adjoint: Floats, seeds: Seeds, inputs: Inputs, total: dict[str, Floats]
@@ -74,7 +74,7 @@ class Branch:
     event: tuple[int, Event] | None = None
 
     def forward(self, x: Floats, ds: Any, inputs: Inputs, found: Found) -> None:
-        """Write what is found, the beginning moving by ds (width,)."""
+        """Write the results, the beginning moving by ds (width,)."""
         y = self.part.forward(x, inputs) + np.multiply.outer(self.part.by_start, ds)
         if self.row is not None:
             found.rows[self.row] = y
@@ -100,14 +100,14 @@ def time_of(part: Part, event: Event, names: Sequence[str]) -> EventChange:
 
 
 def _applied(change: EventChange, x: Floats, inputs: Inputs, step: int) -> Floats:
-    """Return what columns x (ndx + nv, width) and inputs do to m numbers, (m, width)."""
+    """Return the changes of m numbers by columns x (ndx + nv, width) and inputs, (m, width)."""
     found = np.asarray(change.by_state @ x)
     inputs.add(found, change.by_inputs, step)
     return found
 
 
 def stops_of(passage: Passage, events: Sequence[Event]) -> list[Occurrence]:
-    """Return what cuts a step; UsageError where two do so at once."""
+    """Return the events that cut a step; UsageError where two do so at once."""
     stops = [each for each in passage.occurrences if events[each.event].stops]
     short = [k for k, part in enumerate(passage.segments) if part.h == 0.0 and 0 < k < len(stops)]
     for k in short or [k for k in range(1, len(stops)) if stops[k].t == stops[k - 1].t]:
@@ -129,7 +129,7 @@ class PassageSteps:
     parts : list of Part
         In order.
     jumps : list of tuple
-        What ends each part: its number in the log, and the event; none at the end of the step.
+        The event at the end of each part: number in the log, event; none at the end of the step.
     branches : list of list of Branch
         Of each part.
     begin : tuple of int
@@ -148,7 +148,7 @@ class PassageSteps:
     terminal: bool
 
     def jump(self, k: int, names: Sequence[str]) -> Jump:
-        """Return what the event at the end of a part does."""
+        """Return the linear map of the event at the end of a part."""
         part, (_, event) = self.parts[k], self.jumps[k]
         here = EventState(*part.end, part.whole.problem.h)
         return Jump(time_of(part, event, names), jump_of(part.whole, event, here, names))

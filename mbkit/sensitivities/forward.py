@@ -48,7 +48,7 @@ class Sensitivities:
 def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
     """Return the derivatives of all saved states of a run by its start, its efforts and parameters.
 
-    They are the derivatives of what was computed, step by step, not of the exact motion: exact but
+    They are the derivatives of the computed run, step by step, not of the exact motion: exact but
     for rounding, and for the differences that `System.derivatives` names. Steps of adaptive size
     are those that the run took, of fixed sizes.
 

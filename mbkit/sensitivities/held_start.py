@@ -31,7 +31,7 @@ _OPENS_NONE = ("v", "tau", "bodies", "forces", "gravity")
 @final
 @attrs.frozen(eq=False)
 class HeldStart:
-    """How the start of a run follows from what the caller gave.
+    """How the start of a run follows from the caller's q and v.
 
     A start by names keeps the joints that it names. The others close the loops by the least motion
     of joints, and find their velocities by the least kinetic energy. Arrays are brought to the
@@ -40,7 +40,7 @@ class HeldStart:
     Attributes
     ----------
     positions, velocities : ndarray of bool, shape (nv,)
-        What is kept, prescribed joints included.
+        The entries that are kept, prescribed joints included.
     v : ndarray, shape (nv,), or None
         The velocity before the others were found; None where it is that of the start.
     by_motion : bool
@@ -111,7 +111,7 @@ def _named(system: System, given: Any) -> NDArray[np.bool_]:
 
 
 def _held(A: Floats, prescribed: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return what is kept: what is named, where the rest can do what all could."""
+    """Return the entries kept: those named, if the rest can move as freely as all could."""
     held = prescribed | named
     if (held == prescribed).all():
         return prescribed  # a rank of a large mechanism takes seconds

@@ -1,12 +1,12 @@
 """The contract between derivatives of runs and the integrators whose steps they are made of.
 
 The state of a method is a point x of a manifold, its tangent (dq, dv, further): dq (ndx,) along
-steps of `System.retract` at q, dv (nv,), and what else the method remembers, as accelerations. A
+steps of `System.retract` at q, dv (nv,), and further memory of the method, as accelerations. A
 step is a map x_{k+1} = Phi_k(x_k, p) of the state and of inputs p, linear about the run:
 
     dx_{k+1} = A_k dx_k + B_k dp,        dx_0 = S dp,
 
-with S what inputs do to the start. Forward derivatives go through these from the start on; an
+S the change of the start by inputs. Forward derivatives go through these from the start on; an
 adjoint comes from the end, lambda_k = A_k^T lambda_{k+1} + seed_k, and the gradient is
 S^T lambda_0 + sum_k B_k^T lambda_{k+1}.
 
@@ -92,7 +92,7 @@ class LinearSteps(abc.ABC):
         adjoint : ndarray, shape (size,)
             At the end of the last step.
         seeds : ndarray, shape (N, size)
-            What is added to the adjoint at the beginning of each step.
+            The terms added to the adjoint at the beginning of each step.
         names : sequence of str
             Inputs.
 
@@ -101,7 +101,7 @@ class LinearSteps(abc.ABC):
         ndarray, shape (size,)
             At the beginning of the first step.
         mapping of str to ndarray
-            sum_k B_k^T lambda_{k+1} by input, (k,); of "tau" what is to be summed, (N s, nv), with
+            sum_k B_k^T lambda_{k+1} by input, (k,); of "tau" the terms of the sum, (N s, nv), with
             s terms for each step.
         """
         A, ends = self.matrices(), np.empty(seeds.shape)
@@ -159,7 +159,7 @@ class Linearisation(abc.ABC):
 
     @property
     def size(self) -> int:
-        """How many entries the tangent has: those of q, of v, and of what is remembered."""
+        """How many entries the tangent has: those of q, of v, and of the method's memory."""
         return self.system.ndx + self.system.nv
 
     @abc.abstractmethod
@@ -184,7 +184,7 @@ class Linearisation(abc.ABC):
     def back_to_start(self, adjoint: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return S^T times an adjoint (size,), (k,) by the name of the input.
 
-        By default of `start`; a method overrides it where the adjoint of what closes loops at the
+        By default of `start`; a method overrides it where the adjoint of closing loops at the
         start is cheaper than its matrix.
         """
         return {name: S.T @ adjoint for name, S in self.start(names).items()}
@@ -236,7 +236,7 @@ class Inputs:
         return [size_of(shape) for shape in self.shapes.values()]
 
     def add(self, x: Floats, found: Mapping[str, Floats], step: int) -> None:
-        """Add what inputs do in a step, (size, k) by name, to columns x (size, width)."""
+        """Add the effects of inputs in a step, (size, k) by name, to columns x (size, width)."""
         ends = np.cumsum(self.sizes)
         for end, (name, shape) in zip(ends, self.shapes.items(), strict=True):
             part = found[name]
@@ -251,7 +251,7 @@ class Inputs:
     def collect(
         self, total: dict[str, Floats], found: Mapping[str, Floats], first: int, count: int
     ) -> None:
-        """Add what `LinearSteps.reverse` has found of some steps."""
+        """Add the results of `LinearSteps.reverse` for some steps."""
         for name, part in found.items():
             if name != "tau":
                 total[name] += part

@@ -35,7 +35,7 @@ __all__ = ["PerturbedVelocity"]
 
 
 class PerturbedVelocity(NamedTuple):
-    """Derivatives of v' by what it depends on besides v.
+    """Derivatives of v' by its inputs besides v.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class PerturbedVelocity(NamedTuple):
         return cls(point, missed[None], by_steps[0], by_missed[0], (by_efforts, by_rows))
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
-        """Return what parameters do to v', (1, nv, k) by name, where they do something."""
+        """Return the derivatives of v' by parameters, (1, nv, k) by name, where not zero."""
         by_efforts, by_rows = map(_T, self.adjoints)
         return {name: by_efforts @ E + by_rows @ R for name, E, R in self._changes(names)}
 

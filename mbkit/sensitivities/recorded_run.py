@@ -89,11 +89,11 @@ class RecordedRun:
     Attributes
     ----------
     run : Result
-        What is taken again.
+        The run whose steps are repeated.
     linear : Linearisation
         Its steps.
     inputs : Inputs
-        What derivatives are by.
+        The inputs of the derivatives.
     count : int
         How many steps it has; the last one is not a whole one where an event ends the run.
     passages : mapping of int to Passage
@@ -113,7 +113,7 @@ class RecordedRun:
     def __attrs_post_init__(self) -> None:
         keep_changed(self.linear.run.system, self)
         object.__setattr__(self, "_start", self.state())
-        self.linear.run.workspace.record[0]["watch"] = 0  # it is known what happened
+        self.linear.run.workspace.record[0]["watch"] = 0  # the events are known
 
     @classmethod
     def of(cls, run: Any, by: Any) -> RecordedRun:
@@ -247,7 +247,7 @@ class RecordedRun:
         )
 
     def _numbers(self, step: int) -> dict[int, int]:
-        """Return the numbers in the log of what happened in a step."""
+        """Return the numbers in the log of the events in a step."""
         before = self._before[step]
         return {id(each): before + n for n, each in enumerate(self.passages[step].occurrences)}
 
@@ -258,7 +258,7 @@ class RecordedRun:
         return dict(zip(self.passages, np.cumsum([0, *sizes]).tolist(), strict=False))
 
     def _branches(self, step: int, segments: Sequence[Segment]) -> list[list[Branch]]:
-        """Return what branches off within a step, by its segments."""
+        """Return the branches of a step at events, by its segments."""
         found: list[list[Branch]] = [[] for _ in segments]
 
         def add(k: int, t: float, **what: Any) -> None:

@@ -63,7 +63,7 @@ class Part:
 
     @property
     def width(self) -> int:
-        """How many entries q and v have; what else a method remembers a part does not know."""
+        """How many entries q and v have; a part does not have the method's further memory."""
         return self.whole.system.ndx + self.whole.system.nv
 
     @functools.cached_property
@@ -134,7 +134,7 @@ class Part:
         return adjoint
 
     def padded(self, x: Floats) -> Floats:
-        """Return entries of q and v with zeros for what else the method remembers."""
+        """Return entries of q and v with zeros for the method's further memory."""
         found = np.zeros((self.whole.size, *x.shape[1:]))
         found[: self.width] = x[: self.width]
         return found

@@ -15,8 +15,8 @@ from mbkit.systems.rank import LEFT
 
 __all__ = ["check_constraints", "check_joints", "closed_again", "is_closed", "stays_closed"]
 
-#: How far from closed an initial state may be, relative to the length of the system; what is less
-#: is removed before the first step.
+#: How far from closed an initial state may be, relative to the length of the system; smaller errors
+#: are removed before the first step.
 _TOLERANCE = 1e-6
 
 
@@ -103,7 +103,7 @@ def _or_of_joints(system: System) -> str:
 def closed_again(system: System, t: float, before: Any, q: Any, v: Any, event: str) -> Any:
     """Return q and v after the reset of an event, such that v opens no loop.
 
-    It differs least from the given one, by kinetic energy; prescribed joints have what is theirs.
+    It differs least from the given one, by kinetic energy; prescribed joints have their own.
     Raises ConstraintError where q opens loops that were closed before.
     """
     closure = system.arrays.closure

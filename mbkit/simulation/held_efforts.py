@@ -26,7 +26,7 @@ class EffortsInSteps(abc.ABC):
 
     @abc.abstractmethod
     def held(self, run: Stretch) -> Held:
-        """Return what lets them act in a run; raise where they do not fit it."""
+        """Return the object that applies them in a run; raise where they do not fit it."""
 
 
 class Held(abc.ABC):
@@ -37,13 +37,13 @@ class Held(abc.ABC):
         """Let those of a step act; return for how many steps, from this one on."""
 
     def keep_in(self, problem: Problem) -> None:  # noqa: B027  # most remember nothing
-        """Put into a problem's memory what is remembered from step to step."""
+        """Put the numbers that are kept from step to step into a problem's memory."""
 
     def forget(self, step: int) -> None:  # noqa: B027
-        """Drop what acted before a step: its rows are written."""
+        """Drop the efforts of before a step: its rows are written."""
 
     def in_steps(self, advance: Advance) -> Advance:
-        """Return what takes steps with these efforts."""
+        """Return the function that takes steps with these efforts."""
 
         def advance_with_efforts(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
             taken = saved = status = 0

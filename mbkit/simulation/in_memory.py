@@ -29,7 +29,7 @@ IN_RESULT = "What was computed until then is in this exception's attribute 'resu
 
 
 def run_in_memory(run: Prepared, *, progress: bool) -> Result:
-    """Take all steps; return the result, or raise what has stopped them, with it."""
+    """Take all steps; return the result, or raise the error that stopped them, with it."""
     check_at_start(run)
     problem, course = run.problem, run.course
     m = problem.multipliers.size
@@ -106,7 +106,7 @@ def _result(
 
 
 def _found(run: Prepared, energies_of_rows: tuple[Any, ...], options: dict[str, Any]) -> list[str]:
-    """Return what may be wrong with the numbers."""
+    """Return warnings about the accuracy of the run."""
     found = list(run.course.findings)
     if not balance_is_known(run):
         return [*found, UNKNOWN]
@@ -120,7 +120,7 @@ def _found(run: Prepared, energies_of_rows: tuple[Any, ...], options: dict[str, 
 def balance_finding(
     run: Prepared, energies_of_rows: tuple[Any, ...], further: Any, options: dict[str, Any]
 ) -> str:
-    """Return what is wrong with the energy balance, of rows and of states besides; or ""."""
+    """Return the warning about the energy balance, of rows and of states besides; or ""."""
     assert run.start is not None
     rows = in_order(energies_of_rows, further)
     watch = EnergyWatch()

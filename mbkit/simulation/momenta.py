@@ -1,4 +1,4 @@
-"""Runs in momenta: what is given to an integrator, and what comes back."""
+"""Runs in momenta: inputs of an integrator, and its results as velocities."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def described_part(thing: Any) -> str:
     """Return the text of an object; not its address, which is another one in each process."""
     kind: Any = type(thing)
     if kind.__repr__ is not object.__repr__:
-        with HeldInterrupts():  # attrs writes "..." ever after for what Ctrl-C left half written
+        with HeldInterrupts():  # attrs writes "..." ever after where Ctrl-C came in between
             return repr(thing)
     name = getattr(thing, "name", None)
     return f"{kind.__qualname__}({'' if name is None else repr(name)})"

@@ -34,7 +34,7 @@ def check_forces(system: System, integrator: Integrator, tau: Any, t: float, q: 
     limit = _ROUNDED * (1.0 + float(np.abs(f) @ np.abs(v)))
     for force, power in zip(system.forces, powers, strict=True):
         if constant_effort(system, force) is not None:
-            continue  # the integrator adds up what it supplies
+            continue  # the integrator adds up its supplied energy
         fault = _fault(force, power > limit)
         if fault:
             raise UsageError(
@@ -44,7 +44,7 @@ def check_forces(system: System, integrator: Integrator, tau: Any, t: float, q: 
 
 
 def _fault(force: Force, works: bool) -> str:
-    """Return why a force is not that of a potential, and what to do; nothing where it is."""
+    """Return why a force is not that of a potential, and the remedy; nothing where it is."""
     if np.any(getattr(force, "damping", 0.0)):
         return "is not conservative; leave its damping out"
     if not _has_potential(force):

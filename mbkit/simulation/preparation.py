@@ -78,10 +78,10 @@ GeneralizedForces = ArrayLike | EffortsInSteps | Callable[[float, Any, Any], Arr
 class Prepared:
     """A run whose arguments are checked, before its first step.
 
-    `start` is the state at the start, `given` what it was found from, q and v of the caller; None
+    `start` is the state at the start, `given` the q and v of the caller that led to it; None
     where the run goes on from another one's end. `momenta`
     are those of a run in them, where v of the problem and its rows stands for them. `outputs` are
-    what it records besides.
+    recorded besides.
     """
 
     system: System
@@ -119,7 +119,7 @@ def prepare(
     in_momenta: bool = False,
     constraint_solver: ConstraintSolver | None,
 ) -> Prepared:
-    """Check the arguments of `simulate`, and return what its loop needs.
+    """Check the arguments of `simulate`, and return the data of its loop.
 
     The state of a run that is continued is put into the problem afterwards, and is not looked at.
     """
@@ -209,7 +209,7 @@ def with_options(
 def _problem(
     workspace: Workspace, system: System, start: tuple[Floats, Floats], **options: Any
 ) -> Problem:
-    """Return what an integrator is given, with copies of the state at the start."""
+    """Return the problem for an integrator, with copies of the state at the start."""
     q, v = start
     return Problem(
         space=workspace.address,
@@ -248,7 +248,7 @@ def _keeping(integrator: Integrator, stabilisation: Stabilisation) -> Mapping[st
 
 
 def _law(stabilisation: Stabilisation) -> dict[str, Any]:
-    """Return what the kernels know of it: whether to project, and what pulls back."""
+    """Return it for kernels: whether to project, and the stiffness and damping of the pull."""
     if isinstance(stabilisation, Baumgarte):
         omega, zeta = stabilisation.frequency, stabilisation.damping_ratio
         return {"project": False, "stiffness": omega * omega, "damping": 2.0 * zeta * omega}
@@ -258,7 +258,7 @@ def _law(stabilisation: Stabilisation) -> dict[str, Any]:
 def _close(
     system: System, problem: Problem, workspace: Workspace, t_span: tuple[float, float]
 ) -> tuple[tuple[str, ...], SingularStart | None]:
-    """Remove what is left of the constraints in the initial state, and evaluate it once.
+    """Remove the residuals of the constraints from the initial state, and evaluate it once.
 
     Return the warnings for the result, and the finding on whether the state is singular.
     """

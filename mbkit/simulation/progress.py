@@ -61,7 +61,7 @@ class ProgressDisplay:
         """Show that the simulation has reached the time t [s]."""
         now = time.monotonic()
         if self._first is None:
-            # of things that are counted, what comes before the first one is not of their pace
+            # of things that are counted, the time before the first one is not of their pace
             self._first = (now, t) if self._counted else (self._began, self._since)
         if not self._enabled or now - self._began < PATIENCE:
             return

@@ -15,7 +15,7 @@ from mbkit.lie.arrays import as_floats
 from mbkit.systems.memory.callbacks import callback_address, register
 from mbkit.systems.memory.workspace import Workspace
 
-#: What messages call what a function of the user returned.
+#: The name in messages of the result of a user's function.
 WHAT = "A run: what tau(t, q, v) returns"
 
 
@@ -66,7 +66,7 @@ class PythonForce:
         workspace.record[0]["force_slot"] = address
 
     def evaluate(self) -> None:
-        """Call the function with copies of q and v, which it may keep; check what it returns."""
+        """Call the function with copies of q and v, which it may keep; check its result."""
         tau = self.function(float(self._t[0]), self._q.copy(), self._v.copy())
         tau = as_floats(tau, WHAT)
         if tau.shape != self._tau.shape:

@@ -44,14 +44,14 @@ _WHAT = "Sampled: what the controller(t, q, v) returns"
 class Sampled(EffortsInSteps):
     """A controller for `simulate` that is called at its own rate, its efforts held between.
 
-    At the times t0 + k period the controller is given t, q and v; what it returns acts from a
+    At the times t0 + k period the controller is given t, q and v; its answer acts from a
     `delay` later on, for a period: a zero-order hold. Before the first answer arrives efforts are
     zero. Steps of every integrator end at these times.
 
     A controller with a memory, such as an integral, has two methods beside ``__call__``:
     ``state()`` returns it as an array of numbers, of one shape, and ``set_state(array)`` takes it
     back. Every run then begins with the memory that the controller had when this object was made,
-    and run directories keep it, for `resume`. What is remembered elsewhere is neither put back nor
+    and run directories keep it, for `resume`. Memory elsewhere is neither put back nor
     kept.
 
     Attributes
@@ -132,7 +132,7 @@ class Sampled(EffortsInSteps):
             object.__setattr__(self, "initial", _memory(self.controller))
 
     def __call__(self, t: float, q: Any, v: Any) -> Any:
-        """Return what the controller answers, at any time."""
+        """Return the answer of the controller, at any time."""
         return self.controller(t, q, v)
 
     def held(self, run: Stretch) -> HeldSamples:
@@ -161,7 +161,7 @@ class Sampled(EffortsInSteps):
         """Return h and the steps between saved states of a run without h.
 
         All times of the controller are a whole number of steps h, and some 1000 states are saved.
-        UsageError where there is no such h; a warning where it is far below what a run needs.
+        UsageError where there is no such h; a warning where it is far smaller than a run needs.
         """
         span = t_span[1] - t_span[0]
         count = self._coarsest(span)
@@ -246,11 +246,11 @@ class HeldSamples(Held):
     momenta: MomentaInLoops | None = None  # of a run in them
     times: list[float] = attrs.field(factory=list)  # from when on which efforts acted
     values: list[Any] = attrs.field(factory=list)
-    # what an integrator remembers, and as it was at the start
+    # memory of the controller, now and at the start
     remembered: list[tuple[Any, Any]] = attrs.field(factory=list)
 
     def keep_in(self, problem: Problem) -> None:
-        """Put into a problem's memory what is remembered from step to step."""
+        """Put the numbers that are kept from step to step into a problem's memory."""
         own = {"samples_taken": self.count, "samples": self.answers}
         own |= {} if self.state is None else {"controller": self.state}
         others = {name: array for name, array in problem.memory.items() if name not in own}
@@ -318,7 +318,7 @@ class HeldSamples(Held):
             raise NotFiniteError(f"{_WHAT} must be finite, got {answer.tolist()} at t = {t:.9g} s.")
 
     def _note(self, t: float) -> None:
-        """Keep from when on the efforts act, for what is evaluated at rows afterwards."""
+        """Keep from when on the efforts act, for evaluations at rows afterwards."""
         while self.times and self.times[-1] >= t:  # the step is taken again
             self.times.pop()
             self.values.pop()
@@ -333,7 +333,7 @@ class HeldSamples(Held):
         return self.values[max(0, bisect.bisect_left(self.times, t) - 1)]
 
     def forget(self, step: int) -> None:
-        """Drop what acted before a step: its rows are written."""
+        """Drop the efforts of before a step: its rows are written."""
         t = self.problem.t0 + step * self.problem.h
         gone = max(0, bisect.bisect_left(self.times, t) - 1)
         del self.times[:gone], self.values[:gone]

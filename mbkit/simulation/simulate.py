@@ -83,7 +83,7 @@ def simulate(
         close the loops itself. Leading axes of q, v, tau and parameters, which broadcast,
         make an ensemble: a run for each sample, on all cores.
     v : array_like, shape (nv,) or (..., nv), or mapping of str to array_like, optional
-        Velocity at the start, likewise; at rest if left out, but for what prescribed joints move.
+        Velocity at the start, likewise; at rest if left out, but with that of prescribed joints.
     tau : array_like, shape (nv,) or (..., nv), or callable, optional
         Generalized forces, constant, as `PiecewiseEfforts`, as a controller that is `Sampled`, or
         as ``tau(t, q, v)``; zero if left out. They are added to the forces of the system.
@@ -134,7 +134,7 @@ def simulate(
     -------
     Result
         States, energies, and all that is needed to know where they came from. After Ctrl-C it holds
-        what was computed, and ``completed`` is false. Where q, v, tau or parameters have leading
+        the rows before, and ``completed`` is false. Where q, v, tau or parameters have leading
         axes it is an `Ensemble`: it marks runs that fail, and a warning is issued for them. See
         docs/ensembles.md.
 
@@ -145,7 +145,7 @@ def simulate(
         a file is.
     ResultFileError
         If `output` cannot be written to, or its disk has no room, before the run or during it; the
-        message names what was kept.
+        message names the parts kept.
     EventError
         If events follow each other without end.
     ConstraintError
@@ -154,7 +154,7 @@ def simulate(
         If an implicit integrator could not solve the equations of a step.
     NotFiniteError
         If a value became infinite or not a number. The message has time, step and joint; the
-        exception's ``result`` holds what was computed. So does any exception that a joint or a
+        exception's ``result`` holds the run until then. So does any exception that a joint or a
         force raises.
 
     Warns
@@ -242,7 +242,7 @@ def simulate(
 
 
 def _unknown(name: str) -> UsageError:
-    """Return what to raise about an argument that `simulate` does not have."""
+    """Return the error for an argument that `simulate` does not have."""
     if name in ("rtol", "atol", "method"):
         rule = (
             "is of the integrator: integrator=mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, "

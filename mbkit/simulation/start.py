@@ -37,7 +37,7 @@ __all__ = [
 # Kernels count steps in 64 bits, and add this to a number of steps.
 _MOST_STEPS = 2**62
 
-#: What a run with a directory may save.
+#: The data that a run with a directory may save.
 SAVED = ("q", "v", "energies", "constraints")
 
 
@@ -66,7 +66,7 @@ def number_of_steps(t_span: Any, h: Any) -> tuple[tuple[float, float], float, in
         raise UsageError(f"A step of h={h} s is too small for a span of {end - start:g} s.")
     steps = round((end - start) / h)
     if steps < 1 or abs(steps * h - (end - start)) > 1e-6 * h:
-        fitting = (end - start) / math.ceil((end - start) / h)  # no larger than what was meant
+        fitting = (end - start) / math.ceil((end - start) / h)  # no larger than the h given
         raise UsageError(
             f"The span {end - start:g} s must be a whole number of steps h; got h={h:g} s. "
             f"Use for example h={fitting!r}."
@@ -77,7 +77,7 @@ def number_of_steps(t_span: Any, h: Any) -> tuple[tuple[float, float], float, in
 def initial_state(system: System, t: float, q: Any, v: Any) -> Start:
     """Return checked copies of the initial state; evaluating it once finds bad quaternions.
 
-    Prescribed joints have what is theirs at that time; see `start_of` for what is left out.
+    Prescribed joints have their values at that time; see `start_of` for arguments left out.
     """
     if not isinstance(q, Mapping | None):
         q = system.checked("q", q)
@@ -121,7 +121,7 @@ def saving_interval(save_every: Any) -> int:
 
 
 def checked_saving(save: Any, dtype: Any) -> tuple[tuple[str, ...], str]:
-    """Return what is saved, and in which type; UsageError if there is no such thing."""
+    """Return which data are saved, and in which type; UsageError if there is no such thing."""
     if not several(save):
         raise UsageError(f"save must be names out of {', '.join(map(repr, SAVED))}, got {save!r}.")
     names = [save] if isinstance(save, str) else list(save)
@@ -160,7 +160,7 @@ def checked_notes(notes: Any, name: str = "notes") -> Any:
 
 
 def empty_rows(count: int, nq: int, nv: int, m: int) -> Rows:
-    """Return memory for `count` rows; what is never written to is never taken from the machine."""
+    """Return memory for `count` rows; pages never written to take no memory of the machine."""
     what = f"A result of {count} saved states, {nq + nv + m + 3} numbers each,"
     remedy = "use a larger save_every, or a larger h"
     check_memory(float(count) * (nq + nv + m + 3), what, remedy)

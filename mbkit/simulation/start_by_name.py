@@ -42,7 +42,7 @@ def start_of(system: System, t: float, q: Any, v: Any) -> Start:
 
     A vector is not changed. By names, joints that are not named start at the reference, and move as
     constraints require, by the least motion and the least kinetic energy: loops are closed from
-    there. What is left out is as if nothing were named, unless that satisfies the constraints
+    there. Joints left out are as if none were named, unless that satisfies the constraints
     already. Prescribed joints are where they are at that time.
 
     Parameters
@@ -59,7 +59,7 @@ def start_of(system: System, t: float, q: Any, v: Any) -> Start:
     NameUnknownError, UsageError
         If there is no such joint, it is prescribed, or it takes other numbers.
     ConstraintError
-        If the loops cannot be closed with what is named.
+        If the loops cannot be closed with the named values.
     """
     by_name = isinstance(q, Mapping), isinstance(v, Mapping)
     if q is not None and v is not None and not any(by_name):

@@ -33,8 +33,8 @@ def sampled_steps(steps: int) -> Any:
 class Samples:
     """States of a problem after some of its steps, the same however a run is cut into calls.
 
-    What saved rows show may be at rest each time, as a pendulum at the ends of its periods; whether
-    energies are in balance is judged by what moves between.
+    The motion may be at rest at each saved row, as a pendulum at the ends of its periods; whether
+    energies are in balance is judged by the energy that moves between.
     """
 
     def __init__(self, problem: Problem, steps: int, momenta: MomentaInLoops | None = None) -> None:

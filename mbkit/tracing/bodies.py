@@ -1,7 +1,7 @@
 """Inertias of bodies that compute them from their dimensions, on a tape.
 
-The code of the bodies, and of their shapes, is copied for traced numbers and run. What it makes of
-them, shapes and inertias, are objects with the same fields, made without the checks of numbers.
+The code of the bodies, and of their shapes, is copied for traced numbers and run. The results,
+shapes and inertias, are objects with the same fields, made without the checks of numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["inertias_by_dimensions", "is_of_dimensions"]
 
-#: What a system is given of a body, the parameters of its inertia.
+#: The numbers of a body in a system: the parameters of its inertia.
 _FIELDS = ("mass", "com", "moment_about_com")
 
 
@@ -38,7 +38,7 @@ def is_of_dimensions(system: System, path: str) -> bool:
 def inertias_by_dimensions(trace: Trace) -> tuple[System, list[tuple[Free, Any]]]:
     """Return the system with inertias that are given in place of dimensions that stay free.
 
-    And their numbers that depend on these dimensions, with what they are on the tape.
+    And their numbers that depend on these dimensions, with their values on the tape.
     """
     system = trace.system
     bodies: dict[str, dict[str, Any]] = {}
@@ -84,7 +84,7 @@ def _inertia(trace: Trace, tape: BranchingTape, path: str, fields: Mapping[str, 
 
 
 def _check(trace: Trace, path: str, fields: Mapping[str, Any]) -> None:
-    """Raise unless the code gives with other dimensions what the body has with these."""
+    """Raise unless the traced code reproduces the body's own numbers from its dimensions."""
     tape, known = BranchingTape(), trace.system.parameters
     moved: dict[str, Any] = {}
     for field, traced in fields.items():

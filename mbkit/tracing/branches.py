@@ -1,6 +1,6 @@
 """A tape on which comparisons of numbers become branches of a result, not of the trace.
 
-A function that compares is run once for each way through its comparisons. What it gives is put
+A function that compares is run once for each way through its comparisons. The results are put
 together by nodes ``where``: its arguments are the comparison, both of its sides, and both results.
 """
 

@@ -48,7 +48,7 @@ class ObjectCopies(Retargeting):
         return made
 
     def _initialiser(self, kind: type) -> Callable[..., None]:
-        """Return what takes the arguments of an attrs class."""
+        """Return the ``__init__`` of a shadow of an attrs class."""
         fields: Sequence[Any] = attrs.fields(kind)
         names = [each.name for each in fields if each.init and not each.kw_only]
 
@@ -69,7 +69,7 @@ class ObjectCopies(Retargeting):
 
 
 def _attribute(of_original: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    """Return what gives an attribute that a shadow has not: that of its original, if it has one."""
+    """Return a function for attributes that a shadow lacks: those of its original, if any."""
 
     def get(shadow: Any, name: str) -> Any:
         if "_remade" not in vars(shadow):

@@ -1,7 +1,7 @@
 """Piecewise polynomials on a tape: tables of forces and constraints, and curves of scipy.
 
 Which piece holds a number is found by comparisons, as the kernels find it; all pieces are on the
-tape, with a node ``where`` between the halves of the way. So the size of what is left grows with
+tape, with a node ``where`` between the halves of the way. So the size of the program grows with
 the number of pieces, for each number that is taken from the curve.
 """
 
@@ -36,7 +36,7 @@ class Curves:
         self._spline, self._time_table = spline, time_table
 
     def stand_ins(self) -> list[tuple[Any, Callable[..., Any]]]:
-        """Return what stands for the functions of kernels that search in tables."""
+        """Return the replacements of the functions of kernels that search in tables."""
         return [
             (self._time_table.piece_at, self.piece_at),
             (self._time_table.value_at, self.value_at),

@@ -1,4 +1,4 @@
-"""Forces of a traced system: what stands for their kernels and callbacks."""
+"""Forces of a traced system: replacements of their kernels and callbacks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def enter_forces(trace: Trace) -> None:
 
 
 def _acting(trace: Trace, function: Any) -> Callable[..., int]:
-    """Return what stands for the efforts and wrenches of a force."""
+    """Return the replacement of the kernel for the efforts and wrenches of a force."""
     record = trace.workspace.record[0]
 
     def call(space: int, k: int, t: Any, q: Any, v: Any, tau: Any, powers: Any) -> int:
@@ -65,7 +65,7 @@ def _acting(trace: Trace, function: Any) -> Callable[..., int]:
 
 
 def _storing(trace: Trace, function: Any) -> Callable[..., int]:
-    """Return what stands for the potential energy of a force."""
+    """Return the replacement of the kernel for the potential energy of a force."""
 
     def call(space: int, k: int, t: Any, q: Any, out: Any) -> int:
         def run() -> list[Number]:
@@ -87,7 +87,7 @@ def _every_way(trace: Trace, k: int, run: Callable[[], list[Number]]) -> list[Nu
 
 
 def _calling(trace: Trace, slots: dict[int, Any], operation: str) -> Callable[[int], int]:
-    """Return what stands for the callbacks of forces in Python."""
+    """Return the replacement of the callbacks of forces in Python."""
 
     def call(address: int) -> int:
         slot = slots[address]

@@ -67,7 +67,7 @@ class GivenNumbers:
             self._numbers[part.address] = numbers
 
     def enter(self, trace: Trace) -> None:
-        """Write those numbers that depend on what stays free into the memory of the kernels."""
+        """Write those numbers that depend on free symbols into the memory of the kernels."""
         for address, numbers in self._numbers.items():
             memory = trace.mirror.pointer_at(address)
             for k, number in enumerate(numbers):
@@ -102,7 +102,7 @@ def _numbers(
 
 
 def _are_known(item: Any, fields: list[str]) -> bool:
-    """Return whether what is traced is what the object gives, with fields a little beside it."""
+    """Return whether traced results equal the object's, also with fields a little changed."""
     moved = {field: _moved(np.asarray(getattr(item, field), dtype=float)) for field in fields}
     tape, traced = BranchingTape(), {}
     for field, value in moved.items():
@@ -122,7 +122,7 @@ def _moved(value: Any) -> Any:
 
 
 class _Copies(ObjectCopies):
-    """With what stands for curves and for the rotations of a table."""
+    """With replacements of curves and of the rotations of a table."""
 
     def _function(self, function: types.FunctionType, cell: Any = None) -> Any:
         if function is prescribed.quaternions_of:
@@ -136,7 +136,7 @@ class _Copies(ObjectCopies):
 
 
 def _quaternions_of(poses: Any) -> Any:
-    """Return what `prescribed.quaternions_of` does, of poses whose positions alone are traced."""
+    """Replace `prescribed.quaternions_of`, for poses whose positions alone are traced."""
     rotations = poses[:, :3, :3]
     if holds_traced(rotations):
         raise CannotTraceError("the sign of a quaternion is chosen by case")

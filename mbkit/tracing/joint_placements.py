@@ -242,7 +242,7 @@ class _Place:
 
 
 def screw_of(trace: Trace, joint: Any, owner: str) -> Any:
-    """Return (w, v) of a screw joint; UsageError if it slides and what turns it stays free."""
+    """Return (w, v) of a screw joint; UsageError if it slides and its axis stays free."""
     w, v = np.split(trace.parameter(f"{owner}.screw"), 2)
     if joint.rate == 0.0 and any(isinstance(x, Traced) for x in w):
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Joints and constraints of a traced system: what stands for their kernels and methods."""
+"""Joints and constraints of a traced system: replacements of their kernels and methods."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class TracedJoints:
             trace.mirror.put(row["parameters"], np.zeros(1, dtype=object))
 
     def _by_method(self, joint: Joint, method: str, given: Any, out: Any, size: int) -> int:
-        """Write what a method of a joint in Python returns."""
+        """Write the result of a method of a joint in Python."""
 
         def run() -> list[Number]:
             return [
@@ -213,7 +213,7 @@ def _searched(trace: Trace, joint: Joint, remedy: str = "") -> UsageError:
 
 
 def _refusing_searches(trace: Trace) -> dict[int, Callable[..., int]]:
-    """Return what stands for the search for configurations of compiled joints, by its address."""
+    """Return replacements of the search for configurations of compiled joints, by address."""
 
     def refuse(joint: Joint) -> Callable[..., int]:
         def call(*_arguments: Any) -> int:
@@ -309,7 +309,7 @@ def _evaluate(trace: Trace, slot: Any, derivatives: Any, steps: tuple[Any, ...])
 
 
 def _with_branches(trace: Trace, function: Any, steps: dict[Traced, float]) -> Callable[..., int]:
-    """Return what writes rows of a constraint by every way through its comparisons.
+    """Return a function that writes rows of a constraint by every way through its comparisons.
 
     They have no value, NaN, on ways on which it fails, such as beyond the ends of a table. For
     `steps` zeros are put.

@@ -29,7 +29,7 @@ class KernelCopies(Retargeting):
     mirror : Mirror
         The memory.
     maps : object
-        What stands for functions that have a series next to zero: `ClosedForms` or `SmoothForms`.
+        Replacements of functions that have a series next to zero: `ClosedForms` or `SmoothForms`.
     """
 
     def __init__(self, mirror: Mirror, maps: ClosedForms) -> None:
@@ -97,7 +97,7 @@ class KernelCopies(Retargeting):
 
 
 def python_of(kernel: Any) -> Any:
-    """Return the Python function of a helper, of an intrinsic, or of what is not compiled."""
+    """Return the Python function of a helper, of an intrinsic, or of an uncompiled function."""
     return inspect.unwrap(getattr(kernel, "py_func", kernel))
 
 
@@ -108,7 +108,7 @@ class ClosedForms:
         self.tape = tape
 
     def elementary(self) -> list[tuple[Any, Callable[..., Any]]]:
-        """Return what stands for elementary functions."""
+        """Return the replacements of elementary functions."""
         from mbkit.kernels import elementary
 
         return [
@@ -184,7 +184,7 @@ class ClosedForms:
 class SmoothForms(ClosedForms):
     """The same with the series where the closed forms have lost their digits.
 
-    Both are finite everywhere, with their derivatives, so that what is not taken does no harm.
+    Both are finite everywhere, with their derivatives, so that the one not taken does no harm.
     """
 
     def normalised(self, Q: Any) -> tuple[bool, Any]:

@@ -23,7 +23,7 @@ class Mirror:
     Attributes
     ----------
     functions : dict of int to callable
-        What is called in the place of the compiled function at an address.
+        The functions called in the place of the compiled function at an address.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Mirror:
             known = self._arrays[address] = as_objects(memory_at(address, count, np.dtype(dtype)))
         return known[:count]
 
-    # what stands for the functions of `mbkit.kernels.compile`
+    # replacements of the functions of `mbkit.kernels.compile`
 
     def records_at(self, address: int, count: int, dtype: Any) -> Any:
         """Return records."""
@@ -57,11 +57,11 @@ class Mirror:
         return self.objects(np.float64, address, count)
 
     def integers_at(self, address: int, count: int) -> Any:
-        """Return integers, which stay what they are."""
+        """Return integers unchanged."""
         return memory_at(int(address), count, np.dtype(np.int64))
 
     def pointer_at(self, address: int) -> Any:
-        """Return what was put at an address."""
+        """Return the array that was put at an address."""
         if not address:
             return np.zeros(0, dtype=object)
         if int(address) not in self._arrays:
@@ -69,7 +69,7 @@ class Mirror:
         return self._arrays[int(address)]
 
     def call_address(self, address: int, arguments: tuple[Any, ...]) -> int:
-        """Call what stands for the compiled function at an address; arrays arrive flat."""
+        """Call the replacement of the compiled function at an address; arrays arrive flat."""
         flat = (x.reshape(-1) if isinstance(x, np.ndarray) else x for x in arguments)
         function = self.functions.get(int(address))
         if function is None:
@@ -80,7 +80,7 @@ class Mirror:
 
 
 def memory_at(address: int, count: int, dtype: np.dtype[Any]) -> Any:
-    """Return a copy of what lies at an address."""
+    """Return a copy of the array at an address."""
     size = max(1, count * dtype.itemsize)
     buffer: Any = (ctypes.c_char * size).from_address(address)
     return np.frombuffer(buffer, dtype, count).copy()

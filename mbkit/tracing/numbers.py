@@ -17,5 +17,5 @@ def rounded_fit(x: float) -> float:
 
 
 def is_plain(x: float) -> bool:
-    """Whether floating point has the number itself: an integer by 64, or what is no number."""
+    """Whether floating point holds the number exactly: an integer by 64, NaN or infinity."""
     return not math.isfinite(x) or float(64.0 * x).is_integer()

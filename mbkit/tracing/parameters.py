@@ -38,9 +38,9 @@ class Free:
     entries : tuple of tuples of int
         Indices of its numbers, () for a number; those of a symmetric matrix once.
     shape : tuple of int
-        Shape of what stands for it, () for an entry.
+        Shape of its symbol, () for an entry.
     values : tuple of float
-        What the entries are in the system.
+        The values of the entries in the system.
     """
 
     path: str
@@ -121,7 +121,7 @@ def _free(what: str, path: str, label: str, value: Any, index: tuple[int, ...] |
 
 
 class Numbers(NamedTuple):
-    """An array of doubles that kernels read: where, and what is there."""
+    """An array of doubles that kernels read: its address and content."""
 
     address: int
     array: Any

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Term", "polynomials"]
 
-#: What of a number is the rounding of an assembly.
+#: The part of a number that is rounding of an assembly.
 _ROUNDING = 1e-12
 
 #: Values of a parameter, in steps from its value, in the order in which its powers need them. None
@@ -73,7 +73,7 @@ def polynomials(what: str, system: System, free: Sequence[Free]) -> list[Term]:
 
 
 def _of_constant_length(system: System) -> System:
-    """Return a system whose length, by which rows of constraints are scaled, stays what it is."""
+    """Return a system whose length, by which rows of constraints are scaled, is fixed."""
     closure = system.arrays.closure
     return system._blueprint.with_length(closure.length) if closure else system
 
@@ -86,7 +86,7 @@ class _Numbers:
     free, count : sequence of Free, int
         The parameters, and how many numbers they are.
     starts, steps : list of float
-        What these are in the system, and the step of each.
+        Their values in the system, and the step of each.
     scale : ndarray
         The size of each number of the system.
     """
@@ -247,8 +247,8 @@ def _point(count: int, products: Iterable[Product]) -> list[float]:
 def _step(system: System, each: Free, k: int) -> float:
     """Return a step for a parameter, of the size of its entries.
 
-    An entry that is small beside the others is stepped as they are: what so short a step does would
-    be lost beside what they do.
+    An entry that is small beside the others is stepped as they are: a shorter step's effect would
+    be lost beside theirs.
     """
     size, known = abs(each.values[k]), np.asarray(system.parameters[each.path])
     if each.path.endswith("moment_about_com"):

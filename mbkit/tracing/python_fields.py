@@ -1,7 +1,7 @@
 """Fields of forces, joints and constraints in Python that stay free.
 
-Their methods read them where they are: the shadows of these objects, by which they are traced, get
-what stands for them.
+Their methods read them as attributes: the shadows of these objects, by which they are traced, get
+symbols in their place.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _attributes(part: Any) -> dict[str, Any]:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether numbers are the same; of what is none, nothing is known."""
+    """Whether numbers are the same; values that are no numbers count as the same."""
     if a is b:
         return True
     try:

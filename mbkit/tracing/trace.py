@@ -61,15 +61,15 @@ class Trace:
     t : Traced
         The time.
     wrenches : dict of str to ndarray of Traced, shape (6,)
-        What acts on bodies from outside, by their names; none unless an evaluation is given some.
+        Wrenches on bodies from outside, by their names; none unless an evaluation is given some.
     wrench_form : Representation, optional
         Their representation, by default that of the system.
     free, parameters : tuple of Free, list of ndarray of Traced
-        What stays free, and the numbers of each.
+        The free parameters, and the numbers of each.
     constants : dict of float to Traced
         Numbers of the system for which something exact may stand, if not `is_smooth`.
     workspace, mirror, copies : Workspace, Mirror, KernelCopies
-        The memory of the system, what stands for it, and the kernels that work on that.
+        The memory of the system, its replacement, and the kernels that work on that.
     """
 
     tape: BranchingTape
@@ -97,7 +97,7 @@ class Trace:
         self.wrench_form = None if beside is None else beside.wrench_form
         if beside is None:
             self._begin(_any_configuration(system) if q is None else q)
-        else:  # on its tape; what the system has in addition stands still in its reference
+        else:  # on its tape; further joints stand still in the reference
             self.tape, self.t, self.parameters = beside.tape, beside.t, beside.parameters
             self.constants = beside.constants
             rest = system.reference_configuration()[len(beside.q) :]
@@ -239,7 +239,7 @@ class Trace:
         )
 
     def _values(self, count: int) -> Any:
-        """Return all numbers, as polynomials of what is not of places."""
+        """Return all numbers, as polynomials of the free parameters except placements."""
         system, numbers = inertias_by_dimensions(self)
         for each, traced in zip(self.free, self.parameters, strict=True):
             if self._is_measured(each) and not is_of_dimensions(self.system, each.path):
@@ -263,7 +263,7 @@ class Trace:
     # ---------------------------------------------------------------------------- evaluation
 
     def named(self, name: str, function: Any) -> Callable[..., int]:
-        """Return a function whose failures name what it is of."""
+        """Return a function whose failures name the object it belongs to."""
         return lambda *arguments: self.refusing(name, lambda: function(*arguments))
 
     def with_branches(self, function: Any, first: int) -> Callable[..., int]:
@@ -291,7 +291,7 @@ class Trace:
         return call
 
     def refusing(self, name: str, call: Callable[[], Any]) -> Any:
-        """Return what a call returns; name the joint or the force that cannot be traced."""
+        """Return the result of a call; name the joint or the force that cannot be traced."""
         try:
             return call()
         except UsageError:
@@ -328,7 +328,7 @@ class Trace:
         option: int = 0,
         q: Any = None,
     ) -> Any:
-        """Return what a kernel of the form of `mbkit.kernels.evaluation_form` writes, (size,).
+        """Return the result of a kernel of the form of `mbkit.kernels.evaluation_form`, (size,).
 
         Of the state's q, unless another is given, and of zeros where v and x are left out.
         """
@@ -357,7 +357,7 @@ class Trace:
         body: int = 0,
         code: int = 0,
     ) -> Any:
-        """Return what a kernel of `mbkit.kernels.higher_orders` writes, (size,).
+        """Return the result of a kernel of `mbkit.kernels.higher_orders`, (size,).
 
         Of the rates v, vdot, ...; for series of `count` terms, a row of `System.body_names`, and
         the number of a representation; without joints in Python.

@@ -1,6 +1,6 @@
 """Linearised steps of the generalized-alpha method on Lie groups, many at once.
 
-A step solves r(q_1, v_1, vdot_1, multipliers) = 0. With w = D + A_n^T eta, what follows from it is
+A step solves r(q_1, v_1, vdot_1, multipliers) = 0. With w = D + A_n^T eta, the end of the step is
 
     q_1 = retract(q_n, h D),      dq_1 = G dq_n + h T dD,      dw = dD + A_n^T deta + E dq_n,
     v_1 = kappa w + v_k,          v_k = (1 - kappa) v_n + h (1 - gamma - kappa (1/2 - beta)) a_n,
@@ -14,7 +14,7 @@ retraction, G = T(x) T(-x)^-1. By the implicit function theorem
 
 with S the matrix of Newton's method at the end of the step
 (`mbkit.kernels.implicit_integrators.newton_matrix`), and
-vdot_k what is left of vdot_1 without w. Rows of equations of motion are multiplied by h, those of g
+vdot_k the part of vdot_1 without w. Rows of equations of motion are multiplied by h, those of g
 by 1 / h, and constraints by the size of the mass matrix besides, a power of two. Rows of
 constraints that depend on others are not solved for. Formulas:
 `mbkit.kernels.sensitivities.generalized_alpha_equations`.
@@ -80,7 +80,7 @@ class Gains(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """The ends of N steps, and what led there; m rows of constraints.
+    """The ends of N steps, and the steps to them; m rows of constraints.
 
     Attributes
     ----------
@@ -126,11 +126,11 @@ class Equations:
     Attributes
     ----------
     system : System
-        What moves.
+        The system that moves.
     x : ndarray, shape (N, nv)
         Increments of the configuration.
     given : NamedTuple
-        What kernels assemble the equations of:
+        The arrays from which kernels assemble the equations:
         `mbkit.kernels.sensitivities.generalized_alpha_equations`.
     """
 
@@ -202,7 +202,7 @@ class Equations:
         return self.given.E if len(self.given.E) else None
 
     def solved(self, residuals: Floats) -> tuple[Floats, Floats]:
-        """Return what changes of residuals (N, n, k) do to D and w, (N, nv, k)."""
+        """Return the changes of D and w, (N, nv, k), by those of residuals (N, n, k)."""
         nv = self.system.nv
         unknowns = -np.asarray(np.linalg.solve(self.matrices[0], residuals), dtype=np.float64)
         D = unknowns[:, :nv]

@@ -25,7 +25,7 @@ __all__ = ["changes_by_inputs", "contracted"]
 def changes_by_inputs(
     system: System, ends: Ends, names: Sequence[str], *, eta: bool
 ) -> Mapping[str, Any]:
-    """Return what inputs change of efforts (N, nv, k), and of rows or None, in a pair by name.
+    """Return the changes of efforts by inputs (N, nv, k), and of rows or None, in a pair by name.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def contracted(
 ) -> Mapping[str, Floats]:
     """Return sums of weights times `changes_by_inputs`, (k,).
 
-    Of "tau" what is to be summed, (N, nv).
+    Of "tau" the terms that are to be summed, (N, nv).
 
     Parameters of bodies, of forces, of constraints and of places of joints take one pass over the
     bodies at each state, or two where there is eta; inertial ones at least where some forces are

@@ -7,7 +7,7 @@ with F forward dynamics and s a small part of the step: see ``begin`` in
 `mbkit.kernels.time_loops.generalized_alpha`. A velocity that is off the constraints, as the ends of
 steps in index 3 are, is brought to them before, by the least change by kinetic energy. The velocity
 of a start of second order in index 3 has besides, against the rows of positions
-(`mbkit.sensitivities.perturbed_velocity`), what its first increment misses,
+(`mbkit.sensitivities.perturbed_velocity`), the error of its first increment,
 
     l = (1 - 6 beta - 3 (am - af)) / 6 h^2 / s (F(q', v', t') - vdot) + h^2 / 12 [v, vdot].
 """
@@ -45,7 +45,7 @@ class Start(NamedTuple):
     accelerations : Accelerations
         Both, linear about their states.
     corrections : tuple of (Corrections or PerturbedVelocity, ndarray)
-        What has changed velocities; by q and v behind that, (4 nv, 2 nv), or by v, (4 nv, nv).
+        The corrections of velocities; by q and v behind that, (4 nv, 2 nv), or by v, (4 nv, nv).
     """
 
     by_state: Floats

@@ -54,7 +54,7 @@ class Resized(NamedTuple):
         return cls(matrices, part, free, correction)
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
-        """Return what inputs do to v', (N, nv, k) by name, where they do something."""
+        """Return the derivatives of v' by inputs, (N, nv, k) by name, where not zero."""
         nv, found = len(self.free), self.correction.by_inputs(names)
         return {name: self.part * self.free * each[:, nv:] for name, each in found.items()}
 

@@ -276,7 +276,7 @@ class AlphaSteps(LinearSteps):
         return make(run.system, run.method, float(self.gains.h[0]), t, state)
 
     def _ends(self, residuals: Floats, eta_forces: Any = 0.0) -> Floats:
-        """Return what changes of residuals and of A_n^T eta do to the ends, (N, 4 nv, k)."""
+        """Return the changes of the ends, (N, 4 nv, k), by those of residuals and of A_n^T eta."""
         h, gain = (x[..., None, None] for x in (self.gains.h, self.gains.w))
         T, _ = self.equations.retraction
         D, w = self.equations.solved(residuals)

@@ -26,7 +26,7 @@ _Found = tuple[Floats, Mapping[str, Floats]]
 
 
 def reversal(these: ExplicitSteps, adjoint: Floats, seeds: Floats, names: Sequence[str]) -> _Found:
-    """Return what `LinearSteps.reverse` does."""
+    """Return the results of `LinearSteps.reverse`."""
     system = these.steps.system
     if not takes_one_pass(system):
         return _by_matrices(these, adjoint, seeds, names)
@@ -56,7 +56,7 @@ def _by_matrices(
 def _add_corrections(
     these: ExplicitSteps, ends: Floats, names: Sequence[str], total: dict[str, Floats]
 ) -> None:
-    """Add what inputs do to the corrections at the ends of steps, from the adjoints of these."""
+    """Add the effects of inputs through the corrections at the ends of steps, by their adjoints."""
     if these.correction is not None:
         ends = ends * moving(these.steps.system)
         for name, part in these.correction.contracted(ends, names).items():
@@ -132,7 +132,7 @@ def _taken(
 
 
 def _memory(these: ExplicitSteps, end: Floats, seeds: Floats, sums: PassSums | None) -> Any:
-    """Return the arrays of the adjoint, and what they point to; `sums` of a pass, if any."""
+    """Return the arrays of the adjoint, and the arrays they point to; `sums` of a pass, if any."""
     from mbkit.kernels.sensitivities.munthe_kaas_adjoint import Adjoint
 
     system, charts = these.steps.system, these.steps.charts

@@ -70,7 +70,7 @@ def _moved_by(system: System, name: str) -> list[MovedPlace]:
 def _place(system: System, joint: str, end: str, twists: Floats) -> MovedPlace:
     """Return where the wrench of a place is; of a loop joint of six freedoms it is nowhere.
 
-    What is beyond a place on the parent moves along its twists, beyond one on the child against.
+    The bodies beyond a place on the parent move along its twists, beyond one on the child against.
     """
     place: Any = system.joint_places[joint]
     near = end == "S_pred"

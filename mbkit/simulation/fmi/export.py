@@ -31,7 +31,7 @@ __all__ = ["export_fmu"]
 
 
 class Standard(NamedTuple):
-    """A version of FMI: the package that makes its FMUs, and what these are and can."""
+    """A version of FMI: the package that makes its FMUs, and their kind and abilities."""
 
     package: str
     script: str
@@ -48,7 +48,7 @@ _STATE = """
         self.slave.set_state(state)
 """
 
-#: What pythonfmu calls: a class of its own for each FMU, derived from its own class directly.
+#: The entry of pythonfmu: a class of its own for each FMU, derived from its own class directly.
 _SCRIPT_2 = f"""{_HEAD}
 from pythonfmu.enums import Fmi2Causality, Fmi2Status
 from pythonfmu.fmi2slave import Fmi2Slave
@@ -245,7 +245,7 @@ def _check_whole(system: System, folder: pathlib.Path) -> None:
 
 
 def _build(builder: Any, standard: Standard, system: System, folder: pathlib.Path) -> pathlib.Path:
-    """Return the FMU that pythonfmu makes in a folder; what it does to Python is undone."""
+    """Return the FMU that pythonfmu makes in a folder; its changes to Python are undone."""
     name = re.sub(r"\W", "_", system.name, flags=re.ASCII)
     name = name if re.match(r"[A-Za-z]", name) else f"m_{name}"
     files = [folder / MODEL, folder / SETTINGS]

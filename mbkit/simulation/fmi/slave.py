@@ -76,12 +76,12 @@ class Slave:
         return True
 
     def state(self) -> dict[str, Any]:
-        """Return what the unit remembers, as lists of numbers."""
+        """Return the state and memory of the unit, as lists of numbers."""
         unit = self.unit
         return {name: np.asarray(getattr(unit, name)).tolist() for name in ("t", "q", "v", "tau")}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Put back what `state` returned."""
+        """Restore the values that `state` returned."""
         self.unit.t = state["t"]
         self.unit.q, self.unit.v, self.unit.tau = (
             np.array(state[name]) for name in ("q", "v", "tau")

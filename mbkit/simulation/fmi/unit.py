@@ -41,7 +41,7 @@ class Channel(NamedTuple):
 @final
 @attrs.define(eq=False)
 class Unit:
-    """A system, where it is, and what goes in and out."""
+    """A system, its state, inputs and outputs."""
 
     system: System
     inputs: dict[str, int]  # entries of tau by the names of inputs
@@ -163,7 +163,7 @@ def channels(unit: Unit) -> tuple[list[Channel], list[Channel]]:
 
 
 def read_unit(folder: str | os.PathLike[str]) -> Unit:
-    """Return the unit of the files in a folder: a model file, and what goes in and out."""
+    """Return the unit of the files in a folder: a model file, and its inputs and outputs."""
     from mbkit.plugins import registry
 
     place = pathlib.Path(folder)

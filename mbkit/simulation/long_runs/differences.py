@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def differences(run: Prepared, manifest: Mapping[str, Any], *, other_versions: bool) -> list[str]:
-    """Return what is not as the manifest of a run directory has it, in a sentence each."""
+    """Return the differences from the manifest of a run directory, in a sentence each."""
     now = identity(run)
     found = []
     if now["model_sha256"] != manifest["model_sha256"]:

@@ -19,7 +19,7 @@ from mbkit.joints.kernels import CompiledFunction
 from mbkit.kernels.layout import OWN_FRAME_SIZE
 from mbkit.systems import System
 
-# What an object holds is looked into up to this depth.
+# The attributes of an object are hashed up to this depth.
 _DEPTH = 4
 
 # Fields of a row that are addresses: those of another process, or of another moment.
@@ -46,7 +46,7 @@ _OF_ARRAYS = ("numpy", "scipy")
 
 
 def environment(versions: Mapping[str, str]) -> dict[str, str]:
-    """Return what the bits of a result depend on beside model and options.
+    """Return everything that the bits of a result depend on beside model and options.
 
     The given versions of mbkit and its libraries, the hash of all kernels, and the processor for
     which numba compiles.
@@ -93,7 +93,7 @@ def system_digest(system: System) -> str:
 def fingerprints_of_parts(system: System) -> dict[str, Any]:
     """Return the fingerprints of joints, forces and constraints that are code of the user.
 
-    By what they are and their names: ``"joint 'name'"``.
+    By their kind and their names: ``"joint 'name'"``.
     """
     joints = [
         ("joint", joint)
@@ -155,10 +155,10 @@ def _joints(joints: Iterable[Any]) -> Iterator[Any]:
 
 
 def fingerprint(thing: Any) -> dict[str, Any]:
-    """Return what identifies a function or an object of the user, with its class.
+    """Return the identity of a function or an object of the user, with its class.
 
     ``name``, its qualified name; ``code``, a hash of its bytecode (comments and places in files do
-    not count); ``values``, hashes by name of what it holds: default arguments, variables of
+    not count); ``values``, hashes by name of all it uses: default arguments, variables of
     enclosing functions, global constants and functions, attributes.
     """
     name, code, values = _Walk().parts(thing, given=True)
@@ -181,7 +181,7 @@ class _Walk:
         self._within: set[int] = set()  # objects that hold each other
 
     def text(self, value: Any) -> str:
-        """Return any value as text; what cannot be looked into is its class alone."""
+        """Return any value as text; of an opaque object the class alone."""
         if value is None or isinstance(value, bool | int | float | complex | str | bytes):
             return f"{type(value).__name__} {value!r}"
         if isinstance(value, np.ndarray | np.generic) and not np.asarray(value).dtype.hasobject:
@@ -207,9 +207,9 @@ class _Walk:
             self._within.discard(id(value))
 
     def parts(self, thing: Any, *, given: bool = False) -> tuple[str, str, dict[str, str]]:
-        """Return the name of a function, an object or a class, its code, and what it holds.
+        """Return the name of a function, an object or a class, its code, and its values.
 
-        Objects of libraries are their class alone, but for those of arrays, and for what is given.
+        Objects of libraries are their class alone, but for arrays, and for the object given.
         """
         if isinstance(thing, types.FunctionType):
             return _name(thing), self._code(thing.__code__), self._held(thing)
@@ -240,7 +240,7 @@ class _Walk:
         return f"{code.co_code.hex()} {code.co_flags} {names} {constants}"
 
     def _held(self, function: types.FunctionType) -> dict[str, str]:
-        """Return, by name, what a function uses that is not in its code."""
+        """Return, by name, the values that a function uses beside its code."""
         values = {"defaults": self.text((function.__defaults__, function.__kwdefaults__))}
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         for name, cell in cells:

@@ -42,7 +42,7 @@ from mbkit.simulation.stepping.chunks import INTERRUPTED, TERMINAL
 from mbkit.simulation.stepping.failed_step import explain
 from mbkit.simulation.watched_states import Samples
 
-#: What names of files end in, and those of directories not.
+#: The ending of names of files, which those of directories lack.
 _OF_FILES = {
     *WRITERS, ".txt", ".dat", ".json", ".toml", ".yaml", ".npz", ".npy", ".pkl", ".zip", ".parquet",
     ".png", ".svg", ".pdf",
@@ -190,7 +190,7 @@ def recorder_for(
 
 
 def identity(run: Prepared) -> dict[str, Any]:
-    """Return what must be the same for a run to go on, as a manifest has it."""
+    """Return the settings that must be the same for a run to go on, as in a manifest."""
     callables = dict(fingerprints_of_parts(run.system))
     if callable(run.tau):
         callables["tau"] = fingerprint(run.tau)
@@ -218,7 +218,7 @@ def _manifest(run: Prepared, save: tuple[str, ...], dtype: str) -> dict[str, Any
     fields = (*LABELS.values(), "position_units", "constraint_names")
     return {
         "status": "running",
-        "run": secrets.randbelow(2**53),  # what JSON of other programs holds exactly
+        "run": secrets.randbelow(2**53),  # exact in the JSON of other programs
         "began": datetime.now(UTC).isoformat(timespec="seconds"),
         "options": run.options,
         "save": list(save),

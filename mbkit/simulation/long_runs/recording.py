@@ -21,18 +21,18 @@ __all__ = ["Recorder", "new_buffer", "reserve_size"]
 #: Bytes of rows in memory; a part is written when there are more.
 PART_SIZE = 4 * 2**20
 
-#: Seconds between parts, and what share of the time that a run has taken it becomes: what a kill
-#: costs is the larger of both, and a run of a week has thousands of parts, not 100 000.
+#: Seconds between parts, later a share of the time that a run has taken: the loss by a kill
+#: is the larger of both, and a run of a week has thousands of parts, not 100 000.
 SHORTEST = 2.0
 LONGEST = 60.0
 SHARE = 0.005
 
-#: Energies of rows: kinetic, potential, and what went wrong.
+#: Energies of rows: kinetic, potential, and an error or None.
 Energies = Callable[[Rows], tuple[Any, Any, BaseException | None]]
 
 
 class _Reached(NamedTuple):
-    """Replaced as a whole: Ctrl-C finds what belongs together."""
+    """Replaced as a whole: Ctrl-C finds matching fields."""
 
     step: int
     rows: int  # in the buffer
@@ -62,17 +62,17 @@ class Recorder:
     """Takes the steps of a problem, and writes parts."""
 
     directory: RunDirectory  # where to; locked
-    problem: Problem  # what is integrated, and what takes its steps
+    problem: Problem  # the initial value problem; then the course of its steps
     course: Course
     steps: int  # how many there are in all
     save: tuple[str, ...]  # which of "q", "v", "energies" and "constraints" are written
     dtype: str  # of the rows of q and v
-    energies: Energies  # returns the energies of rows, and what went wrong
-    # returns multipliers and residuals of rows, and what went wrong; None for a tree
+    energies: Energies  # returns the energies of rows, and an error or None
+    # returns multipliers and residuals of rows, and an error or None; None for a tree
     constraints: Energies | None
     buffer: Rows  # where rows wait for their part
     run: int  # number of the run, which its parts have
-    # returns outputs of rows by their names in parts, and what went wrong
+    # returns outputs of rows by their names in parts, and an error or None
     outputs: Callable[[Rows], tuple[dict[str, Any], BaseException | None]]
     error: BaseException | None = None  # why the run ended, where it was no status of a kernel
 
@@ -142,7 +142,7 @@ class Recorder:
         )
 
     def _finish(self, reached: _Reached) -> _Reached:
-        """Confirm what is left.
+        """Confirm the remaining rows.
 
         The last state is a row, also off the multiples of `save_every`, and in the part that states
         that all steps are taken.

@@ -1,1 +1,1 @@
-"""Monitors of a run: findings that its numbers may be wrong, and what shows them."""
+"""Monitors of a run: warnings that its numbers may be wrong, and their tests."""

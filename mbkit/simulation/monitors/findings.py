@@ -36,9 +36,9 @@ def least_energy(system: System, t: float, q: Any) -> float:
 
 
 def balance_is_known(run: Prepared) -> bool:
-    """Whether what forces dissipate and supply was added up, where they do so.
+    """Whether dissipated and supplied energy was added up, where forces have it.
 
-    Integrators of users need not; what they leave is zero then.
+    Integrators of users need not; these energies are zero then.
     """
     problem, system = run.problem, run.system
     if is_described(run.integrator) or problem.work.any():
@@ -72,7 +72,7 @@ UNKNOWN = (
 def tell(
     run: Result, error: BaseException | None, told: tuple[str, ...], stacklevel: int = 4
 ) -> None:
-    """Warn of what was found in the energies of a run that no error has ended.
+    """Warn of errors found in the energies of a run that no error has ended.
 
     Those in `told` were issued during the run. Where warnings are errors, they carry the result.
     """

@@ -113,7 +113,7 @@ def fastest_rate(
     vdot = np.zeros(system.nv)
     A = system.constraint_jacobian(q, t)
     _, sizes, rows = singular_values(A) if A.size else (None, np.zeros(0), np.eye(system.nv))
-    N = rows[int((sizes > 1e-9 * sizes.max(initial=1.0)).sum()) :].T  # what constraints allow
+    N = rows[int((sizes > 1e-9 * sizes.max(initial=1.0)).sum()) :].T  # motions allowed
     K, C = system.inverse_dynamics_derivatives(q, v, vdot, t=t)
     if tau is not None:
         by_q, by_v = _changes(system, tau, t, q, v)

@@ -106,12 +106,12 @@ class _Interval(NamedTuple):
     now: Any
 
 
-#: A difference of two states, what mean rates make of it, its size, and that of what it is of.
+#: A difference of two states, the one by mean rates, its size, and that of the quantity.
 _Difference = tuple[list[float], list[float], float, float]
 
 
 def _steps(interval: _Interval) -> _Difference:
-    """Return the step between two states, and what velocities make of it."""
+    """Return the step between two states, and the one by mean velocities."""
     motion, t0, before, t, now = interval
     h = t - t0
     v0, v1 = before[1].tolist(), now[1].tolist()
@@ -128,7 +128,7 @@ def _steps(interval: _Interval) -> _Difference:
 
 
 def _changes(interval: _Interval) -> _Difference:
-    """Return the change of the velocity, and what accelerations make of it."""
+    """Return the change of the velocity, and the one by mean accelerations."""
     _, t0, before, t, now = interval
     h = t - t0
     v0, v1, a0, a1 = (each.tolist() for each in (before[1], now[1], before[2], now[2]))
@@ -142,7 +142,7 @@ _Differences = Callable[[_Interval], _Difference]
 
 
 def _misses(differences: _Differences, interval: _Interval) -> bool:
-    """Whether a difference is not what the rates at both ends make of it."""
+    """Whether a difference contradicts the rates at both ends."""
     x, mean, size, of = differences(interval)
     missed = max(abs(a - b) for a, b in zip(x, mean, strict=True))
     return bool(missed > PART * size + ROUNDED * (1.0 + of))

@@ -27,7 +27,7 @@ class OfLimits(NamedTuple):
     def of(
         cls, system: System, events: Sequence[Event], momenta: MomentaInLoops | None = None
     ) -> OfLimits:
-        """Return what looks at a run with these events; `momenta` are those of a run in them."""
+        """Return the monitors of a run with these events; `momenta` are those of a run in them."""
         velocities = PassedVelocities(system, events, momenta)
         return cls(PassedLimits(system, events), velocities, PassedEfforts(system))
 

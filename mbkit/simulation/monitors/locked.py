@@ -13,7 +13,7 @@ from mbkit.systems.calls.entries import velocity_sizes
 from mbkit.systems.rank import largest_row, rank_of
 
 #: How much of the largest velocity may be taken from a given one that satisfies the constraints but
-#: for what a run forgives.
+#: for the errors that a run accepts.
 _TAKEN = 1e-3
 #: Times at which constraints are looked at that may be functions of it; names that are listed; the
 #: most entries of A that are looked at for them.
@@ -47,7 +47,7 @@ def loses_velocity(system: System, q: Any, v: Any, given: Any) -> Any:
 
 
 def locked(system: System, t_span: tuple[float, float], q: Any, kept: Any) -> str:
-    """Return that a mechanism cannot move, and what holds it; "" where it can.
+    """Return that a mechanism cannot move, and the joints that hold it, as text; "" where it can.
 
     It is closed at q (nq,), where a run starts; `kept` marks the rows that count there, as the
     dynamics have found.

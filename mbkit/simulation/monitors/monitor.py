@@ -39,7 +39,7 @@ class Monitor(abc.ABC):
         """Look at rows that were written, and at the state of the problem, which comes later."""
 
     def tell(self) -> None:
-        """Warn of what was found, once."""
+        """Warn of the findings, once."""
         if self.finding and not self.is_told:
             self.is_told = True
             warnings.warn(self.finding, self.CATEGORY, stacklevel=2)

@@ -59,7 +59,7 @@ class Lookout:
         )
 
 
-#: What `_watched` has found, by the arrays of systems: each joint is checked once, 20 us.
+#: The results of `_watched`, by the arrays of systems: each joint is checked once, 20 us.
 _found: weakref.WeakKeyDictionary[Any, tuple[tuple[Joint, slice], ...]]
 _found = weakref.WeakKeyDictionary()
 

@@ -19,10 +19,10 @@ _MOST = 200
 
 
 class OpenLoops(Monitor):
-    """Warns once where loops are open by more than what counts as closed.
+    """Warns once where loops are open by more than the limit of closed ones.
 
     Constraints that depend on others but for `RANK` are no equations of implicit steps, so that
-    nothing closes them: axes or points miss by little what lets the mechanism move. Methods whose
+    nothing closes them: axes or points are slightly off a movable geometry. Methods whose
     steps end on closed loops stop there with an error.
     """
 

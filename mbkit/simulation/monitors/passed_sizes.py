@@ -44,7 +44,7 @@ class _Limited:
         return np.abs(values) > self._most
 
     def said(self, k: int, values: Any, units: Sequence[str]) -> str:
-        """Return what the k-th of the values is, and its limit."""
+        """Return the description of the k-th value, and its limit."""
         unit = f" {units[k]}" if units[k] else ""
         return (
             f"'{self._names[k]}' is {values[k]:.6g}{unit}, its limit {self._limits[k]:.6g}{unit}. "
@@ -127,7 +127,7 @@ class PassedEfforts(Monitor):
                 self._last = t, self._said(t, tau, int(np.argmax(beyond)))
 
     def look(self, rows: Rows, t: float, q: Any) -> None:
-        """Say what was heard until the end of a step."""
+        """Issue the warnings collected until the end of a step."""
         if self.held is not None and self.watches:
             for time in rows.t.tolist():
                 self.hear(time, self.held.at(time))

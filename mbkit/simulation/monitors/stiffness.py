@@ -38,7 +38,7 @@ class Stiffness(Monitor):
     """Looks from time to time whether steps are as large as stability allows.
 
     Where h rate, with the fastest rate of small motions about the state, is at the bound of
-    stability of the method, and far above what a vibration of that rate would be resolved with at
+    stability of the method, and far above that with which a vibration of this rate is resolved at
     the tolerance, that part of the motion has died out and only limits the steps.
     """
 

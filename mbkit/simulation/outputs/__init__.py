@@ -1,1 +1,1 @@
-"""Outputs of a run: what is computed at the rows that it saves, beside the states."""
+"""Outputs of a run: values computed at the rows that it saves, beside the states."""

@@ -38,7 +38,7 @@ __all__ = [
     "outputs_of_part",
 ]
 
-#: What a run records: names such as "hand.position", with names of the user for them, or functions.
+#: Outputs of a run: names such as "hand.position", with names of the user for them, or functions.
 Outputs = Iterable[str] | Mapping[str, str | Callable[[float, Any, Any], Any]]
 
 _TURNING, _WRENCH = ("rad/s",) * 3, ("N m",) * 3 + ("N",) * 3
@@ -132,7 +132,7 @@ class Output:
 
 
 def by_label(given: Any) -> list[tuple[Any, Any]] | None:
-    """Return pairs of label and what it means: of a mapping, or of names, which are both."""
+    """Return pairs of label and output: of a mapping, or of names, which are both."""
     if isinstance(given, Mapping):
         return list(given.items())
     if several(given) and not isinstance(given, str):
@@ -141,7 +141,7 @@ def by_label(given: Any) -> list[tuple[Any, Any]] | None:
 
 
 def checked_outputs(system: System, given: Outputs | None) -> tuple[Output, ...]:
-    """Return outputs by what was given; errors name what is unknown or given twice."""
+    """Return the requested outputs; errors name what is unknown or given twice."""
     if given is None:
         return ()
     pairs = by_label(given)
@@ -166,7 +166,7 @@ def outputs_again(
 ) -> tuple[Output, ...]:
     """Return the outputs of a run that goes on, by their former `Output.text`.
 
-    Functions are to be given again. UsageError if one is missing, or what is given is another.
+    Functions are to be given again. UsageError if one is missing, or differs from the first.
     """
     found = {each.label: each for each in checked_outputs(system, given)}
     other = [each.label for each in found.values() if before.get(each.label, "") != each.text]
@@ -249,7 +249,7 @@ def evaluated(run: Prepared, rows: Rows) -> tuple[dict[str, Any], BaseException 
 
 
 def other_shape(name: str, found: tuple[int, ...], expected: tuple[int, ...]) -> UsageError:
-    """Return what to raise about an output whose arrays have not the shape of the first one."""
+    """Return the error for an output whose arrays have not the shape of the first one."""
     return UsageError(
         f"outputs: '{name}' must return a number, or arrays of numbers of one shape; got {found}, "
         f"and {expected} at the first start."

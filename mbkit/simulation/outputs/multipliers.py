@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def constraints_of(run: Prepared) -> Callable[[Rows], tuple[Any, Any, BaseException | None]] | None:
-    """Return what finds multipliers and residuals of rows; None for a tree."""
+    """Return the function for multipliers and residuals of rows; None for a tree."""
     if not run.system.num_velocity_constraints:
         return None
     return functools.partial(multipliers_and_residuals, run)
@@ -34,7 +34,7 @@ def multipliers_and_residuals(
 
     They are those of the state alone, by the equations of the run, with the pull of
     `mbkit.Baumgarte` where it has one; forces are evaluated anew, a callable tau is called once for
-    each row, and of a sampled one what acted is taken. Multipliers that the integrator has found
+    each row, and of a sampled one past efforts are taken. Multipliers that the integrator has found
     itself are taken as they are. Rows may be those of several runs of one system, whose efforts are
     `tau` (k, nv).
     """
@@ -83,7 +83,7 @@ def _put_own(run: Prepared, rows: Rows, multipliers: Any, kept: Any) -> None:
 
 
 def _pull(run: Prepared) -> tuple[float, float]:
-    """Return stiffness and damping of what pulls the loops together in the steps of a run."""
+    """Return stiffness and damping of the loop stabilisation in the steps of a run."""
     assert run.workspace.closure is not None  # it has constraints
     record = run.workspace.closure.record[0]
     return float(record["stiffness"]), float(record["damping"])

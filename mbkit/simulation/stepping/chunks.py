@@ -41,11 +41,11 @@ def run_chunks(
 ) -> tuple[int, int, int]:
     """Take all steps in chunks of about CHUNK seconds; stop at Ctrl-C or a failure.
 
-    `advance` is a `Course`, or what `Integrator.prepare` returns; `written` rows are there already.
+    `advance` is a `Course`, or made by `Integrator.prepare`; `written` rows are there already.
     Returns the steps taken, the rows written, and the status: 0, INTERRUPTED or that of `advance`.
     """
-    # What is reached is replaced as a whole: Ctrl-C may come between any two statements, when the
-    # state has moved on and the counts have not, and must find what belongs together.
+    # The progress is replaced as a whole: Ctrl-C may come between any two statements, when the
+    # state has moved on and the counts have not, and must find matching values.
     reached = (0, written, _copies(problem))
     status, chunk = 0, 1
     interrupts = Interrupts()

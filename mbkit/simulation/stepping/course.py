@@ -41,7 +41,7 @@ __all__ = ["Course", "event_columns"]
 
 @attrs.define(eq=False)
 class Course:
-    """Takes the steps of a problem, in calls of any size, with what happens within them.
+    """Takes the steps of a problem, in calls of any size, with the events within them.
 
     Steps end on the grid t0 + k h. Within one, states come from steps of other sizes from its
     beginning: they are of the order of the integrator, and lie on the group. After a reset the rest
@@ -55,16 +55,16 @@ class Course:
     # times at which rows are written, instead of every so many steps
     times: OutputTimes | None = None
     samples: Samples | None = None  # states that are looked at beside the rows
-    told: tuple[str, ...] = ()  # what was warned of before the first step
+    told: tuple[str, ...] = ()  # warnings before the first step
     held: Held | None = None  # efforts that change between steps
     monitors: tuple[Monitor, ...] = ()  # checks during the run, each with one warning
-    # what has happened so far, and was not taken away
+    # events so far that were not taken away
     log: list[Occurrence] = attrs.field(factory=list)
     # the number of each step in which something has happened, and the way through it
     passages: list[tuple[int, Passage]] = attrs.field(factory=list)
     ended: float | None = None  # when an event has ended the run, and its name
     ended_by: str = ""
-    error: BaseException | None = None  # what code in Python has raised, after the status FAILED
+    error: BaseException | None = None  # an error of code in Python, after the status FAILED
     _advance: Advance = attrs.field(init=False)
     _within: WithinStep = attrs.field(init=False)
     _lookout: Lookout = attrs.field(init=False)
@@ -114,7 +114,7 @@ class Course:
         return self.times.fitting(step, rows)
 
     def happened(self, first: int, end: int) -> list[Occurrence]:
-        """Return what has happened in the steps from `first` to before `end`, or last of all."""
+        """Return the events in the steps from `first` to before `end`, or last of all."""
         return [
             each
             for each in self.log
@@ -165,7 +165,7 @@ class Course:
         return status, taken, saved
 
     def _look(self, step: int, rows: Rows, saved: int) -> bool:
-        """Look for what to warn of in rows and the state; false where that raises."""
+        """Let monitors check rows and the state; false where that raises."""
         problem = self.problem
         now = [problem.t0 + step * problem.h]
         try:
@@ -318,7 +318,7 @@ class Course:
         return 0, 1, saved
 
     def _note(self, step: int, passage: Passage) -> None:
-        """Keep what has happened in a step."""
+        """Keep the events of a step."""
         self.log += passage.occurrences
         self.passages.append((step, passage))
 
@@ -339,7 +339,7 @@ class Course:
             raise
 
     def _end(self, step: int, passage: Passage, rows: Rows) -> int:
-        """Write what is left of a run that an event ends; its last state is a row."""
+        """Write the last rows of a run that an event ends; its last state is a row."""
         assert passage.terminal is not None
         end = passage.end
         self.ended, self.ended_by = end.t, self.events[passage.terminal].name
@@ -387,7 +387,7 @@ def _put(rows: Rows, row: int, state: State) -> None:
 
 
 def event_columns(log: list[Occurrence], nq: int, nv: int) -> dict[str, Any]:
-    """Return what happened as arrays: ``event`` (numbers), ``t``, and the states."""
+    """Return the events as arrays: ``event`` (numbers), ``t``, and the states."""
     sizes = {"q": nq, "v": nv, "q_after": nq, "v_after": nv}
     columns: dict[str, Any] = {
         "event": np.array([each.event for each in log], dtype=np.int64),

@@ -55,7 +55,7 @@ def checked_events(events: Any, system: System) -> tuple[Event, ...]:
 
 
 class Watch:
-    """The numbers of events, what they were when a step began, and a callback for those in Python.
+    """The numbers of events, their values when a step began, and a callback for those in Python.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Watch:
 
     @staticmethod
     def _number(name: str, value: Any, t: float) -> float:
-        """Return what a function returned as a number."""
+        """Return the result of a function as a number."""
         try:
             array = np.asarray(value)
             if array.size == 1 and array.dtype.kind in "fiub":
@@ -170,7 +170,7 @@ class Watch:
         self._before[:] = values
 
     def start(self, values: Any) -> None:
-        """Let the first step of a run begin: what is behind a wall by rounding is in contact."""
+        """Let the first step of a run begin: a point behind a wall by rounding is in contact."""
         contact = [
             event.departs and abs(value) < CONTACT
             for event, value in zip(self.events, values, strict=True)

@@ -1,4 +1,4 @@
-"""Events within a step: where they are, and what they do to the state."""
+"""Events within a step: their instants, and the jumps of the state."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Occurrence(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """The way through a step: its segments, what happened, its end, and what ended the run."""
+    """The way through a step: its segments, its events, its end, and why the run ended."""
 
     segments: list[Segment]
     occurrences: list[Occurrence]
@@ -137,7 +137,7 @@ class StepError(Exception):
 class WithinStep:
     """Goes through single steps of a problem in smaller ones."""
 
-    system: System  # what moves
+    system: System  # that moves
     integrator: Integrator  # how
     # whose steps they are; it learns why one of them fails, and is not changed otherwise
     problem: Problem
@@ -162,7 +162,7 @@ class WithinStep:
             advance = guarded(self.integrator.for_parts(), problem)
             with self.watch.off() if self.watch is not None else contextlib.nullcontext():
                 status, *_ = advance(0, 1, _NO_ROWS)
-            if status != 0:  # what went wrong is the problem's, too
+            if status != 0:  # the error is the problem's, too
                 self.problem.error, self.problem.newton = problem.error, problem.newton
                 raise StepError(status)
         return State(state.t + h, q, v, work)
@@ -264,7 +264,7 @@ class WithinStep:
         return x, k, states[x]
 
     def _reset(self, k: int, state: State) -> State:
-        """Return the state after an event; what it changes of the energy is work done."""
+        """Return the state after an event; its change of the energy is work done."""
         event = self._events[k]
         if event.reset is None:
             return state
@@ -312,7 +312,7 @@ class WithinStep:
         q, v = (system.checked(name, value) for name, value in zip("qv", state, strict=True))
         check_finite("q after the reset", q, system.position_names)
         check_finite("v after the reset", v, system.velocity_names)
-        system.potential_energy(q)  # refuses what is no configuration
+        system.potential_energy(q)  # refuses numbers that are no configuration
         return q.copy(), v.copy()
 
     def _accumulation(self, k: int, t: float) -> EventError:

@@ -74,7 +74,7 @@ def _not_solved(run: Prepared, t: float, record: Iterations, singular: int | Non
 
 
 def _too_small(run: Prepared, index: int, t: float, record: Iterations | None) -> str:
-    """Say why steps are too small, by what the status has for an index."""
+    """Say why steps are too small, by the index in the status."""
     from mbkit.kernels.status import IN_PARTS, LARGEST_ERROR, TOO_MANY, UNSOLVED
     from mbkit.kernels.time_loops.starting import MOST_PARTS
 
@@ -149,7 +149,7 @@ def _unknown(run: Prepared, column: int) -> str:
 
 
 def _undetermined(run: Prepared, column: int, t: float) -> str:
-    """Say what is wrong with a column of Newton's matrix where the step begins; empty if nothing.
+    """Describe the fault of a column of Newton's matrix where the step begins; empty if nothing.
 
     A velocity without inertia of its own, or a row of the constraints that others imply.
     """

@@ -1,4 +1,4 @@
-"""Guards around integrators: looks at what they prepare, and at each call."""
+"""Guards around integrators: checks of their preparation, and of each call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Guarded", "guarded"]
 
-#: What a state holds beside an integrator's memory.
+#: The fields of a state beside an integrator's memory.
 STATE = ("q", "v", "work")
 
 #: How far the time of a row may be from the end of its step, in steps: times that were summed up
@@ -26,9 +26,9 @@ ROW_TIME = 0.5
 
 
 def guarded(integrator: Integrator, problem: Problem) -> Guarded:
-    """Prepare an integrator, and return what takes its steps and looks at what they return.
+    """Prepare an integrator, and return an object that takes its steps and checks the results.
 
-    IntegratorError if `prepare` returns no function, or leaves in the problem what a run cannot go
+    IntegratorError if `prepare` returns no function, or leaves the problem so that a run cannot go
     on from. It costs about a microsecond a call, of which there is one for many steps.
     """
     advance = integrator.prepare(problem)
@@ -73,7 +73,7 @@ def _check_memory(name: str, memory: Any) -> None:
 
 @attrs.frozen
 class Guarded:
-    """Takes steps, and raises IntegratorError unless what is returned is what a run counts by."""
+    """Takes steps, and raises IntegratorError unless the returned counts are right."""
 
     name: str
     problem: Problem
