@@ -16,7 +16,7 @@ _NEXT_WORD = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 
 
 def file_name(kind: type, contract: type[Any]) -> str:
-    """Return what files call a class of mbkit: its words without that of its contract.
+    """Return the name in files of a class of mbkit: its words without that of its contract.
 
     Examples
     --------

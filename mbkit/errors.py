@@ -1,6 +1,6 @@
 """Everything mbkit raises: one tree under `MbkitError`, each child also the fitting built-in.
 
-Also what the messages of all packages share: suggestions, lists of names, text of files.
+Also parts of the messages of all packages: suggestions, lists of names, text of files.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class ConfigurationError(MbkitError, ValueError):
 
 
 class ContractError(MbkitError, AssertionError):
-    """A joint or an integrator that does not keep what it claims; the message is the report."""
+    """A joint or an integrator that does not keep its contract; the message is the report."""
 
 
 class JointError(MbkitError, RuntimeError):
@@ -304,9 +304,9 @@ def several(value: Any) -> TypeGuard[Iterable[Any]]:
 
 
 def suggestion(name: object, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: what may have been meant, what there is.
+    """Return the end of a message about an unknown name: likely names, or the known ones.
 
-    A sentence. What is no text gets no guess.
+    A sentence. A name that is no text gets no guess.
 
     Examples
     --------

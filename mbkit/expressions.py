@@ -73,7 +73,7 @@ def names(text: str) -> set[str]:
 
 
 def with_values(text: str, values: Mapping[str, float]) -> str:
-    """Return an expression with numbers in the places of names; what is none is left as it is.
+    """Return an expression with numbers in the places of names; other values are left unchanged.
 
     Examples
     --------

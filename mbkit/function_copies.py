@@ -1,8 +1,8 @@
 """Copies of functions in which names mean something else.
 
-A function finds what it calls among the globals of its module, in its closure and its defaults. A
+A function finds its callees among the globals of its module, in its closure and its defaults. A
 copy has the same code, and all that it finds there is converted, globals when they are looked up.
-Originals stay what they are; tracebacks of copies name their lines.
+Originals stay unchanged; tracebacks of copies name their lines.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 __all__ = ["ConvertedModule", "copied_function"]
 
-#: What returns what stands for a value in copies: itself where nothing needs to.
+#: Function that returns the replacement of a value in copies: itself where it needs none.
 _Convert = Callable[[Any], Any]
 
 
 class _Globals(dict[str, Any]):
-    """Globals of a copy: what is looked up is converted then."""
+    """Globals of a copy: values are converted when looked up."""
 
     def __init__(
         self, original: dict[str, Any], convert: _Convert, builtins: Mapping[str, Any]
@@ -59,9 +59,9 @@ def copied_function(
     function : function
         The original.
     convert : callable
-        ``convert(value)`` returns what stands for a value.
+        ``convert(value)`` returns the replacement of a value.
     builtins : mapping
-        What stands for the names that Python itself has.
+        Replacements of Python's built-in names.
     keep : callable
         ``keep(original, copy)`` is called before anything is converted, for a function may call
         itself.

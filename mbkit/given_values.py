@@ -21,7 +21,7 @@ __all__ = [
 
 
 def as_number(value: Any) -> float:
-    """Return a number as a float; what is none comes back as it is, for the check that follows."""
+    """Return a number as a float; other values return unchanged, for the check that follows."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     try:
         number: float = float(value) if is_number else value
@@ -61,7 +61,7 @@ def whole_number(what: str, value: Any, least: int = 0) -> int:
 def as_list(given: Any) -> list[Any]:
     """Return several things as a list, and one name as a list of it.
 
-    What is neither comes back in a list as well, for the check of its entries that follows.
+    Another value comes back in a list as well, for the check of its entries that follows.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from mbkit.errors import MbkitError
 
-#: Below that nobody looks at what there is. [bytes]
+#: Below that the free memory is not checked. [bytes]
 LARGE = 2**26
 
 _NUMBER = 8  # bytes
@@ -23,7 +23,7 @@ def check_memory(numbers: float, what: str, remedy: str) -> None:
     """Raise NoMemoryError unless there is memory for so many numbers of 64 bits.
 
     The system may promise more memory than it has, and end the process where it is used. The
-    message begins with what they are, and ends with the remedy.
+    message begins with their name, and ends with the remedy.
     """
     size = _NUMBER * numbers
     if size < LARGE:
@@ -61,7 +61,7 @@ def _of_machine() -> Iterator[float]:
 
 
 def _of_group() -> Iterator[float]:
-    """Yield what the group of a container leaves; pages of files that were read can go."""
+    """Yield the memory free in the group of a container; pages of files that were read can go."""
     root = pathlib.Path("/sys/fs/cgroup")
     try:
         most = int((root / "memory.max").read_text(encoding="ascii"))  # "max": no limit
@@ -73,7 +73,7 @@ def _of_group() -> Iterator[float]:
 
 
 def _of_limit() -> Iterator[float]:
-    """Yield what `ulimit -v` leaves."""
+    """Yield the memory that `ulimit -v` leaves."""
     try:
         import resource
 

@@ -39,7 +39,7 @@ def traced_as(stand_in: Callable[..., Any]) -> Callable[[_Function], _Function]:
 
 
 def stand_in_of(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return what is called in the place of a function, if it has such a mark."""
+    """Return the replacement of a function, if it has such a mark."""
     found: Callable[..., Any] | None = getattr(function, _STAND_IN, None)
     return found
 

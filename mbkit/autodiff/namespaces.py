@@ -21,7 +21,7 @@ class _FloatType(type):
 
 
 class Float(float, metaclass=_FloatType):
-    """`float`, which leaves traced numbers what they are."""
+    """`float`, which returns traced numbers unchanged."""
 
     def __new__(cls, value: Any = 0.0) -> Any:
         """Return a float, or the traced number."""
@@ -65,7 +65,7 @@ def _converted(value: Any, kind: str, target: type) -> Any:
 def stand_in(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return a function of numpy for arguments that may hold traced numbers.
 
-    It does with them what numpy does with arrays of objects. Where that fails, the function has no
+    It treats them as numpy treats arrays of objects. Where that fails, the function has no
     derivative here, and the message has its name.
     """
 

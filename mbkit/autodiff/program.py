@@ -11,7 +11,7 @@ import numpy as np
 from mbkit.autodiff.rules import reachable
 from mbkit.autodiff.tape import Guard, Number, Tape, Traced
 
-#: What a program returns where a comparison comes out otherwise than when it was traced.
+#: The result of a program where a comparison comes out otherwise than when it was traced.
 LEFT = None
 
 _FORMS = {
@@ -47,7 +47,7 @@ def compile_tape(
     """Return a function that computes outputs on a tape from other inputs, as a tuple of floats.
 
     Its arguments are sequences of floats: the input ``q[2]`` is the third of ``q``. It returns
-    `LEFT` where a comparison comes out otherwise, and raises what `math` raises: ValueError,
+    `LEFT` where a comparison comes out otherwise, and raises the errors of `math`: ValueError,
     ZeroDivisionError, OverflowError.
     """
     space: dict[str, Any] = {

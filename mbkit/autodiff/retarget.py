@@ -1,4 +1,4 @@
-"""Copies of functions in which numpy, and what they call, takes traced numbers.
+"""Copies of functions in which numpy, and functions they call, take traced numbers.
 
 A function finds `np` among the globals of its module. A copy of it finds a namespace there whose
 arrays can hold traced numbers, and copies of the functions that it calls
@@ -50,7 +50,7 @@ def _quaternion_exp(x: Any) -> Any:
 
 
 def _entries_from(pointer: Any, count: int) -> Any:
-    """Return what is behind a pointer moved on."""
+    """Return the numbers behind a pointer moved on."""
     return pointer[count:]
 
 
@@ -60,14 +60,14 @@ _WITH_STAND_INS = ("mbkit.kernels.lie.", "mbkit.kernels.compile", "mbkit.kernels
 
 @functools.cache
 def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
-    """Return what stands for kernels: these know nothing of tracing."""
+    """Return the replacements of kernels, which take no traced numbers."""
     from mbkit.kernels import compile as door
     from mbkit.kernels import elementary
     from mbkit.kernels.lie import exact_products, quaternion
 
     stand_ins: list[tuple[Any, Callable[..., Any]]] = [
         # near its pole the inverse differential is computed by splitting numbers, for the last
-        # digits; what stands here is the same without
+        # digits; the form here is the same without
         (exact_products.distance_from_pole, _distance_from_pole),
         (exact_products.dot_near_pole, _dot_near_pole),
         (quaternion.quaternion_exp, _quaternion_exp),
@@ -78,7 +78,7 @@ def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
         (elementary.all_lanes, bool),
         (elementary.limit_of, lambda x, doubles, singles: doubles),
     ]
-    # of a helper, of an intrinsic, or of what is not compiled
+    # of a helper, of an intrinsic, or of an uncompiled function
     python = ((inspect.unwrap(getattr(each, "py_func", each)), made) for each, made in stand_ins)
     return dict(python)
 
@@ -100,7 +100,7 @@ def _derivatives(curve: Any) -> Iterator[Any]:
 class _Curve:
     """A curve of `scipy.interpolate`, with its derivatives.
 
-    ``entry(curves, order, component, x)`` is what it writes on a tape: `rules.spline`.
+    ``entry(curves, order, component, x)`` writes it on a tape: `rules.spline`.
     """
 
     def __init__(self, curve: Any, entry: Callable[..., Any]) -> None:
@@ -176,7 +176,7 @@ class Retargeting:
         self._builtins = {**vars(builtins), "float": Float, "__import__": self._import}
 
     def convert(self, value: Any) -> Any:
-        """Return what stands for a value; the value itself where nothing needs to."""
+        """Return the replacement of a value; the value itself where it needs none."""
         if value is None or isinstance(value, Traced | str | bool | int | float):
             return value
         if isinstance(value, np.ndarray):
@@ -285,7 +285,7 @@ class Retargeting:
         return made
 
     def _copy_property(self, kind: type, made: Any, name: str, value: Any) -> None:
-        """Copy a property of somebody's class: it may compute with what is traced.
+        """Copy a property of somebody's class: it may compute with traced numbers.
 
         Those of mbkit do not: they are those of the original.
         """
@@ -301,11 +301,11 @@ class Retargeting:
     def _entry_of_curve(
         self, curves: tuple[Any, ...], order: int, component: int, x: Traced
     ) -> Number:
-        """Return what stands for an entry of a curve, or of its derivative, at a traced number."""
+        """Return the traced entry of a curve, or of its derivative, at a traced number."""
         return spline(curves, order, component, x)
 
     def _container(self, value: Any) -> Any:
-        """Return the same container with what stands for its entries."""
+        """Return the same container with replacements of its entries."""
         if type(value) in (tuple, list):
             return type(value)(map(self.convert, value))
         if isinstance(value, tuple) and hasattr(value, "_fields"):

@@ -162,7 +162,7 @@ def gradient(output: Number, inputs: Sequence[Traced]) -> list[Number]:
 
 
 def _shares(node: Traced, slope: Number) -> list[tuple[Any, Number]]:
-    """Return the arguments of a node, and what the slope by it is by each of them through it."""
+    """Return the arguments of a node, and the slope through it by each of them."""
     operation, arguments = node.operation, node.arguments
     if operation == "spline":
         curves, order, component, x = arguments

@@ -29,7 +29,7 @@ def run(
     given: Sequence[Any],
     look: Callable[..., None] | None = None,
 ) -> Any:
-    """Return what the program computes whose branches fit; a new one is made if none does.
+    """Return the results of the program whose branches fit; a new one is made if none does.
 
     Programs are in order, the last made first; ``trace(*given)`` makes one, and
     ``look(program, *given)`` raises where a new one is wrong. Of the `size` numbers that it returns
@@ -55,7 +55,7 @@ def run(
 
 
 def values(program: Program, given: Sequence[Any], size: int) -> Any:
-    """Return what a program computes, an array, or None where a comparison comes out otherwise."""
+    """Return the results of a program, an array, or None where a comparison comes out otherwise."""
     try:
         found = program(*given)
     except (ValueError, ZeroDivisionError, OverflowError):  # of math: there is no derivative
@@ -64,7 +64,7 @@ def values(program: Program, given: Sequence[Any], size: int) -> Any:
 
 
 def numbers(value: Any, shape: tuple[int, ...]) -> Any:
-    """Return what a traced function gave as an array of traced numbers of a certain shape."""
+    """Return the result of a traced function as an array of traced numbers of a certain shape."""
     array = np.asarray(value, dtype=object)
     if array.shape != shape:
         raise ValueError(f"it gives shape {array.shape} where it is traced, {shape} was expected")
@@ -77,7 +77,7 @@ _HERE = str(pathlib.Path(__file__).parent)
 
 
 def reason(error: BaseException) -> str:
-    """Return what could not be traced, with the line of the function that called it.
+    """Return the operation that could not be traced, with the line of the function that called it.
 
     Part of a sentence, such as ``np.interp has no derivative here, in "y = np.interp(x, ...)"
     (cam.py, line 12)``.

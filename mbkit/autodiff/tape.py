@@ -1,4 +1,4 @@
-"""Numbers that write down what is done with them."""
+"""Numbers that record the operations on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 __all__ = ["COMPARISONS", "CannotTraceError", "Guard", "Tape", "Traced", "apply", "number_of"]
 
-#: What an argument of an operation is: a number that is traced, or one that stays what it is.
+#: An argument of an operation: a traced number, or a constant.
 Number = Any
 
 COMPARISONS = {"<": operator.lt, "<=": operator.le, "==": operator.eq}
@@ -92,7 +92,7 @@ class Tape:
 
 
 def value_of(number: Number) -> float:
-    """Return what a number, traced or not, is at the place where the function is traced."""
+    """Return the value of a number, traced or not, at the place where the function is traced."""
     return number.value if isinstance(number, Traced) else float(number)
 
 

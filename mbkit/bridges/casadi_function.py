@@ -25,7 +25,7 @@ def casadi_function(
 ) -> Any:
     """Return an evaluation of a system as a ``casadi.Function``, for optimisation and C code.
 
-    The kernels of the system's representation run once on numbers that write down what is done with
+    The kernels of the system's representation run once on numbers that record the operations on
     them; the function has no part of mbkit in it, and CasADi differentiates it and writes it as C.
 
     Parameters
@@ -75,10 +75,10 @@ def casadi_function(
     ------
     UsageError
         If there is no such evaluation, or it cannot be a function, since it searches or is no
-        array: with what is instead; if options do not belong to it, or are missing; if actuators
+        array: with the alternative; if options do not belong to it, or are missing; if actuators
         cannot give every motion; if a joint, a prescribed motion or a force cannot be traced, or a
         parameter cannot stay free (rotations of a table of poses, an axis beside a member in
-        Python of a composite joint, what turns a joint that only slides, the turn of a joint that
+        Python of a composite joint, the axis of a joint that only slides, the turn of a joint that
         does not move): by name.
     NameUnknownError
         If there is no such body, joint, input or parameter.
@@ -87,7 +87,7 @@ def casadi_function(
 
     Notes
     -----
-    Equal to what the system computes but for rounding. Where kernels choose a series next to a zero
+    Equal to results of the system but for rounding. Where kernels choose a series next to a zero
     angle, the function has ``if_else``, both parts with finite derivatives. Quaternions are
     normalised: derivatives along their length are zero. Comparisons in forces (stops, functions in
     Python) become ``if_else`` as well. The square root has the derivative zero at zero.

@@ -26,7 +26,7 @@ class Input:
     numbers : casadi.SX, shape (n, 1)
         Its entries.
     shape : tuple of int
-        Shape of what is differentiated by, in whose order in numpy the derivatives are.
+        Shape of the input of the derivatives, whose order in numpy they have.
     directions : casadi.SX or casadi.DM, shape (n, k), optional
         How the entries move with that; one by one if left out.
     """
@@ -84,7 +84,7 @@ class CasadiNumbers:
         self._known |= {x: symbol[k] for k, x in enumerate(traced)}
 
     def inputs(self) -> dict[str, Input]:
-        """Return what can be differentiated by, but for the configuration."""
+        """Return the inputs that derivatives can be by, but for the configuration."""
         return {
             **{name: each for name, each in self._vectors.items() if name != "q"},
             "t": Input(self._time, (1,)),

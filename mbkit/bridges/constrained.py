@@ -87,7 +87,7 @@ def constrained_acceleration(M: Any, A: Any, efforts: Any, bias: Any) -> tuple[A
 
 
 def minimum_norm(A: Any, rows: Sequence[int], multipliers: Any) -> Any:
-    """Return the minimum-norm multipliers of all rows of A that do what independent rows do.
+    """Return the minimum-norm multipliers of all rows of A with the force of independent rows.
 
     A^T x = R^T multipliers with R these rows, and x = A R^T z in the range of A.
     """

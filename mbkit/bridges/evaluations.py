@@ -32,7 +32,7 @@ class Asked:
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     # of quantities of any order: by how much the number of rates v, vdot, ... that they depend on
-    # is larger than the order, and what follows the names of these
+    # is larger than the order, and the arguments after these
     rates: tuple[int, str] | None = None
 
 
@@ -50,7 +50,7 @@ class Derived:
     along_velocities: bool = False
 
 
-#: What a quantity at a frame takes, what one of all bodies does, and what loaded bodies need.
+#: Options of a quantity at a frame, of one of all bodies, and of loaded bodies.
 _FRAME = ("frame", "relative_to", "representation")
 _FORM = ("representation",)
 _LOADS = ("wrenches",)
@@ -200,7 +200,7 @@ EVALUATIONS: dict[str, Asked | Derived] = {
 
 _SEARCHES = "searches, with as many steps as it takes, which no expression has"
 
-#: Methods of `System` that are no functions of CasADi: why, and what is instead.
+#: Methods of `System` that are no functions of CasADi: why, and the alternative.
 REFUSED = {
     "assembly_modes": f"{_SEARCHES}; give the configurations that System.assembly_modes finds",
     "base_parameters": "finds ranks; take 'inertial_regressor' and the columns that "

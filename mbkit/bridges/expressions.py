@@ -75,7 +75,7 @@ class _Ring:
     Attributes
     ----------
     generators : list
-        What each generator stands for, an expression; None for those that are not used yet.
+        The expression that each generator stands for; None for those that are not used yet.
     turns : list of tuple of int
         Generators of a sine and a cosine of the same angle.
     roots : dict of int to int
@@ -210,7 +210,7 @@ def _operations(sympy: Any) -> dict[str, Any]:
 def expressions(
     sympy: Any, what: str, outputs: Sequence[Number], inputs: Mapping[Traced, Any], simplify: bool
 ) -> list[Any]:
-    """Return what is on a tape as expressions, for inputs that are symbols or numbers.
+    """Return the outputs on a tape as expressions, for inputs that are symbols or numbers.
 
     Where they are not simplified, as they were computed: not expanded, and quickly.
     """
@@ -239,7 +239,7 @@ def expressions(
 
 
 def _with_decimals(ring: _Ring, polynomial: Any) -> Any:
-    """Return a polynomial with roots as decimals, where what stands before one is a decimal."""
+    """Return a polynomial with roots as decimals, where the coefficient of one is a decimal."""
     roots = {r: Fraction(math.sqrt(n)) for r, n in ring.roots.items()}
     before = [c for powers, c in polynomial.items() if any(powers[r] for r in roots)]
     if all(int(c.denominator) in _FRACTIONS for c in before):
@@ -295,7 +295,7 @@ def _shortest(ring: _Ring, polynomial: Any) -> Any:
 
 
 def _collected(sympy: Any, form: Any) -> Any:
-    """Return a sum with what stands before the same sines, cosines and velocities put together."""
+    """Return a sum with the coefficients of the same sines and cosines collected."""
     turns = sorted(form.atoms(sympy.sin, sympy.cos), key=str)
     return sympy.collect(form, turns) if turns else form
 

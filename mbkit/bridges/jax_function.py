@@ -55,19 +55,19 @@ def jax_function(
     -------
     callable
         Takes arrays (nq,), (nv,), ..., and parameters in their shapes, which must be float64, and
-        returns what the method of `System` with this name does.
+        returns the result of the method of `System` with this name.
 
     Raises
     ------
     UsageError
         If JAX computes with float32 (``jax.config.update("jax_enable_x64", True)``), when this
-        function or what it returns is called; if the system has prescribed joints, or constraints
+        function or its result is called; if the system has prescribed joints, or constraints
         where it must be a tree; for second derivatives, when they are computed.
 
     Notes
     -----
     Derivatives are those of `System.inverse_dynamics_derivatives` and the mass matrix, exact but
-    for what these say of joints whose motion subspace changes; those of forces are
+    for joints whose motion subspace changes, see there; those of forces are
     `System.force_derivatives`, and by time exact where `System.derivatives` has them so, else by
     differences of fourth order. With respect to a unit quaternion they are along its sphere. Second
     derivatives: `casadi_function`.

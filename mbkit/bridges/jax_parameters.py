@@ -140,7 +140,7 @@ def _is_moment(free: Free) -> bool:
 def _by_entries(system: System, free: Free, slopes: Any) -> Any:
     """Return the derivative by the numbers that stand for a parameter.
 
-    A pose S moves by S x~; along what is no motion of it the derivative is zero.
+    A pose S moves by S x~; along entries that are no motion it is zero.
     """
     value = np.asarray(system.parameters[free.path])
     if is_pose(value):

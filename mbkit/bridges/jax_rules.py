@@ -42,7 +42,7 @@ class Rule:
         ``parameter_slopes(system, x, names, **options)`` returns for each result its derivatives by
         names in `System.parameters`, as `System.derivatives` has them.
     options : tuple of str
-        What else it takes: "body" or "prescribed".
+        Further arguments: "body" or "prescribed".
     dynamic, of_trees : bool
         Whether prescribed joints, and constraints, are refused.
     """
@@ -82,7 +82,7 @@ def sizes_of(system: System) -> dict[str, tuple[int, ...]]:
 def _by_positions(system: System, q: Any, slopes: Any, shape: tuple[int, ...]) -> Any:
     """Return derivatives (..., *shape, nv) along steps as those by positions.
 
-    Positions move by E(q) dx; along what no step reaches, the length of a quaternion, the
+    Positions move by E(q) dx; along others than steps, the length of a quaternion, the
     derivative is zero: d_q E^+.
     """
     basis = np.eye(system.nv)

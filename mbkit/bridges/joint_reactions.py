@@ -1,6 +1,6 @@
 """Reactions of joints on traced numbers.
 
-What a joint of the tree bears are the efforts of a free joint that stands still beside it: inverse
+Reactions of a joint of the tree are efforts of a free joint that stands still beside it: inverse
 dynamics, with the constraint forces, of the system that has this joint in addition. A joint that
 closes a loop bears the wrench of its multipliers.
 """
@@ -75,7 +75,7 @@ def reaction(
 
 
 def _check(trace: Trace, joint: str, *options: Any) -> None:
-    """Raise what `System.reaction` raises, and where joints cannot be loosened."""
+    """Raise the errors of `System.reaction`, and where joints cannot be loosened."""
     system = trace.system
     on, at, expressed_in, with_effort, minimum_norm = options
     if not isinstance(at, str):

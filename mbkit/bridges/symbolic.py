@@ -34,8 +34,8 @@ def symbolic(
 ) -> SymbolicSystem:
     """Return the equations of motion of a small mechanism as expressions of sympy.
 
-    They come from the kernels that compute numbers, run once on numbers that write down what is
-    done with them.
+    They come from the kernels that compute numbers, run once on numbers that record the
+    operations on them.
 
     Parameters
     ----------
@@ -334,5 +334,5 @@ def _shaped(sympy: Any, each: Free, symbols: list[Any]) -> Any:
     by_entry = dict(zip(each.entries, symbols, strict=True))
     if each.symmetric:
         by_entry |= {entry[::-1]: x for entry, x in by_entry.items()}
-    # what has no symbol is the last row of a pose
+    # the last row of a pose has no symbol
     return sympy.ImmutableMatrix(*each.shape, lambda i, j: by_entry.get((i, j), int(i == j)))

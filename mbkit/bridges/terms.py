@@ -34,7 +34,7 @@ def applied_forces(trace: Trace) -> Any:
 
 
 def applied_efforts(trace: Trace) -> Any:
-    """Return f(t, q, v) + sum J^T W, what forces and wrenches on bodies do in tau, (nv,)."""
+    """Return f(t, q, v) + sum J^T W, the efforts of forces and wrenches on bodies, (nv,)."""
     found, nv = applied_forces(trace), trace.system.nv
     for body, W in trace.wrenches.items():
         row = trace.system.body_index(body)
@@ -49,12 +49,12 @@ def bias_force(trace: Trace) -> Any:
 
 
 def bias_less_forces(trace: Trace) -> Any:
-    """Return b less what forces and wrenches on bodies do, (nv,)."""
+    """Return b less the efforts of forces and wrenches on bodies, (nv,)."""
     return bias_force(trace) - applied_efforts(trace)
 
 
 def inverse_dynamics(trace: Trace, vdot: Any) -> Any:
-    """Return M vdot + b less what forces and wrenches on bodies do, (nv,)."""
+    """Return M vdot + b less the efforts of forces and wrenches on bodies, (nv,)."""
     made = trace.call(own_kernel(trace, "inverse_dynamics"), trace.system.nv, trace.v, vdot)
     return made - applied_efforts(trace)
 

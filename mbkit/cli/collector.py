@@ -1,4 +1,4 @@
-"""Python's search for garbage, spared where there is none: among what a start loads.
+"""Python's search for garbage, spared where there is none: among objects loaded at the start.
 
 It goes through all objects again and again while modules are imported, through what they have left
 during a run, and through everything at the end of the process: a sixth of a short command.
@@ -15,7 +15,7 @@ _of_program = False
 
 
 def spare_program() -> None:
-    """Look for garbage neither among what is `loading`, from now on, nor at the end.
+    """Look for garbage neither among objects `loading`, from now on, nor at the end.
 
     For a process that is a command's; one that calls commands, such as a test, may go on for long.
     """

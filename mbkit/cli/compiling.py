@@ -1,4 +1,4 @@
-"""Progress of compilation at the first start of an installation, and what is compiled then."""
+"""Progress of compilation at the first start of an installation, and the kernels compiled then."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 PACKAGE = "mbkit.kernels."
 
-#: Beyond that many processes the slowest kernel of a run is what there is to wait for.
+#: Beyond that many processes the slowest kernel of a run sets the time.
 MOST_PROCESSES = 4
 
 
-#: What scripts call besides a simulation, the demonstration for one.
+#: Kernels that scripts call besides a simulation, the demonstration for one.
 OF_SCRIPTS = (
     "recursions.poses:poses",
     "body_fixed.algorithms:inverse_dynamics",
@@ -30,12 +30,12 @@ OF_SCRIPTS = (
     "calls.direct_calls",
 )
 
-#: What runs call besides whose method chooses its steps.
+#: Kernels that runs call besides whose method chooses its steps.
 OF_CHOSEN_STEPS = ("calls.integration_steps",)
 
 
 def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed") -> list[str]:
-    """Return what the default method calls for a mechanism without loops, the slowest first.
+    """Return the kernels of the default method for a mechanism without loops, the slowest first.
 
     They are modules, or functions of modules, "module:function". `recursion` is the package of the
     representation's recursions; `chosen_steps`: whether the method chooses its steps.
@@ -54,7 +54,7 @@ def kernels_of_runs(*, chosen_steps: bool = False, recursion: str = "body_fixed"
 
 
 def kernels_of_trees() -> list[str]:
-    """Return what scripts call that simulate a mechanism without loops, the slowest first."""
+    """Return the kernels of scripts that simulate a mechanism without loops, the slowest first."""
     first, loop, *others = kernels_of_runs()
     return [first, loop, *(PACKAGE + name for name in OF_SCRIPTS), *others]
 
@@ -64,7 +64,7 @@ def compiling_announced(kernels: Sequence[str] = ()) -> Iterator[None]:
     """Write a line to stderr before each kernel that has to be compiled.
 
     Where the first one is, `kernels` are compiled on all cores, as `compile_side_by_side` has them:
-    what is not there yet is most likely all not there. Their processes start at once where the
+    if one is missing, most likely all are. Their processes start at once where the
     first of them never was compiled, and are ready when this one has loaded numba.
     """
     todo = [*kernels] if cores() > 1 else []

@@ -54,7 +54,7 @@ _OPTIONS = (
 
 
 class CoordinateChoice(NamedTuple):
-    """Options of `coordinate_options`, by their names; None for what is not given."""
+    """Options of `coordinate_options`, by their names; None for options not given."""
 
     coordinates: str
     representation: str | None
@@ -64,7 +64,7 @@ class CoordinateChoice(NamedTuple):
 
 
 def coordinate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--coordinates`` and what goes with it to a command, which gets a `CoordinateChoice`."""
+    """Add ``--coordinates`` and its options to a command, which gets a `CoordinateChoice`."""
 
     @functools.wraps(command)
     def with_choice(**options: Any) -> Any:

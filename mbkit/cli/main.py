@@ -39,7 +39,7 @@ class ErrorsAsMessages(click.Group):
     """
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; turn what mbkit raises into what click reports."""
+        """Run the command; turn errors of mbkit into those that click reports."""
         try:
             return super().invoke(ctx)
         except (MbkitError, OSError, MemoryError) as error:
@@ -107,7 +107,7 @@ def registry() -> Registry:
 
 @contextlib.contextmanager
 def plugin_warnings_told() -> Iterator[None]:
-    """Tell on stderr which plugins are skipped inside, and what may be wrong, as lines."""
+    """Tell on stderr which plugins are skipped inside, and the warnings, as lines."""
     show = warnings.showwarning
 
     def tell(message: Warning | str, category: type[Warning], *place: Any) -> None:

@@ -97,7 +97,7 @@ def load(
 
 
 def read(path: pathlib.Path, *, floating: bool) -> tuple[Mechanism, tuple[str, ...], list[str]]:
-    """Return the mechanism of a file, notes on what of it is not read, and warnings."""
+    """Return the mechanism of a file, notes on the parts not read, and warnings."""
     suffix = path.suffix.lower()
     if suffix == ".urdf":
         from mbkit.io.urdf.reader import warning_of
@@ -127,7 +127,7 @@ def told(action: Callable[[], Any]) -> Any:
             warnings.simplefilter("always", kind)
         try:
             result = action()
-        finally:  # they may be the reason of what is raised
+        finally:  # they may be the reason of the error
             _tell(caught, kinds)
     return result
 

@@ -14,12 +14,12 @@ _GOES_ON = "mbkit.goes_on"
 #: A call that goes on with a run, and other commands that may do so.
 _CALL = r"mbkit\.resume\('[^']*'\)(?: or mbkit simulate --resume .*?--resume(?=;))?"
 
-#: What stands in place of a call that finds a state.
+#: The option in place of a call that finds a state.
 _BY_JOINTS = (
     "of all joints of the loop: --{0} JOINT=VALUE, or {0} of the table [initial] of a study."
 )
 
-#: What a message ends with or names, and what stands for it.
+#: Parts of messages, and their replacements.
 _REMEDIES = {
     r"Close them first: q = system\..*$": f"Give positions {_BY_JOINTS.format('q')}",
     r"velocities that go together: v = .*$": f"velocities that agree {_BY_JOINTS.format('v')}",

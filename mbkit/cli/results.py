@@ -88,7 +88,7 @@ def checked_places(
 def refuse_more(
     model: pathlib.Path | None, output: str | None, directory: pathlib.Path | None
 ) -> None:
-    """Raise click's UsageError where --resume is given what the directory has already."""
+    """Raise click's UsageError where --resume is given options that the directory has."""
     given = {"MODEL": model, "-o": output, "--directory": directory}
     for name, value in given.items():
         if value is not None:
@@ -125,7 +125,7 @@ def _was_completed(directory: pathlib.Path) -> bool:
 
 
 def tell_directory(run: Result, directory: pathlib.Path) -> None:
-    """Say what a run in a directory has become; an error unless it is completed."""
+    """Print the outcome of a run in a directory; an error unless it is completed."""
     tell(run)
     click.echo(f"Wrote {printable(directory / 'result.nc')}: {run.t.size} instants.")
     if not run.completed:
@@ -137,14 +137,14 @@ class Interrupted(click.ClickException):
 
 
 def not_completed(run: Result) -> click.ClickException:
-    """Return what to raise of a run that did not reach its end."""
+    """Return the error of a run that did not reach its end."""
     by_user = run.message.startswith("Interrupted by the user")
     message = on_the_command_line(run.message)
     return (Interrupted if by_user else click.ClickException)(message)
 
 
 def tell(run: Result) -> None:
-    """Say how far a run came, what happened, and what became of the energy."""
+    """Print how far a run came, its events, and its energy balance."""
     click.echo(f"Simulated from {run.t[0]:g} s to {run.t[-1]:g} s.")
     if run.events.names:
         happened = collections.Counter(run.events.names)

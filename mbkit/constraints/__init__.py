@@ -1,4 +1,4 @@
-"""Constraints: what bodies and joints must keep, besides the joints between them.
+"""Constraints: conditions on bodies and joints, besides the joints between them.
 
 Loop joints are no classes of this package: their rows are made in
 `mbkit.kernels.constraints.kinds.loop_joint`.

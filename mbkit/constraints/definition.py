@@ -16,7 +16,7 @@ def defines(constraint: Constraint, method: str) -> bool:
 
 
 def check_constraint_definition(constraint: Any) -> None:
-    """Raise ConstraintError, saying what is expected, if a definition is wrong in its structure.
+    """Raise ConstraintError, with the requirement, if a definition is wrong in its structure.
 
     Examples
     --------

@@ -25,10 +25,10 @@ __all__ = [
     "table",
 ]
 
-#: What arrays of numbers have for entries, those that are traced as well.
+#: Types of entries of arrays of numbers, traced ones included.
 _NUMBERS = (numbers.Real, Traced)
 
-#: Numbers that may be too large for floats: beyond what.
+#: Types of numbers that may be too large for floats, and the bound.
 _EXACT: Any = (int, fractions.Fraction)
 _LARGEST = 1e308
 

@@ -70,7 +70,7 @@ class RollingSphere(_Rolling):
 
     Examples
     --------
-    Down an incline: 5/7 of what it would have without friction.
+    Down an incline: 5/7 of the acceleration without friction.
 
     >>> import mbkit as mb
     >>> mech = mb.Mechanism("incline", gravity=(7.0, 0, -7.0))

@@ -20,7 +20,7 @@ from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["ConstraintSlopes"]
 
-#: Of what does not leave a tape: a large step, for rows may be differences themselves.
+#: For functions that cannot be traced: a large step, for rows may be differences themselves.
 _STEPS, _WEIGHTS = central_differences(8, 1.0 / 32.0)
 
 

@@ -1,4 +1,4 @@
-"""Conventions of other programs: what they call things, and the way there and back.
+"""Conventions of other programs: their names, and conversions in both directions.
 
 `PINOCCHIO`, `MUJOCO`, `IDYNTREE` and `DRAKE` are objects of one class, `Convention`. None of the
 programs is needed.

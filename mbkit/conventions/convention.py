@@ -40,7 +40,7 @@ def _read_only(forms: Mapping[str, Form]) -> Mapping[str, Form]:
 class Convention:
     """Names and order of components that another program uses for mechanical quantities.
 
-    Methods in `_to` take what mbkit has and return what the program has; those in `_from` go back.
+    Methods in `_to` take numbers of mbkit and return those of the program; `_from` is the inverse.
     ``C`` is the pose of the body frame in the world, (..., 4, 4), and vectors have the same leading
     axes, or axes that broadcast with them. ``name`` is the program's word for the form of twists,
     one of `names`; where it is left out, the first of them. ``centre`` is required
@@ -62,7 +62,7 @@ class Convention:
     ShapeError, GeometryError
         By all methods, if an array is of another shape or `C` no pose.
     UsageError
-        By all methods, for a name that the program does not have, for what is no representation,
+        By all methods, for a name that the program does not have, for an unknown representation,
         and where `centre`, `gravity` or `kind` is missing or of no use.
 
     Examples

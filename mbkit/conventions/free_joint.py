@@ -23,7 +23,7 @@ from mbkit.representations.arguments import (
 
 __all__ = ["FreeJointConvention"]
 
-#: What |q|^2 - 1 of a quaternion may be.
+#: Bound of |q|^2 - 1 of a quaternion.
 UNIT_TOLERANCE = 1e-6
 #: Where the entries of mbkit's positions (w, x, y, z, px, py, pz) stand in the program's.
 LAYOUTS = {

@@ -133,7 +133,7 @@ def _reaction(
     length: float,
     closes: bool = False,
 ) -> Reaction:
-    """Return what wrenches (6, k), in the world at its origin, leave open in a joint."""
+    """Return the part of a joint's reaction that wrenches (6, k), in the world, leave open."""
     scaled = _moved(stress, point) / np.array([length] * 3 + [1.0] * 3)[:, None]
     sizes = np.zeros(0)
     if scaled.size:

@@ -1,4 +1,4 @@
-"""Events: what happens at the moment at which a number changes its sign.
+"""Events: actions at the moment at which a number changes its sign.
 
 Time loops look for such changes in `mbkit.kernels.time_loops.event_watch`; the time of one is found
 within its step in `mbkit.simulation.stepping.events_within_step`.

@@ -1,4 +1,4 @@
-"""An event: a name, a number, and what happens when it changes its sign."""
+"""An event: a name, a number, and an action when it changes its sign."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class DaskExecutor(Executor):
                     yield Outcome(k, value, reason)
 
     def _client(self, stack: ExitStack) -> Client:
-        """Return a connection to the scheduler, which ends with the stack, and what it started."""
+        """Return a connection to the scheduler, closed with the stack, as are its processes."""
         from distributed import Client, LocalCluster
 
         if self.scheduler is None:

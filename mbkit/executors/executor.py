@@ -1,4 +1,4 @@
-"""`Executor`: the contract of what runs the tasks of a study."""
+"""`Executor`: the contract of classes that run the tasks of a study."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class SerialExecutor(Executor):
 class ThreadsExecutor(Executor):
     """Tasks in threads of this process.
 
-    Compiled time loops leave the lock of the interpreter to others; what is written in Python, such
+    Compiled time loops leave the lock of the interpreter to others; code written in Python, such
     as assembly, outputs, and joints and forces of users, takes turns. Warnings are not shown.
 
     Attributes

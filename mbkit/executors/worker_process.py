@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Helper", "packed", "serve"]
 
-#: What a new process runs. It needs nothing but Python before it has the places of modules.
+#: The program of a new process. It needs only Python before it has the places of modules.
 _START = """
 import sys
 from multiprocessing.connection import Connection
@@ -67,7 +67,7 @@ def packed(thing: Any) -> bytes:
 
 @functools.cache
 def _dumps() -> tuple[Callable[[Any], bytes], str]:
-    """Return what pickles, and what to do where it cannot."""
+    """Return the function that pickles, and the remedy where it cannot."""
     if importlib.util.find_spec("cloudpickle") is None:
         return pickle.dumps, (
             "Functions must be those of modules, at their top, or install cloudpickle: pip install "
@@ -100,7 +100,7 @@ class Helper:
         self._is_warm = False
 
     def call(self, argument: bytes, time_limit: float | None) -> tuple[Any, str]:
-        """Return what the function returns for a packed argument, and why it does not.
+        """Return the result of the function for a packed argument, or why there is none.
 
         It is tried again where others have ended the process. The first argument of a process has
         `STARTING` seconds more. UsageError if the process cannot load the function.
@@ -162,7 +162,7 @@ class Helper:
         return f"its process was ended by signal {-code} ({name})", -code in _FROM_OUTSIDE
 
     def stop(self) -> None:
-        """End what another thread waits for in `call`, which calls `close` then."""
+        """End the process that another thread waits for in `call`, which calls `close` then."""
         self._stopped = True
         if self._process is not None:
             self._process.kill()

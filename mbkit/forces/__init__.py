@@ -1,4 +1,4 @@
-"""Forces: what drives, holds and brakes a mechanism."""
+"""Forces: drives, springs, dampers and loads of a mechanism."""
 
 from typing import TYPE_CHECKING
 

@@ -23,7 +23,7 @@ def _rows(value: ArrayLike) -> FloatArray:
 @final
 @attrs.frozen
 class BodyWrench(BodyForce):
-    """A moment and a force on a body, constant or known over time; what they do is supplied power.
+    """A moment and a force on a body, constant or known over time; their power is supplied.
 
     Attributes
     ----------

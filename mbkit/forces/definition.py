@@ -14,7 +14,7 @@ _POWERS = ("", "dissipated", "supplied", "conservative")
 
 
 def check_force_definition(force: Any) -> None:
-    """Raise ForceError, saying what is expected, if a definition is wrong in its structure.
+    """Raise ForceError, which states the requirement, if a definition is wrong in its structure.
 
     Examples
     --------

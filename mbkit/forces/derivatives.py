@@ -145,7 +145,7 @@ def _named(force: Force) -> str:
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    """Return the names of what a force is made with."""
+    """Return the names of the arguments of a force's constructor."""
     return tuple(each.name for each in attrs.fields(kind)) if attrs.has(kind) else ()
 
 

@@ -20,7 +20,7 @@ class Drag(BodyForce):
 
     u is the velocity of the point relative to the medium, v - wind, and w the angular velocity of
     the body. Dissipated are (c1 + c2 |u|) u.u + (a1 + a2 |w|) w.w, and the wind supplies F.wind:
-    what it does to a body at rest. The coefficients are the same in all directions.
+    its power on a body at rest. The coefficients are the same in all directions.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ class ForceKernels:
     ----------
     evaluate : compiled function, form "iidpppp"
         ``evaluate(space, k, t, q, v, tau, powers)`` adds generalized forces to tau (nv,), or
-        wrenches to its bodies, and to powers (2,) what it dissipates and what it supplies, in W:
+        wrenches to its bodies, and to powers (2,) its dissipated and its supplied power, in W:
         tau.v is -dU/dt - powers[0] + powers[1].
     potential : compiled function, form "iidpp", optional
         ``potential(space, k, t, q, out)`` adds the potential energy U to out[0]. Absent where there

@@ -190,7 +190,7 @@ class _View(NamedTuple):
 @final
 @attrs.frozen(eq=False, slots=False)
 class _Problem:
-    """The chosen of the geometric parameters, and what they make of the poses."""
+    """The chosen of the geometric parameters, and the poses for them."""
 
     system: System
     q: FloatArray
@@ -324,7 +324,7 @@ def _orthonormal(C: FloatArray) -> FloatArray:
 
 
 def _views(system: System, poses: Any, q: ArrayLike, frames: Any) -> tuple[list[_View], FloatArray]:
-    """Return what was measured, and the configurations, checked."""
+    """Return the measurements, and the configurations, checked."""
     frames = {} if frames is None else frames
     example = system.body_names[-1]
     check_mapping(f"{_WHO}: poses", poses, f"bodies to poses or positions, {{{example!r}: poses}}")
@@ -350,7 +350,7 @@ def _views(system: System, poses: Any, q: ArrayLike, frames: Any) -> tuple[list[
     for body, measured in poses.items():
         frame = frames.get(body)
         if frame is not None:
-            system.pose(body, configurations[:1], frame=frame)  # refuses what is no pose
+            system.pose(body, configurations[:1], frame=frame)  # refuses arrays that are no poses
             frame = np.array(frame, dtype=np.float64)
             if frame.shape != (4, 4):
                 raise ShapeError(

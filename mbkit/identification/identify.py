@@ -37,13 +37,13 @@ from mbkit.systems.parameters.inertial_parameters import inertial_order
 
 _WHO = "identify"
 
-#: Efforts are linear in a force's numbers if what is left is below this part of what they change.
+#: Efforts are linear in a force's numbers if the rest is below this part of their change.
 _LINEAR = 1e-9
 
 #: Noise that cannot be distinguished from rounding, in parts of the largest effort.
 _ROUNDING = 1e-13
 
-#: What a log-Cholesky parameter that moves by one counts, in standard deviations: noise that wants
+#: Weight of a log-Cholesky parameter that moves by one, in standard deviations: noise that wants
 #: an impossible body draws them towards infinity.
 _HELD = 1e-3
 
@@ -61,7 +61,7 @@ def identify(
 ) -> Identification:
     """Return inertial parameters, and force parameters, from measured motion and efforts.
 
-    The efforts are what the actuators bear besides the forces of the mechanism,
+    The efforts are those of actuators, besides the forces of the mechanism,
     ``inverse_dynamics(q, v, vdot, t=t)``, zero at passive joints. The sum of their squared errors,
     in parts of their noise, is made least.
 

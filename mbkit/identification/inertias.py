@@ -16,7 +16,7 @@ from mbkit.systems import BaseParameters, System
 
 _WHO = "identify"
 
-#: What a log-Cholesky parameter that moves by one counts, against a combination that misses by its
+#: Weight of a log-Cholesky parameter that moves by one, against a combination that misses by its
 #: whole size: it keeps bodies near their start values where nothing else determines them. Less
 #: and less, so that in the end no combination misses.
 _HELD = (1e-2, 1e-4, 1e-6)

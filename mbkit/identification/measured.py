@@ -51,7 +51,7 @@ class Motion:
 
     @classmethod
     def of(cls, system: System, data: Any) -> Self:
-        """Return what a mapping has, checked."""
+        """Return the arrays of a mapping, checked."""
         check_mapping("identify: data", data, "measured arrays, {'q': q, 'v': v, ...}")
         for key in data:
             if key not in (*_KEYS, "t"):
@@ -202,7 +202,7 @@ def names_given(who: str, parameters: Any) -> list[str]:
 
 
 def numbers_of(given: Any) -> FloatArray:
-    """Return numbers as an array; what is none is empty, for the check that follows."""
+    """Return numbers as an array; others are empty, for the check that follows."""
     try:
         array = np.asarray(given)
         return array.astype(np.float64) if array.dtype.kind in "fiu" else np.zeros(0)

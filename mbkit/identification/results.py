@@ -17,7 +17,7 @@ from mbkit.systems import BaseParameters, System
 _SHOWN = 12
 
 #: Of the estimate of noise: how often it is repeated, until it changes by less than this part; the
-#: least in parts of the largest; and what is left at least of the rows of a group.
+#: least in parts of the largest; and the least remainder of the rows of a group.
 _REPETITIONS = 20
 _SETTLED = 1e-3
 _LEAST_NOISE = 1e-6
@@ -113,7 +113,7 @@ class Identification:
 
     @property
     def _fit(self) -> str:
-        """The noise, and what the fit has left, as a line."""
+        """The noise and the residuals of the fit, as a line."""
         if isinstance(self.residuals, Mapping):  # rotations, if any, and positions
             rows = [each.reshape(len(each), -1, 3) for each in self.residuals.values()]
             wide = any(each.shape[1] == 2 for each in rows)

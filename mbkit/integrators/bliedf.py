@@ -42,8 +42,8 @@ class BackwardDifferences:
 
         ``h x'(t_{n+1}) = sum_i alpha_i x_i + O(h^(k+1))``
 
-    as for every function of time. What is wanted is the velocity, v = T(x) x', with T the body
-    differential at x_0. T takes x_0 from the polynomial through what is known before the step,
+    as for every function of time. The unknown is the velocity, v = T(x) x', with T the body
+    differential at x_0. T takes x_0 from the polynomial through the states before the step,
 
         ``x_0 = slope h v_n + sum_i nodes_i x_i + O(h^(k+1))``,
 
@@ -113,7 +113,7 @@ class BLieDF(Integrator):
 
     Equations of motion and constraints are solved together at the end of each step. The formulas
     differentiate coordinates of the group about the newest configuration that is known, so that the
-    order is the number of steps, for every retraction. Rates of what is stiff are damped: fully at
+    order is the number of steps, for every retraction. Stiff motions are damped: fully at
     infinity, and near the imaginary axis only up to two steps.
 
     The first k - 1 steps are taken by the Runge-Kutta-Munthe-Kaas method of Dormand and Prince, of
@@ -132,7 +132,7 @@ class BLieDF(Integrator):
         Whether velocities follow the curvature of the group. Without, increments are added as on a
         vector space, and the order is 2 for all k above it, on groups that do not commute.
     tolerance : float
-        Of what Newton's method may leave of velocities in all steps of a second: a step is solved
+        Bound of the velocity errors of Newton's method in all steps of a second: a step is solved
         to h times that, or to rounding. [rad/s^2], [m/s^2]
 
     Notes
@@ -141,7 +141,7 @@ class BLieDF(Integrator):
     than half a turn in that time.
 
     With k = 3 to 6 the formulas are stable in a sector about the negative real axis, of 86, 73, 52
-    and 18 degrees to either side: what is stiff must be damped too.
+    and 18 degrees to either side: stiff motions must be damped too.
 
     References
     ----------

@@ -40,7 +40,7 @@ ROUNDING = float(np.finfo(float).eps)
 
 
 def as_array(value: Any) -> Any:
-    """Return numbers as a read-only array; what is none comes back, for the check that follows."""
+    """Return numbers as a read-only array; other values return unchanged, to be checked."""
     try:
         array = np.array(value, dtype=np.float64)
     except Exception:  # no numbers, or too large ones; whatever its own __array__ raises
@@ -99,7 +99,7 @@ def has_tolerance(integrator: Any) -> bool:
     return not (integrator.rtol is None and integrator.atol is None)
 
 
-# What compiled steps read and write they do not look at: it is checked where it comes from.
+# Compiled steps do not check arrays that they read and write: they are checked before.
 
 #: The numbers of arrays; to compare with it takes half as long as with np.float64.
 FLOATS = np.dtype(np.float64)

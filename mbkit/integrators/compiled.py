@@ -19,7 +19,7 @@ from mbkit.kernels.time_loops.saving import NUM_COUNTS
 
 @functools.cache
 def entry_point_of(kernel: Any) -> Callable[..., Any]:
-    """Return what calls a compiled kernel without a look at the types of its arguments.
+    """Return a function that calls a compiled kernel without checking the types of arguments.
 
     With records of 30 arrays numba's look takes 5 us, four times as long as the rest of the call.
     For arguments that are made, or were looked at, here.
@@ -49,7 +49,7 @@ class StepInLanes:
     adaptive : bool
         Whether each run chooses its steps: see `kernels.time_loops.adaptive_in_lanes`.
     remembered : ndarray, optional
-        What steps write beside that memory, zero at the start.
+        Numbers that steps write beside that memory, zero at the start.
     """
 
     function: Callable[..., Any]
@@ -68,7 +68,7 @@ class StepInLanes:
         return self.remembered is None and not self.adaptive
 
     def called(self, *, forces: bool) -> dict[str, tuple[Callable[..., Any], str]]:
-        """Return what else is compiled for lanes, by name, and its form; `forces`: if any act."""
+        """Return further functions compiled for lanes, by name, and forms; `forces`: if any act."""
         return {}
 
     def in_memory(self, _workspace: Any, _numbers: Any, _functions: Any) -> Record:
@@ -85,7 +85,7 @@ class StepInLanes:
             self.remembered[:] = 0.0
 
     def counts(self, _numbers: Any, _lane: int, taken: int, evaluations: int) -> dict[str, int]:
-        """Return what the steps of a run have cost, with evaluations before them."""
+        """Return the counts of evaluations and rejected steps of a run."""
         return {"evaluations": evaluations + taken * self.evaluations, "rejected_steps": 0}
 
 

@@ -18,7 +18,7 @@ _OF_STEP = {
     "make": "ss", "solve": "sp", "solve_step": "ssdddd", "solve_end": "sssddd",
     "accelerate": "ssdpppp", "dynamics_derivatives": _EVALUATION, "predict": "sssd",
 }  # fmt: skip
-#: Integers of a step that it writes, the same for all runs, by what their number is; None: one.
+#: Integers of a step that it writes, the same for all runs, by the name of their number; None: one.
 _OWN_INTEGERS = {"prescribed": "nv", "count": None}
 
 _OF_CONSTRAINTS = {
@@ -30,7 +30,7 @@ _OF_FORCES = {"generalized_forces": _EVALUATION, "force_derivatives": _EVALUATIO
 
 @attrs.frozen(eq=False)
 class ImplicitStepInLanes:
-    """How several runs take implicit steps side by side: what `StepInLanes` is for explicit ones.
+    """How several runs take implicit steps side by side, as `StepInLanes` for explicit ones.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class ImplicitStepInLanes:
     dtype : dtype
         The record of the method.
     sizes : dict of str to int
-        What the method has beside the memory of the step, by name: how many numbers.
+        Numbers of entries of the method's arrays beside the memory of the step, by name.
     fields : dict
-        What of its record is the same for all runs.
+        The fields of its record that are the same for all runs.
     starting : tuple, optional
         The function of its first steps, and their sizes and fields.
     """
@@ -57,7 +57,7 @@ class ImplicitStepInLanes:
     form = "ssdddp"
     adaptive = False
     linearises = True
-    forgets = False  # Newton's method begins with what steps remember
+    forgets = False  # Newton's method begins with values of earlier steps
     evaluations = 0  # counted by themselves
 
     @property
@@ -73,7 +73,7 @@ class ImplicitStepInLanes:
         return {"step": state | self.step.sizes, "method": self.sizes, "starting": starting}
 
     def called(self, *, forces: bool) -> dict[str, tuple[Callable[..., Any], str]]:
-        """Return what else is compiled for lanes, by name, and its form; `forces`: if any act."""
+        """Return further functions compiled for lanes, by name, and forms; `forces`: if any act."""
         functions = self.step.functions
         forms = _OF_STEP | _OF_CONSTRAINTS | _OF_LOOPS | (_OF_FORCES if forces else {})
         called = {
@@ -141,7 +141,7 @@ class ImplicitStepInLanes:
         return found
 
     def counts(self, numbers: Any, lane: int, _taken: int, evaluations: int) -> dict[str, int]:
-        """Return what the steps of the run in a lane have cost, with evaluations before them."""
+        """Return the counts of the run in a lane, with evaluations before its steps."""
         total = self._parts(numbers)["step"]["total"][:, lane]
         iterations, factorisations = map(int, total)
         return {

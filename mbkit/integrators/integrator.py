@@ -158,7 +158,7 @@ class Problem:
     ) -> int:
         """Evaluate the equations of motion; return a status, 0 where all is well.
 
-        Writes ``vdot`` (nv,), and what forces dissipate and supply to ``powers`` (2,), [W], and the
+        Writes ``vdot`` (nv,), and dissipated and supplied power to ``powers`` (2,), [W], and the
         entries of prescribed joints in q and v.
 
         stage: 0 where a step begins, with closed loops, and more at the stages after it. Which of
@@ -236,13 +236,13 @@ class Problem:
     def failed(self, error: BaseException) -> int:
         """Return the status of a step in which an exception was raised, which ends the run.
 
-        For steps in Python: what was computed before is kept, beside the exception.
+        For steps in Python: the rows before are kept, beside the exception.
         """
         self.error = error
         return FAILED
 
     def counted(self) -> dict[str, int]:
-        """Return what the steps have cost since the start; what is not known is left out.
+        """Return the counts of operations since the start; unknown ones are left out.
 
         ``evaluations`` of the equations of motion, with those of the iterations of an implicit
         method, ``rejected_steps``, and of Newton's method ``newton_iterations`` and

@@ -17,7 +17,7 @@ class Iterations:
     # where the first matrix was singular already
     corrections: Any
     residuals: Any  # (k,): the largest entry of the residual before each of them
-    # all entries before the last of them: what is left of the equations of motion by velocity, and
+    # all entries before the last of them: residuals of the equations of motion by velocity, and
     # of the constraints by row, each in the scale in which the integrator solves them
     residual: dict[str, float]
 

@@ -82,7 +82,7 @@ class RATTLie(Integrator):
 
 
 def _step_memory(problem: Problem) -> Record:
-    """Return the record of what a step needs; the problem's `newton` is set."""
+    """Return the record of the memory of a step; the problem's `newton` is set."""
     from mbkit.kernels.constraints.evaluate import constraint_state
     from mbkit.kernels.constraints.jacobian import constraint_jacobian
     from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
@@ -145,7 +145,7 @@ def _check(problem: Problem) -> None:
 
 
 def _efforts(system: Any, n: int) -> Any:
-    """Return the constant efforts of joints (n,), whose work is what they do in each step."""
+    """Return the constant efforts of joints (n,), whose work is summed in each step."""
     efforts = np.zeros(n)
     for force in getattr(system, "forces", ()):
         effort = constant_effort(system, force)

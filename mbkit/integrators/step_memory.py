@@ -28,7 +28,7 @@ class Record:
         Fields that are new arrays of so many zeros. They lie side by side: numpy takes 1 us to
         return the address of an array.
     **fields : int, float, ndarray or Record
-        What the others are, 0 if not given. Arrays and other records live as long as the record.
+        Values of the others, 0 if not given. Arrays and other records live as long as the record.
     """
 
     address: int  # of the record
@@ -79,7 +79,7 @@ class Record:
         return self._fields.get(name, 0)
 
 
-#: What to do where there is no memory for one.
+#: The remedy where there is no memory for one.
 REMEDY = (
     "assemble in absolute coordinates, mbkit.AbsoluteCoordinates(), where GeneralizedAlpha and "
     "BLieDF have a matrix by blocks, or take an explicit integrator, such as RungeKuttaMuntheKaas"
@@ -95,16 +95,16 @@ class StepMemory(Record):
     Parameters
     ----------
     problem : Problem
-        What is integrated; its `newton` is set, and its memory gets where the matrix was made.
+        The problem; its `newton` is set, and its memory gets where the matrix was made.
     stabilised : bool
         Whether the constraints of velocities are solved too.
     tolerance : float
-        Of what all steps in a second leave of velocities: one step is solved to h times that.
+        Of the velocity errors of all steps in a second: one step is solved to h times that.
         [rad/s^2], [m/s^2]
     gain : bool
         Whether velocities follow D in a matrix of their own: see `gain` in the record.
     **functions : FunctionAddress
-        What the time loop calls.
+        The functions that the time loop calls.
 
     Attributes
     ----------

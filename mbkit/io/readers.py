@@ -1,4 +1,4 @@
-"""Model files by their suffixes: URDF, SDF, MJCF, and what plugins read."""
+"""Model files by their suffixes: URDF, SDF, MJCF, and formats of plugins."""
 
 from __future__ import annotations
 

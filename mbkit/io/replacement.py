@@ -50,7 +50,7 @@ def replacement(target: pathlib.Path, *, follow: bool = True) -> Iterator[pathli
 
 @contextlib.contextmanager
 def written(what: str, target: pathlib.Path, fault: type[MbkitError]) -> Iterator[pathlib.Path]:
-    """Do what `replacement` does; `fault`, with `what` it is, if the file cannot be written."""
+    """Replace as `replacement` does; raise `fault`, which names `what`, if it cannot write."""
     try:
         with replacement(target) as temporary:
             yield temporary
@@ -72,7 +72,7 @@ class _NotMeantError(Exception):
 
 
 def _mode(target: pathlib.Path) -> int:
-    """Return the permissions for a file: those it has, or what the process gives to new files."""
+    """Return the permissions for a file: those it has, or those of new files of the process."""
     if os.path.exists(target):
         return target.stat().st_mode & 0o777
     mask = os.umask(0)

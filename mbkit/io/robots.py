@@ -12,19 +12,19 @@ from mbkit.io.text_file import checked_path
 
 _PACKAGE = "example-robot-data"
 
-#: What begins the name of a robot where a file may be given.
+#: The prefix of the name of a robot where a file may be given.
 PREFIX = "robot:"
 
 
 def is_robot(path: Any) -> bool:
-    """Whether what is given in place of a model file is the name of a robot."""
+    """Whether an argument in place of a model file is the name of a robot."""
     return isinstance(path, str) and path.startswith(PREFIX)
 
 
 def model_file(path: Any, who: str) -> pathlib.Path:
     """Return the path of a file that is read, or that of ``robot:NAME``.
 
-    UsageError, in the name of `who`, for what is neither.
+    UsageError, in the name of `who`, for an argument that is neither.
     """
     return find_robot(path.removeprefix(PREFIX)) if is_robot(path) else checked_path(path, who)
 

@@ -29,7 +29,7 @@ def checked_place(path: Any, who: str) -> pathlib.Path:
 def read_bytes(path: pathlib.Path, what: str, max_size: int) -> bytes:
     """Return the content of a regular file of at most `max_size` bytes, else raise ModelFileError.
 
-    What else has a name (a folder, a device, a pipe) is refused before it is opened, since reading
+    Anything else there (a folder, a device, a pipe) is refused before it is opened, since reading
     it could wait or go on for ever; the size is looked at before anything is read. `what` begins
     messages, such as "Model file 'arm.toml'".
     """

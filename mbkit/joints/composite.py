@@ -26,7 +26,7 @@ from mbkit.spatial.frames import inverse
 #: The volume of unit columns of S below which a configuration counts as singular.
 _SINGULAR = 1e-6
 
-#: What vectors have entries of, as `_places` lists them.
+#: Kinds of entries of vectors, as `_places` lists them.
 _POSITIONS, _VELOCITIES, _STEPS = 0, 1, 2
 
 
@@ -96,7 +96,7 @@ class CompositeJoint(Joint):
         vars(self).update(name=name, members=joints)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copy and pickle what was given alone: addresses mean nothing in another process."""
+        """Copy and pickle the arguments alone: addresses mean nothing in another process."""
         return {name: value for name, value in vars(self).items() if not _is_cached(self, name)}
 
     @functools.cached_property

@@ -149,7 +149,7 @@ class Joint(abc.ABC):
     constant_subspace: bool = False
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Restore the defaults of what follows from what a subclass overrides."""
+        """Restore the defaults of members that follow from overridden ones."""
         super().__init_subclass__(**options)
         derive_anew(cls, Joint)
 
@@ -189,7 +189,7 @@ class Joint(abc.ABC):
     def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
         """Return the rate xdot (ndx,) of the step x while retract(q0, x) moves with w.
 
-        w (ndx,) is what `rates` gives there: the velocity v but for nonholonomic joints.
+        w (ndx,) is the result of `rates` there: the velocity v but for nonholonomic joints.
         """
         if type(self).retract is Joint.retract:
             return w
@@ -236,7 +236,7 @@ class Joint(abc.ABC):
         """Return the joint with its motion as a function of time, for `Mechanism.add_joint`.
 
         It is then never integrated: in a simulation it takes its position and velocity from the
-        function, and its acceleration enters the equations of the others. What drives it is
+        function, and its acceleration enters the equations of the others. Its effort is
         `System.driving_efforts`.
 
         Parameters
@@ -296,7 +296,7 @@ class Joint(abc.ABC):
 
         A function of T alone, smooth near poses of the joint. Nearest is least |w|^2 + |d|^2, with
         w the rotation vector between the poses and d the way between the origins of the canonical
-        frame, radians as metres. A form of a class's own may leave away what is of second order in
+        frame, radians as metres. A form of a class's own may leave away terms of second order in
         w and d.
 
         Parameters

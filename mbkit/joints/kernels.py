@@ -73,7 +73,7 @@ def joint_kernel(operation: str) -> Callable[[Callable[..., int]], CompiledFunct
         The decorator. It takes a function at the top of a module: one that is made inside another
         function would be compiled anew in each process. The function gets pointers to numbers,
         which are indexed like flat arrays, and returns 0, or another integer where it fails. It may
-        use `math` and what numba knows, and call functions under ``mbkit.kernels.compile.helper``.
+        use `math` and numba's functions, and call functions under ``mbkit.kernels.compile.helper``.
 
     Raises
     ------
@@ -120,7 +120,7 @@ class JointKernels:
 
     Each is a function under `joint_kernel`. It gets flat float64 pointers, and returns 0, or
     another integer where it fails. `slot` is of no use to compiled joints; `parameters`
-    points to what `Joint.parameters` returned.
+    points to the array of `Joint.parameters`.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ class ScrewJoint(ScrewMotion):
 
     Notes
     -----
-    Poses are exact to rounding of what the joint moves, however small w is: with w = 0 but for
+    Poses are exact to rounding of the displacement, however small w is: with w = 0 but for
     rounding, as after a change of frames, the joint slides. An axis more than 1e6 m away has no
     frame on it: the canonical frame is then the joint's own, and q counts metres where w is less
     than 1e-12 |v|.

@@ -112,7 +112,7 @@ class AllowedRates:
 def allowed_motions(system: System, q: FloatArray, t: float, free: Integers) -> FloatArray:
     """Return an orthonormal basis (nv, k) of the velocities along which constraints hold.
 
-    Of the entries `free` alone; what constraints prescribe as functions of time is left out.
+    Of the entries `free` alone; prescribed functions of time in constraints are left out.
     """
     basis = np.eye(system.nv)[:, free]
     if not system.num_velocity_constraints:

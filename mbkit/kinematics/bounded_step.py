@@ -52,7 +52,7 @@ def held(g: FloatArray, lower: FloatArray, upper: FloatArray) -> Any:
 
 
 def along(g: FloatArray, across: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return a gradient (n,) with multipliers of across x = 0: what is left of it along such x.
+    """Return a gradient (n,) with multipliers of across x = 0: its part along such x.
 
     Multipliers are those of least squares over the entries that no bound stops.
     """
@@ -64,7 +64,7 @@ def along(g: FloatArray, across: FloatArray, lower: FloatArray, upper: FloatArra
 
 
 def null_space(matrix: FloatArray, tolerance: float = 1e-9) -> FloatArray:
-    """Return an orthonormal basis, by columns, of what a matrix takes to zero.
+    """Return an orthonormal basis, by columns, of the null space of a matrix.
 
     Singular values below `tolerance` times the largest count as zero.
     """

@@ -24,7 +24,7 @@ STATIONARY = "stationary"
 SADDLE = "saddle"
 SPENT = "spent"
 
-#: Stationary where the cosine between the error and what any motion changes of it is below this.
+#: Stationary where the cosine between the error and its change by any motion is below this.
 _COSINE = 1e-9
 #: Successive steps that each take less than this part of the squared error are slow: what J leaves
 #: out of the curvature matters there, and Newton's method takes over.
@@ -52,13 +52,13 @@ class Descent:
     e, J : ndarray, shape (m,), (m, free)
         Weighted errors and their derivative by the free velocities.
     across : ndarray, shape (rows, free)
-        What steps with closed loops take to zero; no rows for trees.
+        The matrix that steps with closed loops take to zero; no rows for trees.
     end : str
         How it ended, one of the words of this module.
     iterations : int
         Steps tried.
     damping : float
-        What is added to the curvature, as a part of the squared error.
+        The number added to the curvature, as a part of the squared error.
     """
 
     q: FloatArray
@@ -101,8 +101,8 @@ def descend(
 ) -> Descent:
     """Return the end of a descent to the least squared error of targets from q, within the limits.
 
-    Loops are closed at q, and stay so. `tolerance` is what each target's angular and linear error
-    may be. [rad], [m] At most `max_iterations` steps are tried. A patient descent goes on where
+    Loops are closed at q, and stay so. `tolerance` is the bound of each target's angular and linear
+    error. [rad], [m] At most `max_iterations` steps are tried. A patient descent goes on where
     steps are slow, to the stationary point; another ends there as `SPENT`.
 
     Notes
@@ -172,7 +172,7 @@ def curvature(targets: Targets, freedom: Freedom, state: Descent) -> FloatArray:
 def linearised(
     targets: Targets, freedom: Freedom, q: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the weighted errors, and the derivatives of these and of the loops by what is free."""
+    """Return the weighted errors, and derivatives of these and of the loops by free velocities."""
     e, J = targets.linearised(q)
     return e, J[:, freedom.velocities], freedom.across(q)
 
@@ -212,7 +212,7 @@ def _is_stationary(state: Descent, lower: FloatArray, upper: FloatArray) -> bool
 
 
 def free_gradient(g: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return a gradient without what bounds hold against it."""
+    """Return a gradient without the entries that bounds stop."""
     return np.where(held(g, lower, upper), 0.0, g)
 
 

@@ -142,7 +142,7 @@ def _bias_at(task: FitTask, body: str, frame: Any, q: Any, rates: Any) -> Any:
 
 
 def _rows(derivatives: Any, who: str) -> list[dict[str, Any]]:
-    """Return what was measured by order, by the names of bodies."""
+    """Return the measurements by order, by the names of bodies."""
     words = "twists and their derivatives, (k, 6), by the names of bodies"
     check_kind(f"{who}: derivatives", derivatives, Mapping, words)
     found = {name: frozen_array(value) for name, value in derivatives.items()}

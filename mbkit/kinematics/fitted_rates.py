@@ -43,7 +43,7 @@ class RatesFit:
         ``v`` of `fit_rates`, ``vdot`` of `fit_accelerations`, ``vddot`` of `fit_jerks`: of all that
         fit best the smallest.
     residuals : ndarray, shape (bodies + 1, 6)
-        Measured less fitted, in the representation of what was measured; NaN where nothing was.
+        Measured less fitted, in the representation of the measurements; NaN where nothing was.
     misfit : float
         The sum of squares that was minimised, weights included.
     rank : int
@@ -104,7 +104,7 @@ def fit_rates(
     Returns
     -------
     RatesFit
-        The minimum of the sum over bodies of (V - J v)^T diag(w) (V - J v), and what it leaves
+        The minimum of the sum over bodies of (V - J v)^T diag(w) (V - J v), and motions it leaves
         open.
 
     Raises
@@ -314,7 +314,7 @@ class FitTask:
     def fit(self, q: FloatArray, bias: FloatArray | float, allowed: AllowedRates) -> RatesFit:
         """Return the allowed rates x for which J x + bias is nearest to the values."""
         system, V = self.system, self.values - bias
-        rows = 1 + np.flatnonzero(~np.isnan(V[1:]).all(axis=1))  # of what was measured
+        rows = 1 + np.flatnonzero(~np.isnan(V[1:]).all(axis=1))  # of measured twists
         names = [system.body_names[row] for row in rows]
         J = np.concatenate(
             [
@@ -325,7 +325,7 @@ class FitTask:
         root = np.sqrt(self.weights[rows]).ravel()
         wanted = np.nan_to_num(V[rows].ravel())  # NaN: not measured, and of no weight
         seen = root[:, None] * (J @ allowed.basis)
-        # all of Vt, of which the rows beyond the rank are what is not determined
+        # all of Vt, of which the rows beyond the rank are not determined
         U, sizes, Vt = singular_values(seen, full_matrices=seen.shape[0] < seen.shape[1])
         rank = int((sizes > self.least * sizes.max(initial=0.0)).sum())
         along = U[:, :rank].T @ (root * (wanted - J @ allowed.known)) / sizes[:rank]

@@ -90,7 +90,7 @@ class Freedom:
         return np.asarray(A[self.loops.rows] / length)
 
     def clipped(self, q: FloatArray) -> FloatArray:
-        """Return the configuration with what may move put within the limits."""
+        """Return the configuration with free positions put within the limits."""
         added = self.positions[self.positions >= 0]
         within = q.copy()
         within[added] = np.clip(q[added], self.limits[added, 0], self.limits[added, 1])
@@ -129,7 +129,7 @@ class Freedom:
     def whole_turns(self, q: FloatArray) -> FloatArray:
         """Return the configuration with turning joints put within their limits by whole turns.
 
-        What no number of turns puts there, or comes to another pose by them, stays.
+        Positions that no turns put there, or whose pose they change, stay.
         """
         turned = q.copy()
         for k in self.positions[self.turning]:
@@ -140,7 +140,7 @@ class Freedom:
         return turned
 
     def random(self, rng: np.random.Generator, q: FloatArray) -> FloatArray:
-        """Return a random configuration: what may not move is as in q.
+        """Return a random configuration: fixed joints are as in q.
 
         Positions between two limits are uniform there. Else a step from q: rotations by up to pi,
         translations by up to the size of the mechanism. Where loops are to be closed, each second

@@ -62,7 +62,7 @@ def inverse_kinematics(
         others begins where the last one that was reached before it ended.
     preferred : array_like, shape (nq,), or callable, optional
         Preference where the targets leave a choice: a configuration to be near to, or a function
-        ``gradient(q) -> (nv,)`` of what shall be small. Acts in the null space of the targets
+        ``gradient(q) -> (nv,)`` of the number to be small. Acts in the null space of the targets
         alone, and only where they are reached.
     limits : array_like, shape (nq, 2), or dict of str to array_like, optional
         Lower and upper limit of each position, or by the names of joints; the system's own, if it
@@ -229,7 +229,7 @@ def _answer(
     starts: int,
     singular: bool = False,
 ) -> InverseKinematics:
-    """Return what is known of a configuration where a search ended."""
+    """Return the data of a configuration where a search ended."""
     Z, velocities = best.motions, freedom.velocities
     jacobians = [
         targets.jacobian_in_world(k, best.q)[:, velocities] @ Z for k in range(len(targets.names))
@@ -265,7 +265,7 @@ def _best(
     tolerance: float,
     max_iterations: int,
 ) -> tuple[Descent, int, int]:
-    """Return the best end of a descent from the start and from random ones, and what it took."""
+    """Return the best end of a descent from the start or random ones, its iterations and starts."""
     rng = np.random.default_rng(seed)
     best: Descent | None = None
     iterations = starts = 0

@@ -1,4 +1,4 @@
-"""Manipulability: singular values of a body's Jacobian and what follows from them."""
+"""Manipulability: singular values of a body's Jacobian and derived measures."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Manipulability:
     uncontrolled_in_words: tuple[str, ...]
 
     def __repr__(self) -> str:
-        """Return what matters in some lines."""
+        """Return the main numbers in some lines."""
         values = ", ".join(f"{size:.4g}" for size in self.singular_values)
         sizes = f"measure {self.measure:.4g}, condition {self.condition:.4g}, rank {self.rank}"
         lines = [
@@ -177,7 +177,7 @@ def manipulability(
     radian per second counts like a metre per second. Source: T. Yoshikawa, "Manipulability of
     robotic mechanisms", Int. J. Robotics Research 4, 1985.
 
-    In closed mechanisms v = N y, with an orthonormal basis N of what the constraints allow. The
+    In closed mechanisms v = N y, with an orthonormal basis N of the motions allowed. The
     ellipsoid is that of J v for all such v of length one, or those whose actuated part v_a is of
     length one: the singular values are those of J N, or of J_a = J N N_a^+, N_a the rows of v_a.
     With as many actuators as freedoms J_a is the Jacobian of a parallel robot. Forces on the body
@@ -264,7 +264,7 @@ def _ellipsoid(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the axes (rows, r), half their lengths (r,), and velocities (r, nv) that make them.
 
-    From what is seen (rows, k) of the motions N (nv, k). With the directions (n, rows) that are
+    From the twists (rows, k) of the motions N (nv, k). With the directions (n, rows) that are
     seen without actuators: these come first and have infinite lengths.
     """
     if actuated is None:

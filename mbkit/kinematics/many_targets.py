@@ -77,7 +77,7 @@ def described_many(found: InverseKinematics) -> str:
 
 
 def _axes(array: Any, own: int) -> tuple[int, ...]:
-    """Return the axes in front of an array's own; none of what is no array, which others refuse."""
+    """Return the axes in front of an array's own; none if it is no array, which others refuse."""
     try:
         return tuple(np.shape(array)[:-own])
     except ValueError:
@@ -93,7 +93,7 @@ def _together(found: Any) -> InverseKinematics:
     first: InverseKinematics = found.flat[0]
 
     def stacked(values: list[Any]) -> Any:
-        """Return an array of numbers; of lists that differ in length, with NaN for what lacks."""
+        """Return an array of numbers; of lists that differ in length, with NaN for gaps."""
         length = max(np.shape(each)[0] for each in values) if np.ndim(values[0]) else None
         if length is not None:
             values = [np.append(each, np.full(length - len(each), np.nan)) for each in values]

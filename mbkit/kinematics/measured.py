@@ -103,7 +103,7 @@ def on_bodies(
 ) -> tuple[Any, Any, Mapping[str, Any]]:
     """Return values, weights and frames by the names of bodies, where frames on them are named.
 
-    The frames are those of what was measured, as poses on the bodies.
+    The frames are those of the measured twists, as poses on the bodies.
     """
     given = {} if frames is None else frames
     check_kind(f"{who}: frames", given, Mapping, "poses by the names of bodies")
@@ -175,7 +175,7 @@ def checked_weights(system: System, values: Any, weights: Any, who: str) -> Floa
 
 
 def _finite(array: FloatArray) -> FloatArray:
-    """Return the array with NaN replaced: what was not measured is looked at with the weights."""
+    """Return the array with NaN replaced: missing entries are checked with the weights."""
     return np.where(np.isnan(array), 0.0, array) if array.dtype.kind == "f" else array
 
 

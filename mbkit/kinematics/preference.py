@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SHORTEST, _LONGEST = 1e-6, 10.0
 
 
-#: The gradient (nv,) of what is preferred to be small, at a configuration.
+#: The gradient (nv,) of the number that is preferred small, at a configuration.
 Gradient = Callable[[FloatArray], FloatArray]
 
 
@@ -65,15 +65,15 @@ def follow(
 ) -> tuple[Descent, float]:
     """Return the configuration that reaches the targets and is preferred there.
 
-    With what is left of the gradient between the limits and in the null space of the targets'
+    With the part of the gradient between the limits and in the null space of the targets'
     Jacobian. The start `state` reaches the targets, and its steps count. Tolerances are those of
-    the targets, and of what may be left of the gradient.
+    the targets, and of that part of the gradient.
 
     Notes
     -----
     Projected gradient steps in the null space, of the length of J. Barzilai and J. M. Borwein,
     "Two-point step size gradient methods", IMA J. Numer. Anal. 8, 1988; after each the targets are
-    reached again. A step is halved until the slope of what is preferred has not grown to the other
+    reached again. A step is halved until the slope of the preference has not grown to the other
     side. Only gradients are needed.
     """
     g = gradient(state.q)[freedom.velocities]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mbkit.systems import System
 
 #: Least singular value of a motion subspace, as a part of its largest, below which rates are not
-#: determined: a hundred times what rounding leaves of a subspace that has lost rank.
+#: determined: a hundred times the rounding of a subspace that has lost rank.
 _RANK_TOLERANCE = 1e-12
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Errors below this, in radians and in parts of the largest coordinate, are those of the poses.
 _ROUNDING = 1e-13
-#: What a gap of the loops counts, in parts of an error of the targets, where the least gap with
+#: The weight of a gap of the loops, in parts of an error of the targets, where the least gap with
 #: targets reached is looked for.
 _LIGHT = 1e-3
 
@@ -138,7 +138,7 @@ def _off(targets: Targets, best: Descent, tolerance: float) -> tuple[str, bool]:
     coordinates = np.abs([target.pose[:3, 3] for target in targets.targets]).max()
     is_rounding = bool((sizes <= _ROUNDING * np.array([1.0, max(1.0, coordinates)])).all())
     told = sizes > tolerance
-    if not told.any():  # what is left is rounding, or between a distance and a logarithm
+    if not told.any():  # the rest is rounding, or between a distance and a logarithm
         told = sizes > 0.0
     parts = []
     for name, pair, which in zip(targets.names, sizes.tolist(), told.tolist(), strict=True):
@@ -153,7 +153,7 @@ def _off(targets: Targets, best: Descent, tolerance: float) -> tuple[str, bool]:
 
 
 def described(found: InverseKinematics) -> str:
-    """Return the lines that show what was found."""
+    """Return the lines that show the result."""
     if found.q.ndim > 1:
         return described_many(found)
     pairs = zip(found.position_names, found.q.tolist(), strict=True)

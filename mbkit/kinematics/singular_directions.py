@@ -41,8 +41,8 @@ def singular_directions(
     J is the Jacobian (6, nv) or (3, nv) of a frame at its origin, in the axes of the world, of all,
     angular or linear rows. Singular values below the part `tolerance` of the largest count as zero.
     `back`, (rows of J, 6) or (rows of J, 3), takes a combination of J's rows, from the right, to a
-    twist, where they are scaled or others than those of `rows`. Twists are orthogonal to what J can
-    do, with as many zeros as may be.
+    twist, where they are scaled or others than those of `rows`. Twists are orthogonal to all J v,
+    with as many zeros as may be.
     """
     U, sizes, _ = singular_values(J)
     basis = U[:, rank_of(sizes, tolerance) :].T

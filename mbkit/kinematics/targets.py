@@ -154,7 +154,7 @@ class Targets:
     def distances(self, q: FloatArray) -> FloatArray:
         """Return how far each frame is off, (targets, 2): the angle and the distance of origins.
 
-        [rad], [m]; zero for what does not count. The distance is not the length of the linear part
+        [rad], [m]; zero for uncounted parts. The distance is not the length of the linear part
         of the logarithm of a pose, along which the frame would be screwed into place.
         """
         C = self.system.poses(q)

@@ -14,14 +14,14 @@ from mbkit.errors import ShapeError
 
 FloatArray = npt.NDArray[np.float64]
 
-# What |R R^T - I| and | |q|^2 - 1 | of a rotation may be: numbers that went through single
+# Bounds of |R R^T - I| and | |q|^2 - 1 | of a rotation: numbers that went through single
 # precision pass, numbers typed with four digits do not.
 MEMBERSHIP_TOLERANCE = 1e-6
 
 
 @traced_as(unchanged)
 def as_floats(value: npt.ArrayLike, owner: str) -> FloatArray:
-    """Return `value` as a float64 array; `owner` is what the caller's error speaks of."""
+    """Return `value` as a float64 array; `owner` is the subject of the caller's error."""
     if isinstance(value, np.ma.MaskedArray):
         raise ShapeError(f"{owner} takes no masked array; fill or leave out what is masked.")
     try:
@@ -40,7 +40,7 @@ def as_floats(value: npt.ArrayLike, owner: str) -> FloatArray:
 def array_described(value: Any) -> str:
     """Return the description of an array in a message: numbers, shape, order, access.
 
-    What is no array is shown as it is.
+    A value that is no array is shown itself.
     """
     if not isinstance(value, np.ndarray):
         return repr(value)
@@ -105,7 +105,7 @@ def run(
     shape: tuple[int, ...],
     out_shape: tuple[int, ...],
 ) -> FloatArray:
-    """Return what `kernel` makes of each `shape`-shaped part of `array`."""
+    """Return the results of `kernel` for each `shape`-shaped part of `array`."""
     rows = rows_of(array, shape)
     out = np.empty((rows.shape[0], *out_shape))
     kernel(rows, out)

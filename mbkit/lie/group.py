@@ -31,7 +31,7 @@ class Group(GroupMaps):
     finite. Elements given to `log` and `cay_inv` must belong to the group, to 1e-6; no other
     function looks.
 
-    A subclass gives what `GroupMaps` lists.
+    A subclass gives the members of `GroupMaps`.
 
     Attributes
     ----------
@@ -303,7 +303,7 @@ class Group(GroupMaps):
         Parameters
         ----------
         c : array_like, shape (..., d)
-            Rodrigues parameters n tan(phi/2) first; what follows in SE3 is the other half of the
+            Rodrigues parameters n tan(phi/2) first; then in SE3 the other half of the
             extended Rodrigues parameters, in SO3xR3 the translation. [1], [m]
 
         Returns

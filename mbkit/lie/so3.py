@@ -97,7 +97,7 @@ def require_rotations(R: FloatArray, owner: str) -> None:
 
 
 def why_no_rotation(R: FloatArray) -> str:
-    """Return what keeps a matrix (3, 3) from being a rotation, as text for a message."""
+    """Return why a matrix (3, 3) is no rotation, as text for a message."""
     with np.errstate(all="ignore"):
         error = float(np.max(np.abs(R @ R.T - np.eye(3))))
         determinant = float(np.linalg.det(R))

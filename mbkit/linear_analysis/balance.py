@@ -76,7 +76,7 @@ class Balance:
         return step
 
     def equations(self, q: FloatArray, multipliers: FloatArray) -> FloatArray:
-        """Return what is left of the equations."""
+        """Return the residual of the equations."""
         system, t = self.system, self.t
         zero = np.zeros(system.nv)
         forces = system.inverse_dynamics(q, zero, zero, t=t) - self.tau
@@ -97,7 +97,7 @@ class Balance:
         return np.block([[K, -A.T], [g, np.zeros((len(g), len(A)))]])
 
     def searched(self, start: FloatArray) -> tuple[FloatArray, float]:
-        """Return the configuration that a search from a start ends at, and what is left there."""
+        """Return the configuration that a search from a start ends at, and the residual there."""
         from scipy.optimize import least_squares
 
         system, n = self.system, len(self.free)
@@ -123,7 +123,7 @@ class Balance:
         return self.ended(*at(found.x))
 
     def ended(self, q: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, float]:
-        """Return the end of a few whole Newton steps, and what is left there."""
+        """Return the end of a few whole Newton steps, and the residual there."""
         left = self.equations(q, multipliers)
         for _ in range(_STEPS):
             step: Any = np.linalg.lstsq(self.derivatives(q, multipliers), -left, rcond=1e-10)[0]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: or of half the length.
 _SPREADS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 
-#: What another start must leave of the forces, in parts of what is left from the first.
+#: The residual that another start must reach, in parts of that from the first.
 _BETTER = 0.5
 
 #: How much a symmetric stiffness may differ from its transpose: forces are differentiated.

@@ -161,7 +161,7 @@ def _first_order(motions: SmallMotions, F: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _state_note(state: State, held: list[int]) -> tuple[bool, str]:
-    """Return whether the state is an equilibrium, and what it is in words."""
+    """Return whether the state is an equilibrium, and its kind in words."""
     system = state.system
     left, size, _ = unbalanced(state, held)
     still = "at rest" if not state.v.any() else "in motion"

@@ -17,7 +17,7 @@ from mbkit.systems.calls.entries import velocity_sizes
 #: without end, in parts of the length of the system.
 _STEPS, _LARGEST, _LEAST, _FAR = 300, 0.3, 1e-12, 1e4
 
-#: Forces that a step changes by less, in parts of what is left of them, are constant along it.
+#: Forces that a step changes by less, in parts of the residual, are constant along it.
 _CONSTANT = 1e-9
 
 #: Stiffness that counts as none, in parts of the largest.
@@ -40,7 +40,7 @@ def settled(balance: Balance, start: FloatArray, fixed: Iterable[str]) -> tuple[
 
     Newton steps with the absolute values of the eigenvalues of the stiffness, which go downhill
     also where it is negative (saddle-free Newton, Dauphin et al. 2014). A step is taken if the work
-    of what is left of the forces, by the mean of both ends, is positive. Where the forces are
+    of the residual forces, by the mean of both ends, is positive. Where the forces are
     constant steps follow them, and double. The way [m] is 0 unless the descent was given up.
     """
     system, length = balance.system, balance.system.arrays.closure.length
@@ -81,6 +81,6 @@ def _downhill(slope: FloatArray, K: Any, limit: float, radius: float) -> FloatAr
         if not len(k) or k[0] >= -_NONE * largest:
             return None
         return np.asarray(V[:, 0] * radius)
-    flat = np.linalg.norm(slope) / radius  # along what has less stiffness the step is -slope
+    flat = np.linalg.norm(slope) / radius  # along less stiff directions the step is -slope
     step = -V @ ((V.T @ slope) / np.maximum(np.abs(k), max(_NONE * largest, flat)))
     return np.asarray(step * min(1.0, radius / np.linalg.norm(step)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _AXES = ("x", "y", "z")
 _FIRST, _LAST, _ALL = slice(0, 3), slice(3, 6), slice(0, 6)
 
-#: Quantities of a body: which of (angular, linear), and what both are called.
+#: Quantities of a body: which of (angular, linear), and the name of both.
 _POSES = {"rotation": _FIRST, "position": _LAST, "pose": _ALL}
 _TWISTS = {"angular_velocity": _FIRST, "velocity": _LAST, "twist": _ALL}
 _WRENCHES = {"moment": _FIRST, "force": _LAST, "wrench": _ALL}

@@ -50,7 +50,7 @@ _STEPS, _WEIGHTS = central_differences(6, 1.0 / 128.0)
 #: Rounding of brackets of unit motions.
 _NO_BRACKET = 1e-11
 
-#: What may be left of balanced forces, in parts of the largest.
+#: Largest residual of balanced forces, in parts of the largest.
 BALANCED = 1e-8
 
 #: How far a configuration is away that is compared, in radians or parts of the length.
@@ -233,7 +233,7 @@ def unbalanced(state: State, held: list[int]) -> tuple[FloatArray, float, FloatA
 
     The multipliers are those of least norm of all that leave least in the entries that are not
     held. The size is the largest of the terms and the weight, in newton: moments in parts of the
-    length of the system. It is at least what 1e-4 of that length changes the forces by: q is a
+    length of the system. It is at least the change of forces over 1e-4 of that length: q is a
     rounded number.
     """
     system, q, v, t = state.system, state.q, state.v, state.t
@@ -320,7 +320,7 @@ def _bracket(system: System, v: FloatArray) -> FloatArray:
     """Return the matrix of ``x -> [x, v]``, (nv, nv).
 
     With c(x, w) the derivative of ``dexp_inv(s x, w)`` by s at 0, it is c(x, v) - c(v, x): steps
-    that are no exponentials add to c what is symmetric in x and w.
+    that are no exponentials add to c terms symmetric in x and w.
     """
     if not v.any():
         return np.zeros((system.nv, system.nv))

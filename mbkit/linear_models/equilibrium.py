@@ -32,8 +32,8 @@ class Equilibrium:
     q : ndarray, shape (nq,)
         The configuration, with closed loops.
     tau : ndarray, shape (nv,)
-        Generalized forces that act in it: those that were given, and what holds the joints that are
-        fixed; none of prescribed joints. [N m], [N]
+        Generalized forces that act in it: those that were given, and those on joints that are
+        held; none of prescribed joints. [N m], [N]
     t : float
         Time at which prescribed joints stand. [s]
     found : bool
@@ -106,7 +106,7 @@ class Equilibrium:
         """Return "stable", "unstable" or "neutral", by the signs of the stiffness.
 
         "undecided" where no equilibrium was found, the stiffness is not symmetric, or the
-        configuration is singular. What cannot move is stable.
+        configuration is singular. A mechanism that cannot move is stable.
         """
         if not self.found or not self.is_conservative or self.is_singular:
             return "undecided"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import control
     from scipy.signal import StateSpace
 
-#: How much K may be unsymmetric, by its largest entry, and what damping ratios count as none:
+#: How much K may be unsymmetric, by its largest entry, and which damping ratios count as none:
 #: forces are differentiated by differences.
 _SYMMETRIC, _UNDAMPED = 1e-9, 1e-10
 
@@ -218,7 +218,7 @@ class LinearModel:
         Returns
         -------
         ndarray of complex, shape (..., outputs, inputs)
-            At an undamped natural frequency it is infinite, and what is returned is infinite or as
+            At an undamped natural frequency it is infinite, and the result is infinite or as
             large as rounding of omega and A makes it, such as 1e15.
 
         Raises

@@ -12,7 +12,7 @@ from mbkit.given_values import is_whole
 from mbkit.representations import Hybrid, Representation
 from mbkit.spatial.arrays import FloatArray
 
-#: What counts as zero: of squares of frequencies, in parts of the largest; of the imaginary part of
+#: Bounds of zero: of squares of frequencies, in parts of the largest; of the imaginary part of
 #: an eigenvalue, in parts of the largest eigenvalue; of its real part, in parts of the norm of A
 #: times the condition number of the eigenvalue. Rounding leaves up to 1e-16 of the real parts of
 #: gyroscopic chains with 4 to 64 states, differentiation of forces by differences 1e-12.
@@ -40,7 +40,7 @@ class SecondOrderForm:
     M, D, K, E : ndarray, shape (m, m)
         The equations.
     sizes, units : ndarray, shape (nv,)
-        What makes velocities comparable, and what an entry of 1 is of them: 1 rad, or the length.
+        Factors that make velocities comparable, and the unit of an entry: 1 rad, or the length.
     """
 
     system: Any
@@ -80,8 +80,8 @@ class Modes:
     -----
     A real part is zero if it is at most ``1e-12 |A| kappa``: with A balanced (LAPACK's gebal), |A|
     its largest singular value, and ``kappa = 1 / |y^H x|``, of unit left and right eigenvectors y
-    and x, the condition number of the eigenvalue (Wilkinson 1965), to first order what a change of
-    A by 1e-12 |A| moves it by. Where ``kappa >= 1e6``, such a change may make it a multiple one
+    and x, the condition number of the eigenvalue (Wilkinson 1965), to first order its shift with
+    A changed by 1e-12 |A|. Where ``kappa >= 1e6``, such a change may make it a multiple one
     with one eigenvector, as at the onset of flutter: real parts are left as they are then, and the
     modes do not count as stable unless they are below ``-1e-12 |A| kappa``.
     """

@@ -297,7 +297,7 @@ class Contents:
         return body.name
 
     def _check_part(self, part: Any, check_names: Any, **taken: Collection[str]) -> None:
-        """Raise unless the name of a force or constraint is new, and what it names is there."""
+        """Raise unless the name of a force or constraint is new, and its parts are there."""
         what = f"mechanism {self._name!r}"
         for kind, names in taken.items():
             if part.name in names:

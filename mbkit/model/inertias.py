@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_inertias"]
 
-#: A part of the inertias summed up, below which what is left of them is rounding.
+#: A part of the inertias summed up, below which a remainder is rounding.
 TOLERANCE = 1e-13
 
 #: A distance from which the moment of inertia of a body may drown in rounding. [m]
@@ -32,7 +32,7 @@ _FAR = 1e4
 #: A part of the terms of a velocity, below which it is rounding.
 ROUNDING = 1e-14
 
-#: What `Joint.singularity` must be for a look at the inertia in its directions.
+#: Least `Joint.singularity` at which the inertia in its directions is checked.
 _REGULAR = 1e-3
 
 
@@ -51,7 +51,7 @@ class _Part:
 def check_inertias(mechanism: Mechanism | Parts, topology: Topology) -> None:
     """Raise InertiaError if a motion at the end of a branch has no inertia to be driven.
 
-    Bodies that are fixed together count as one. What hangs on a moving joint must have mass
+    Bodies that are fixed together count as one. The bodies on a moving joint must have mass
     somewhere; and the last body of a branch must resist every motion that its joint allows: a point
     mass on the axis of its own revolute joint does not.
 
@@ -176,7 +176,7 @@ def _or_nearer(S: FloatArray) -> str:
 
 
 def _at_centre(S: FloatArray, com: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return S with velocities of the centre of mass, and what of these is rounding, by columns.
+    """Return S with velocities of the centre of mass, and their rounding, by columns.
 
     There the moment of inertia is that of the body alone, wherever its frame is.
     """

@@ -103,7 +103,7 @@ def _stops(parts: Parts, joint: str) -> bool:
 def _inertias(system: System, stops: list[LimitStop]) -> list[float]:
     """Return the inertia against which each joint is pushed at the reference configuration.
 
-    The others are free, and what they carry gives way: 1 / (M^-1)_ii, several times smaller than
+    The others are free, and the bodies on them give way: 1 / (M^-1)_ii, several times smaller than
     M_ii within an arm. Where M is singular, it is M_ii.
     """
     M = system.mass_matrix(system.reference_configuration())

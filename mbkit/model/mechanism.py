@@ -40,7 +40,7 @@ class Mechanism(Contents):
     """A mechanism: bodies and the joints between them, as they are defined.
 
     It grows by `add_body`, `add_joint`, `add_force` and `add_constraint` and is assembled into a
-    system of equations, which does not look back: what is added afterwards is in the next system.
+    system of equations, which does not look back: later additions are in the next system.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ class Mechanism(Contents):
         Parameters
         ----------
         joint : Joint or PrescribedJoint
-            Its name must be new. What `Joint.prescribe` returns is a joint whose motion is a
+            Its name must be new. `Joint.prescribe` returns a joint whose motion is a
             function of time.
         predecessor, successor : Body or str
             Two different bodies; the position of the joint is that of the successor relative to

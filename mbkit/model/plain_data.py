@@ -32,8 +32,8 @@ FORMAT_VERSION = 1
 def to_document(mechanism: Mechanism | Parts) -> dict[str, Any]:
     """Return the content of a model file (``docs/model-file.md``) as nested dictionaries and lists.
 
-    All numbers are the mechanism's own: reading them gives an equal mechanism. What a user's joint,
-    force or constraint holds and a file cannot is listed under the key ``not_written``.
+    All numbers are the mechanism's own: reading them gives an equal mechanism. Data of a user's
+    joint, force or constraint that a file cannot hold is listed under the key ``not_written``.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def _fields(joint: Body | Joint | Force | Constraint) -> dict[str, Any]:
         lost = [key for key, value in plain.items() if value is None]
         written = {key: value for key, value in plain.items() if value is not None}
     else:
-        # What the constructor of a plain class takes is not known: only the name goes to a file.
+        # The constructor's arguments of a plain class are not known: only the name goes to a file.
         written = {}
         lost = [
             key
@@ -212,7 +212,7 @@ def _is_default_option(field: Any, value: Any) -> bool:
 
 
 def _table_of(made: Body | Force | Constraint, type_name: str) -> dict[str, Any]:
-    """Return what differs from the defaults; poses as tables."""
+    """Return the fields that differ from the defaults; poses as tables."""
     table = {"type": type_name, **_fields(made)}
     kind = type(made)
     for field in attrs.fields(kind) if attrs.has(kind) else ():

@@ -1,4 +1,4 @@
-"""Parts of mechanisms: bodies, joints in their places, and what they have besides."""
+"""Parts of mechanisms: bodies, joints in their places, and further data."""
 
 from mbkit.catalogue import by_name
 from mbkit.parts import built_in

@@ -33,7 +33,7 @@ def warn_of_degrees(joint: Joint, numbers: Iterable[float], what: str) -> None:
     numbers : iterable of float
         Angles that a user wrote. [rad]
     what : str
-        What they are, for the message.
+        Their meaning, for the message.
     """
     for number in numbers:
         likely = 15.0 <= abs(number) <= 720.0 and number % 5.0 == 0.0

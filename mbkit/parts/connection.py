@@ -19,7 +19,7 @@ from mbkit.parts.joint_data import JointFriction, JointLimits
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 from mbkit.spatial.frames import check_pose, inverse
 
-#: What a joint may miss of its pose at the reference configuration, of its size. [1], [m]
+#: Largest error of a joint's pose at the reference configuration, of its size. [1], [m]
 _REACHED = 1e-9
 
 

@@ -16,7 +16,7 @@ from mbkit.spatial.frames import check_pose
 
 @final
 class Frames(Mapping[str, FloatArray]):
-    """Poses (4, 4) of frames in the frame of their body, by name; what `Body.frames` is.
+    """Poses (4, 4) of frames in the frame of their body, by name: the type of `Body.frames`.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class _Whole(Protocol):
 @final
 @attrs.frozen(eq=False)
 class Parts:
-    """A frozen picture of a mechanism; what is added to the mechanism later is not in it.
+    """A frozen picture of a mechanism; later additions to the mechanism are not in it.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ def placed_beside(joint: Joint, point: FloatArray) -> tuple[Joint, FloatArray]:
 
     Many motions are the same from every point of an axis, or of space: their canonical frame may be
     anywhere there. Inertias and moments about a point far from the bodies drown in rounding. The
-    point (3,) is where the bodies are, in the joint frame. [m] What is returned is the joint
+    point (3,) is where the bodies are, in the joint frame. [m] The result is the joint
     itself, or a `PlacedScrews` that moves as it does, and the frame K in the joint frame: T = K T'
     K^-1 with its compiled forms T'.
     """

@@ -40,7 +40,7 @@ def _check_mesh(instance: Body, attribute: attrs.Attribute[Any], value: Any) -> 
 
 
 def _refuse_the_impossible(body: Body) -> None:
-    """Compute what refuses dimensions that cannot be; errors name the body."""
+    """Call a function that refuses impossible dimensions; errors name the body."""
     try:
         body.inertia, body.shapes  # noqa: B018 - see above
     except MbkitError as error:

@@ -1,4 +1,4 @@
-"""Plugins: what others add to mbkit, by hooks; what comes with mbkit goes through the same ones.
+"""Plugins: additions to mbkit by hooks, which mbkit's own classes use as well.
 
 ``from mbkit.plugins import hookimpl`` is all that a plugin needs; docs/plugins.md explains it. This
 package loads pluggy, so modules of mbkit import it inside the functions that look a name up.

@@ -1,4 +1,4 @@
-"""The built-in plugin: everything of mbkit, registered as any plugin registers what it has.
+"""The built-in plugin: everything of mbkit, registered in the way of any plugin.
 
 File readers and commands stand above this package, in `mbkit.io.readers` and `mbkit.cli.built_in`.
 """

@@ -18,7 +18,7 @@ from mbkit.joints.checks.methods import check_methods
 from mbkit.model import Body, Mechanism
 from mbkit.representations import Representation
 
-#: The hook that gives examples of what the others give.
+#: The hook that gives examples of the others' objects.
 EXAMPLES = "mbkit_examples"
 
 
@@ -41,11 +41,11 @@ class Kind:
     is_name : callable
         Whether a string is such a name.
     things : str
-        What each of them must be.
+        The kind that each of them must have.
     fits : callable
         Whether a name and a thing go together.
     lacks : callable
-        What a class lacks, or has wrong, as a sentence; empty where nothing is.
+        The fault of a class, as a sentence; empty where nothing is.
     """
 
     hook: str

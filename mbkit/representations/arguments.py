@@ -96,5 +96,5 @@ def blocks(upper: FloatArray, lower: FloatArray) -> FloatArray:
 
 
 def shown(value: Any) -> str:
-    """Return how a message names what was given in the place of a representation."""
+    """Return the text for messages of an argument in the place of a representation."""
     return value.__name__ if isinstance(value, type) else repr(value)

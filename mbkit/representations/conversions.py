@@ -299,13 +299,13 @@ class _Change:
         return [times(moved, each) for each in found]
 
     def out_of_body(self, body: list[FloatArray]) -> FloatArray:
-        """Return the highest rate in `target`; `body` is what `into_body` returned."""
+        """Return the highest rate in `target`; `body` is the result of `into_body`."""
         fixed = times(self.target.twist_map(self.C_new), body[-1])
         return fixed + _moving(self.target, self.C_new, body[:-1])
 
 
 def _moving(representation: Representation, C: FloatArray, body: list[FloatArray]) -> FloatArray:
-    """Return what a moving map T adds: T' V_b to accelerations, 2 T' A_b + T'' V_b to jerks.
+    """Return the terms by a moving map T: T' V_b to accelerations, 2 T' A_b + T'' V_b to jerks.
 
     `body` holds the body-fixed twist V_b, and for jerks its rate A_b.
     """
@@ -323,7 +323,7 @@ def _change(
     frames: tuple[ArrayLike | None, ArrayLike | None],
     *arrays: tuple[FloatArray, int],
 ) -> _Change:
-    """Check what the function `name` was given, and return the change; see `check_broadcast`."""
+    """Check the arguments of the function `name`, and return the change; see `check_broadcast`."""
     check_representation(representations[0], f"{name}: source")
     check_representation(representations[1], f"{name}: target")
     C, S, U = (

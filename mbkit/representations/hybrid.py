@@ -17,8 +17,8 @@ from mbkit.representations.representation import Representation
 class Hybrid(Representation):
     """Angular velocity and velocity of the body's origin, both resolved in the world.
 
-    The twist is ``V = (w, dr/dt)`` with r the position of the body's origin, which is what sensors
-    and tasks speak of. It depends on where that origin is. Its rate is the angular acceleration
+    The twist is ``V = (w, dr/dt)`` with r the position of the body's origin, as it is usual
+    for sensors and tasks. It depends on where that origin is. Its rate is the angular acceleration
     and the acceleration of the origin, (dw/dt, d2r/dt2). Wrenches are the moment about the body's
     origin and the force, both in the world. Source: Mueller 2018, section 3.3. Pinocchio calls it
     LOCAL_WORLD_ALIGNED; iDynTree, jaxsim and adam call it *mixed*, Drake the spatial velocity.

@@ -233,7 +233,7 @@ class Representation(FinalBuiltIns, abc.ABC):
         Returns
         -------
         FunctionAddress
-            Its `address` is what is called; the first look at it compiles.
+            Its `address` is called; the first look at it compiles.
 
         Raises
         ------

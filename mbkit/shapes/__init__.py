@@ -1,4 +1,4 @@
-"""Shapes of bodies: what pictures show of them, and what solid bodies are made of."""
+"""Shapes of bodies: for pictures, and for the inertia of solid bodies."""
 
 from mbkit.shapes.built_in import SHAPE_TYPES as SHAPE_TYPES
 from mbkit.shapes.color import Color as Color

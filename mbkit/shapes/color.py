@@ -18,7 +18,7 @@ _HEX = re.compile(r"#([0-9a-fA-F]{6})([0-9a-fA-F]{2})?")
 
 
 def as_color(value: Any) -> Any:
-    """Return red, green, blue and opacity; what is no colour comes back as it is, to be refused.
+    """Return red, green, blue and opacity; other values return unchanged, to be refused.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Strategies for the multipliers of constraints: solutions of A M^-1 A^T x = y.
 
-What describes and chooses them; the compiled solutions are in `mbkit.kernels.constraints.solve`.
+Their classes and their choice; the compiled solutions are in `mbkit.kernels.constraints.solve`.
 """
 
 from mbkit.solvers.built_in import *

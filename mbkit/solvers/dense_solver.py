@@ -13,7 +13,7 @@ from mbkit.solvers.solver import ConstraintSolver, DenseKernels, SolverKernels
 class DenseSolver(ConstraintSolver):
     """A strategy in Python over one dense matrix: subclass it and write `solve`.
 
-    It is called back once for every solution, some ten microseconds on top of what it computes.
+    It is called back once for every solution, some ten microseconds on top of its computation.
 
     Examples
     --------

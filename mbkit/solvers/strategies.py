@@ -143,7 +143,7 @@ def _dense(own: Any, num_velocities: int, num_rows: int, tolerance: float) -> So
     return SolverKernels.of_dense(DenseKernels(own.prepare, own.solve, memory), tolerance**2)
 
 
-#: Up to so many rows a dense matrix costs little beside what lies around it: for 20 rows a tenth of
+#: Up to so many rows a dense matrix costs little beside the rest: for 20 rows a tenth of
 #: an evaluation.
 FEW_ROWS = 24
 

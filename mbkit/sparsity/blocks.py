@@ -18,7 +18,7 @@ from mbkit.sparsity.supports import Support
 ONE_BLOCK = 36
 
 
-#: What two constraints that are coupled take while a pattern is made. [numbers]
+#: The memory of two coupled constraints while a pattern is made. [numbers]
 _PAIR = 50
 
 
@@ -106,7 +106,7 @@ def _early(constraints: Any, sites: Any, separators: list[int], bodies: Any) -> 
 def pair_rows(
     wanted: list[tuple[int, int, int, int]], places: list[dict[int, int]], bodies: Any
 ) -> tuple[Any, list[Any]]:
-    """Return PAIR rows, and what they point to."""
+    """Return PAIR rows, and the arrays they point to."""
     from mbkit.kernels.compile import array_address
 
     pairs = np.zeros(len(wanted), layout.PAIR)
@@ -134,7 +134,7 @@ def _sparse(
     early: set[int],
     bodies: Any,
 ) -> Blocks:
-    """Return what `blocks_of` does, a block a constraint and a separator."""
+    """Return the blocks as `blocks_of` does, a block a constraint and a separator."""
     own = (
         [{row: p for row, p in each.items() if row not in separators} for each in places]
         if separators
@@ -177,7 +177,7 @@ def places_of_blocks(
 
 
 def block_rows(constraints: Any, sizes: list[int], elimination: Any) -> tuple[Any, list[Any]]:
-    """Return BLOCK rows, and what they point to."""
+    """Return BLOCK rows, and the arrays they point to."""
     from mbkit.kernels.compile import array_address
 
     order, later, position, starts = elimination

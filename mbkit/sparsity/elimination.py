@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["early_constraints", "find_separators", "minimum_degree"]
 
 #: Constraints on one body from which on its velocities stay unknowns: an evaluation then takes six
-#: tenths of the time that it takes where what they have to do with each other is multiplied out.
+#: tenths of the time that it takes where their couplings are multiplied out.
 MANY = 8
 
 

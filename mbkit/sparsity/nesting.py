@@ -19,7 +19,7 @@ from mbkit.sparsity.elimination import find_separators, minimum_degree
 from mbkit.sparsity.packing import packed
 from mbkit.sparsity.supports import Support, set_supports, supports_of
 
-#: What a velocity of the tree costs once more, and a row at a velocity that it passes. [products]
+#: The further cost of a velocity of the tree, and of a row at a velocity that it passes. [products]
 _VELOCITY = 600
 _PROPAGATION = 40
 
@@ -87,7 +87,7 @@ def _pattern(
     elimination: tuple[list[int], dict[int, list[int]]],
     bodies: Any,
 ) -> dict[str, Any]:
-    """Return the arrays, and what they point to."""
+    """Return the arrays, and the arrays they point to."""
     constraints = constraints.copy()
     counts, paths, owners = set_supports(constraints, supports, bodies)
     order, later = elimination

@@ -48,7 +48,7 @@ def supports_of(
 def _support(ends: list[int], parent: list[int]) -> Support:
     """Return all rows on the way to the first that all ends hang on: parents come first.
 
-    What is between two ends on one row moves nothing, and need not wait for this row.
+    A body between two ends on one row moves nothing, and need not wait for this row.
     """
     seen = {*ends}
     waiting = [-row for row in seen]

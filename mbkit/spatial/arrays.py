@@ -31,7 +31,7 @@ FloatArray = NDArray[np.float64]
 #: For `attrs.field(eq=...)`: arrays are equal if all their entries are.
 EQUAL = attrs.cmp_using(eq=np.array_equal)
 
-#: What to do about NaN and infinity, as the end of a message.
+#: The remedy for NaN and infinity, as the end of a message.
 FINITE_REMEDY = "give an ordinary number, neither NaN nor infinite."
 
 
@@ -61,7 +61,7 @@ def frozen_array(value: ArrayLike) -> FloatArray:
 
 
 def returned_array(value: Any) -> Any:
-    """Return what a function of a user returned as an array; one of None for what is none."""
+    """Return what a function of a user returned as an array; one of None if it cannot be."""
     try:
         return np.asarray(value)
     except Exception:  # rows of several lengths; whatever its own __array__ raises
@@ -150,7 +150,7 @@ def check_direction(instance: object, attribute: attrs.Attribute[Any], value: Fl
 
 
 def with_key(key: str, function: Any, *arguments: Any, **options: Any) -> Any:
-    """Return what a function returns; note in what it raises which argument was at fault."""
+    """Return the result of a function; note in its errors which argument was at fault."""
     try:
         return function(*arguments, **options)
     except MbkitError as error:

@@ -25,7 +25,7 @@ from mbkit.spatial.frames import stored_pose
 @final
 @attrs.frozen
 class Fields:
-    """Fields of one kind of objects: what messages call one of them, and what is raised."""
+    """Fields of one kind of objects: their name in messages, and the class of errors."""
 
     what: str
     error: type[MbkitError]
@@ -37,7 +37,7 @@ class Fields:
         return (kind or self.error)(f"{self.name_of(owner)}: {key} {text}").about(key)
 
     def name_of(self, owner: Any) -> str:
-        """Return what messages call an object."""
+        """Return the name of an object for messages."""
         return f"{self.what} {getattr(owner, 'name', '?')!r}"
 
     def number(

@@ -32,7 +32,7 @@ __all__ = [
     "translation",
 ]
 
-#: Largest entry of R^T R - I that a rotation may have: what is farther off was typed with few
+#: Largest entry of R^T R - I that a rotation may have: a larger one was typed with few
 #: digits, and would make every later result as inexact.
 ROTATION_TOLERANCE = 1e-9
 

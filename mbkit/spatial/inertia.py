@@ -28,7 +28,7 @@ class SpatialInertia:
     """How a body resists acceleration: mass, centre of mass and moment of inertia, in one frame.
 
     Make it by `from_com`, `from_origin`, `box`, `cylinder`, `sphere`, `capsule`, `ellipsoid` or
-    `zero`; there is no telling what a bare moment would be taken about.
+    `zero`; a bare moment would leave its reference point open.
 
     Attributes
     ----------
@@ -380,7 +380,7 @@ def inertia_seen_from(inertia: SpatialInertia, R: FloatArray, p: FloatArray) -> 
 
 
 def _derived(mass: float, com: FloatArray, moment: FloatArray, unphysical: bool) -> SpatialInertia:
-    """Return what follows from inertias that were checked, and is as physical as they are.
+    """Return an inertia derived from checked ones, which is as physical as they are.
 
     Rounding in a moment is allowed beside m c^2, of which there may be less where it is seen from.
     """

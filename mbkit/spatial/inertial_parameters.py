@@ -57,7 +57,7 @@ def entries_of_parameters(parameters: ArrayLike) -> tuple[float, FloatArray, Flo
 
 
 #: Rounding allowed in a moment of inertia, as a part of its largest entry: files give nine digits
-#: or more, and thin plates stand on the border of what is possible.
+#: or more, and thin plates stand on the border of possible ones.
 TOLERANCE = 1e-10
 
 
@@ -104,8 +104,8 @@ def check_moment(
 ) -> bool:
     """Raise unless a body can have this moment (3, 3); return whether it is one that no body has.
 
-    About the centre of mass or any other point. [kg m^2] `name` is what the message calls it, and
-    the key of what is raised; rounding of a moment of `size` may be in it besides its own. With
+    About the centre of mass or any other point. [kg m^2] `name` is its name in the message, and
+    the key of the error; rounding of a moment of `size` may be in it besides its own. With
     `unphysical` a moment that no body has is accepted, if it is finite and symmetric.
     """
     with_key(name, _check_symmetry, moment, name, size)

@@ -1,4 +1,4 @@
-"""Twists, wrenches and accelerations as values that know what they are."""
+"""Twists, wrenches and accelerations as values with frames and representation."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def screw_vectors(value: Any, who: str, kind: type[Twist | Wrench]) -> FloatArra
 
 
 def checked_rounding(value: Any, who: str) -> float:
-    """Return what counts as rounding; UsageError in the name of `who` unless it is a number."""
+    """Return the bound of rounding; UsageError in the name of `who` unless it is a number."""
     number = frozen_array(value)
     if number.shape != () or number.dtype.kind != "f" or not 0.0 <= float(number) < np.inf:
         raise UsageError(f"{who}: rounding must be a finite number from 0 on, got {value!r}.")

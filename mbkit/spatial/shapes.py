@@ -32,7 +32,7 @@ _LONGEST = 1e60
 class UnitDensity:
     """A shape with its centre of mass at the origin and its principal axes along x, y, z."""
 
-    kind: str  # what messages call it
+    kind: str  # its name in messages
     volume: float  # [m^3]
     # (3,): principal moments of inertia divided by the mass. [m^2]
     gyration: FloatArray = attrs.field(eq=EQUAL, hash=False)

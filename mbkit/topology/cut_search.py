@@ -74,7 +74,7 @@ def _first_cut(graph: CutGraph) -> Loops:
 
     Notes
     -----
-    Prim's algorithm, so that the rows of what is left are the fewest. Where all joints cost the
+    Prim's algorithm, so that the rows of the loop joints are fewest. Where all joints cost the
     same it is a search in breadth: every body has the least depth that it can have.
     """
     is_reached = [False] * graph.num_bodies
@@ -124,7 +124,7 @@ def ranked_cuts(graph: CutGraph, chosen: Loops) -> tuple[list[Ranking], bool]:
 
 
 def _in_mixed_blocks(graph: CutGraph) -> Loops:
-    """Return the joints of those blocks whose joints are not all alike in what they cost.
+    """Return the joints of those blocks whose joints do not all have the same cost.
 
     A block is a part of the graph that no single body holds together. In one whose joints cost the
     same, the tree that is grown in breadth cannot be bettered.

@@ -1,4 +1,4 @@
-"""The joints at which loops are cut, and the alternatives with what each costs."""
+"""The joints at which loops are cut, and the alternatives with the cost of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SEARCHED = 1_000_000
 
 
 def choose_loop_joints(bodies: Sequence[str], edges: Sequence[JointEdge]) -> frozenset[str]:
-    """Return the loop joints of the best cut; see `build_topology` for what is best.
+    """Return the loop joints of the best cut; see `build_topology` for the criterion.
 
     Joints are in the order of adding, and connect all bodies, the world among them, without those
     that are cut anyway, which are among the names that are returned.

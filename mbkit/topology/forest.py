@@ -1,6 +1,6 @@
-"""Trees of bodies and joints, in which what is connected is found in nearly constant time.
+"""Trees of bodies and joints, in which connections are found in nearly constant time.
 
-networkx does the same; importing it takes a third of what `mbkit simulate` imports.
+networkx does the same; importing it takes a third of the imports of `mbkit simulate`.
 """
 
 from __future__ import annotations

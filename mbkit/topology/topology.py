@@ -266,7 +266,7 @@ class Topology:
         (-1, -1, -1)
         """
         inward, outward = self._numbers_inward(a), self._numbers_inward(b)
-        # both end at the world; what they have in common from there on is not between the bodies
+        # both end at the world; their common part is not between the bodies
         shared = 0
         for i, j in zip(reversed(inward), reversed(outward), strict=False):
             if i != j:

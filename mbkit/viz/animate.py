@@ -62,7 +62,7 @@ def animate(
     Parameters
     ----------
     run : Result
-        What is seen.
+        The run that is shown.
     path : str or path
         Where to write it, in the format of the suffix, such as ``.html``. Its folder must exist.
     viewer : str, optional
@@ -101,7 +101,7 @@ def film_of(
     Parameters
     ----------
     run : Result
-        What is seen.
+        The run that is shown.
     speed : float
         Seconds of the run in a second of the film.
     frame_rate : float

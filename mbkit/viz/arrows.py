@@ -28,7 +28,7 @@ Wrenches = list[tuple[str, FloatArray, FloatArray, FloatArray]]
 def reactions(
     system: System, joints: Iterable[str], q: FloatArray, v: FloatArray, **given: Any
 ) -> Wrenches:
-    """Return what joints exert on their successors, at states (k, nq), (k, nv).
+    """Return the reactions of joints on their successors, at states (k, nq), (k, nv).
 
     `given` are ``tau`` and ``t`` of `System.reaction`. Where redundant constraints leave reactions
     open, they are those of multipliers of least norm.

@@ -26,7 +26,7 @@ def new_figure(size: tuple[float, float], *, of_pyplot: bool) -> Figure:
     """
     figures = extra_package("matplotlib.figure", "Plots need matplotlib", "plot")
     if not of_pyplot:
-        # No window and no memory kept: what writes files must run where there is no screen.
+        # No window and no memory kept: files are written without a screen, too.
         figure: Figure = figures.Figure(figsize=size, layout="constrained")
         return figure
     import matplotlib.pyplot as plt

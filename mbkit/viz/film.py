@@ -57,9 +57,9 @@ class Arrow:
     Attributes
     ----------
     name : str
-        What it is.
+        The name of the quantity.
     origins, vectors : ndarray, shape (k, 3)
-        Where it begins, and what it spans, in the world. [m]
+        Its beginning, and the way to its end, in the world. [m]
     color : tuple of float
         Red, green, blue, opacity.
     double : bool
@@ -81,7 +81,7 @@ class Film:
     Attributes
     ----------
     scene : Scene
-        What is seen.
+        The scene that is shown.
     t : ndarray, shape (k,)
         Times of the frames, in the motion. [s]
     q : ndarray, shape (k, nq)

@@ -23,12 +23,12 @@ _GIF_RATE = 20.0
 #: Frames a second of MP4: those of a film are repeated where it has fewer.
 _MP4_RATE = 30
 
-#: What makes the images of the frames of a film by their rows.
+#: Function that makes images of the frames of a film, by their rows.
 Images = Callable[[Iterable[int]], Iterator[Any]]
 
 
 def check_installed(path: pathlib.Path) -> None:
-    """Raise UsageError unless what writes files of this suffix is installed."""
+    """Raise UsageError unless the writer of files of this suffix is installed."""
     extra_package("PIL", "Pictures need Pillow", "pictures")
     if path.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
         raise UsageError(
@@ -126,7 +126,7 @@ def _ffmpeg(path: pathlib.Path, size: tuple[int, int]) -> list[str]:
     ]  # fmt: skip
 
 
-#: What writes a film, by the suffix of its file.
+#: The writers of films, by the suffix of the file.
 WRITERS: dict[str, Callable[[Film, pathlib.Path, Images], None]] = {
     ".png": _write_png,
     ".gif": _write_gif,

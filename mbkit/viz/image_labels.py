@@ -1,4 +1,4 @@
-"""Names in images: letters with a halo beside what they name, none over another or over a body."""
+"""Names in images: letters with a halo beside the objects, none over another or over a body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panels of plots: the columns of a result by what they are and by unit."""
+"""Panels of plots: the columns of a result by quantity and unit."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Panel(NamedTuple):
 
 
 def wanted_columns(runs: Sequence[Result], panels: Iterable[str] | str | None) -> list[Wanted]:
-    """Return what is wanted of each run: by kinds of panels, joints, components and outputs.
+    """Return the requested columns of each run: by kinds of panels, joints, components and outputs.
 
     A name of a joint stands for its positions and velocities. UsageError if `panels` are no names,
     NameUnknownError for a name that no run has.
@@ -80,7 +80,7 @@ def _all_there(run: Result) -> dict[str, None]:
 
 
 def _want(run: Result, name: str, wanted: dict[str, list[int] | None]) -> None:
-    """Add what a name stands for."""
+    """Add the columns that a name stands for."""
     if name in KINDS:
         wanted[name] = None
         return
@@ -192,7 +192,7 @@ def _multipliers(run: Result, columns: Sequence[int] | None) -> list[Panel]:
     return _by_unit("multipliers", "multipliers", names, units, run.multipliers, columns)
 
 
-#: What makes the panels of each kind.
+#: The functions that make the panels of each kind.
 KINDS: dict[str, Callable[[Result, Sequence[int] | None], list[Panel]]] = {
     "positions": _positions,
     "velocities": _velocities,

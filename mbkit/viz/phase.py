@@ -22,7 +22,7 @@ __all__ = ["phase_portraits"]
 def phase_portraits(runs: Mapping[str, Result], joints: Any, *, of_pyplot: bool) -> Figure:
     """Return a panel for each coordinate of the joints, with a curve a run and a dot at its start.
 
-    UsageError for what names no joint, or one with more positions than velocities; NameUnknownError
+    UsageError for a name of no joint, or one with more positions than velocities; NameUnknownError
     where no run has the joint.
     """
     names = as_list(joints)

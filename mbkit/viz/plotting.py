@@ -28,7 +28,7 @@ __all__ = ["plot"]
 _NAMED = 10  # curves of a panel with a name; the others are thin and grey behind them
 _MOST_RUNS = 100  # drawn of an ensemble, evenly chosen
 _MOST_NOTICES = 8
-_WIDTH = 110  # characters in a line of what stands above the panels
+_WIDTH = 110  # characters in a line of the text above the panels
 
 
 def plot(
@@ -75,7 +75,7 @@ def plot(
         If matplotlib is not installed, the picture cannot be written to `path`, `runs` are no
         results, or a joint has no phase portrait.
     NameUnknownError
-        If no run has what `panels` or `phase` name.
+        If no run has a quantity that `panels` or `phase` name.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def plot(
 
 
 def _named_runs(runs: Any) -> dict[str, Result]:
-    """Return the runs by what the legend calls them."""
+    """Return the runs by their names in the legend."""
     if isinstance(runs, Result):
         return {"": runs}
     if isinstance(runs, Ensemble):
@@ -228,7 +228,7 @@ def _legend(axes: Axes, title: str | None = None) -> None:
 
 
 def _notices(figure: Figure, runs: Mapping[str, Result]) -> None:
-    """Write above the panels what may be wrong, run by run."""
+    """Write the warnings of each run above the panels."""
     lines = []
     for name, run in runs.items():
         texts = [*([] if run.completed else [f"not completed: {run.message}"]), *run.warnings]

@@ -75,7 +75,7 @@ def _joined(one: _Outline, other: _Outline) -> _Outline:
             one.right[-level] = other.right[-level] + shift
         one.nodes.append(other.nodes[0] + shift)
         return one
-    # what is longer is kept, so that joining costs no more than the shorter one has levels
+    # the longer one is kept, so that joining costs no more than the shorter one has levels
     for level in common:
         other.left[-level] = one.left[-level] - shift
     other.nodes = [*(place - shift for place in one.nodes), other.nodes[0]]

@@ -1,4 +1,4 @@
-"""``mbkit compare`` and ``mbkit report``: studies of what choices cost and give."""
+"""``mbkit compare`` and ``mbkit report``: studies of the cost and accuracy of choices."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ MOST_ROWS = 40
 
 
 def tell_findings(found: Findings) -> None:
-    """Print the main table, of a comparison what is the fastest; and where the report is."""
+    """Print the main table, of a comparison the fastest methods; and the path of the report."""
     from mbkit.studies.laboratory.findings.report import columns_of, fastest
 
     cases = found.tables["cases"]

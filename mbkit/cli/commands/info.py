@@ -1,4 +1,4 @@
-"""``mbkit info``: what a model file describes, or how a result was computed."""
+"""``mbkit info``: the content of a model file, or how a result was computed."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _as_assembled(mechanism: Mechanism, coordinates: str) -> tuple[Parts, Topolo
 
 
 def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
-    """Return the same in absolute coordinates, and what is cut or transferred."""
+    """Return the same in absolute coordinates, and the joints cut and inertia transferred."""
     whole = Parts.of(mechanism)
     bodies, division, topology = mb.AbsoluteCoordinates().divided(whole)
     notes = []
@@ -228,7 +228,7 @@ def _show_constraints(console: Console, mechanism: Mechanism) -> None:
 
 
 def _values(force: Force | Constraint) -> list[str]:
-    """Return what differs from the defaults, but for the names of joints and bodies."""
+    """Return the fields that differ from the defaults, but for the names of joints and bodies."""
     import attrs
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""``mbkit plugins``: what there is beside what comes with mbkit."""
+"""``mbkit plugins``: the plugins that extend mbkit."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _list(found: tuple[Plugin, ...]) -> None:
 
 
 def _check(found: tuple[Plugin, ...]) -> None:
-    """Print what holds of each plugin as it is found; end with code 1 where something does not."""
+    """Print the checks of each plugin in turn; end with code 1 where one fails."""
     broken, left = [], 0
     for plugin in found:
         click.echo(f"{printable(plugin)} ({printable(plugin.origin)})")
@@ -108,7 +108,7 @@ def _table(found: tuple[Plugin, ...]) -> Table:
 
 
 def _provided(provides: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return what a plugin provides, a line for each kind."""
+    """Return the objects that a plugin provides, a line for each kind."""
     from mbkit.plugins.contracts import KINDS
 
     return "\n".join(

@@ -1,4 +1,4 @@
-"""``mbkit run``: what study files describe."""
+"""``mbkit run``: runs described by study files."""
 
 from __future__ import annotations
 

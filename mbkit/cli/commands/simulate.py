@@ -168,7 +168,7 @@ def simulate(
 
 
 def _check_start(system: System, positions: Sequence[str], velocities: Sequence[str]) -> None:
-    """Raise UsageError, which names the option, where a joint does not take what it is given."""
+    """Raise UsageError, which names the option, where a joint does not take the numbers given."""
     q = system.reference_configuration()
     v = system.checked("v", [0.0] * system.nv)
     assign(system, q, "q", positions)

@@ -10,7 +10,7 @@ import click
 from mbkit.cli.compiling import PACKAGE, kernels_of_trees
 from mbkit.systems.calls.threads import cores
 
-#: What takes longest, in this order: several processes begin with it. Any order is right.
+#: The slowest modules, in this order: several processes begin with it. Any order is right.
 SLOWEST = (
     "time_loops.generalized_alpha_adaptive",
     "time_loops.bliedf",
@@ -19,7 +19,7 @@ SLOWEST = (
     "time_loops.multistep_munthe_kaas",
 )
 
-#: Beyond that many processes the slowest modules are what there is to wait for.
+#: Beyond that many processes the slowest modules set the time.
 MOST_PROCESSES = 8
 
 

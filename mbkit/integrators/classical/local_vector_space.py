@@ -144,7 +144,7 @@ class _LocalModel:
     # -------------------------------------------------------------------- adaptive step size
 
     def adaptive(self, method: LocalVectorSpace) -> AdaptiveSteps:
-        """Return what takes steps by the tolerances; X has the size 1."""
+        """Return the stepper with adaptive step size; X has the size 1."""
         from mbkit.kernels.calls.integration_steps import rows_of_steps
 
         problem = self._problem

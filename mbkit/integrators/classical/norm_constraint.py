@@ -13,7 +13,7 @@ from mbkit.integrators.integrator import Problem
 
 __all__ = ["NormConstraint"]
 
-#: By how much the square of a length may be off one: what joints take.
+#: By how much the square of a length may be off one: as joints accept.
 DRIFT = 2e-6
 
 #: Rounding of quaternions, of length one and their rates.
@@ -27,7 +27,7 @@ class NormConstraint:
 
         w = 4 N^T Qdot / |Q|,   Qddot = |Q| N wdot + mu Q,   mu = -|Qdot|^2 / |Q|^2,
 
-    N taken at Q / |Q|, and mu the multiplier with which Q.Qddot + Qdot.Qdot = 0. What Qdot is
+    N taken at Q / |Q|, and mu the multiplier with which Q.Qddot + Qdot.Qdot = 0. The part of Qdot
     beside w, Q.Qdot, is the problem's memory of a step.
     """
 
@@ -147,7 +147,7 @@ class NormConstraint:
             problem.memory["length_rates"][:] = np.where(self._driven, 0.0, along)
 
     def _check(self, lengths: Any) -> None:
-        """Raise ConfigurationError where a quaternion has drifted from what joints take."""
+        """Raise ConfigurationError where a quaternion has drifted too far for joints."""
         off = np.abs(lengths**2 - 1.0)
         if off.max(initial=0.0) <= DRIFT:
             return

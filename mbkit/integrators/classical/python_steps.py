@@ -15,7 +15,7 @@ class StepFailed(Exception):
 
 
 def in_python(problem: Problem, step: Callable[[float, float], None]) -> Advance:
-    """Return what takes steps one by one, and saves rows.
+    """Return a function that takes steps one by one, and saves rows.
 
     ``step(t, end)`` advances the problem's state from t to end, or leaves it and raises; a
     `StepFailed` with a status, or any other exception, which ends the run.

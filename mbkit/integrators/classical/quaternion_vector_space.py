@@ -167,7 +167,7 @@ def _check_joints(problem: Problem) -> None:
 
 
 def _adaptive_steps(method: QuaternionVectorSpace, start: Any) -> AdaptiveSteps:
-    """Return what takes steps by the tolerances; work has none, and is last."""
+    """Return the stepper with adaptive step size; work has none, and is last."""
     atol = method.atol if method.atol is not None else method.rtol
     scale = np.full(start.size, atol)
     scale[-2:] = np.inf

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Quaternions:
-    """Where quaternions stand in q, and what is done with all of them at once.
+    """Where quaternions stand in q, and operations on all of them at once.
 
     Parameters
     ----------

@@ -35,9 +35,9 @@ LEAST_RTOL = 100 * float(np.finfo(np.float64).eps)
 MOST_STEPS = 100_000
 LEAST_STEP = 16.0 * float(np.finfo(np.float64).eps)
 
-#: Relative to the state, what Newton's method of Radau may leave in a step of a given size: the
+#: Relative to the state, the error left by Newton's method of Radau in a step of a given size: the
 #: first that it reaches in its six iterations. It takes the first correction by the second for its
-#: rate, which later ones do not have: what is left after two is more than it expects, and rounding
+#: rate, which later ones do not have: the error after two is more than it expects, and rounding
 #: after the next one.
 NEWTON = (1e-18, 1e-16, 1e-14, 1e-11, 1e-8)
 
@@ -190,7 +190,7 @@ class AdaptiveSteps:
             if solver.status != "running":
                 return solver.y, largest
             s, before = solver.t, solver.y
-            with np.errstate(all="ignore"):  # of what is not finite, and is tried again
+            with np.errstate(all="ignore"):  # of values not finite, which are tried again
                 solver.step()
             size = solver.t - s
             if solver.status == "failed" or (size < least and solver.status == "running"):

@@ -15,7 +15,7 @@ from mbkit.integrators.coefficients.tableau import Tableau
 
 __all__ = ["COMPOSITIONS", "COMMUTATOR_FREE3", "COMMUTATOR_FREE4", "Composition"]
 
-#: How far a sum of coefficients may be from what it must be.
+#: How far a sum of coefficients may be from its required value.
 TOLERANCE = 1e-13
 
 #: More stages are a mistake: no known method has as many.
@@ -25,7 +25,7 @@ _MOST_STAGES = 1000
 def _tables(stages: Any) -> Any:
     """Return read-only arrays (J, s), of which the number of stages is known from their number.
 
-    What is no sequence, and entries that are no arrays, come back for the check that follows.
+    Other values than sequences, and entries that are no arrays, return unchanged, to be checked.
     """
     if isinstance(stages, str) or not isinstance(stages, Sequence | np.ndarray):
         return stages

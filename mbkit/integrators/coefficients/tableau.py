@@ -14,7 +14,7 @@ from mbkit.integrators.coefficients.order_conditions import dense_defect, order_
 
 __all__ = ["Tableau"]
 
-#: How far a sum of coefficients may be from what it must be: rounding of some twenty numbers of
+#: How far a sum of coefficients may be from its required value: rounding of some twenty numbers of
 #: size ten.
 TOLERANCE = 1e-13
 

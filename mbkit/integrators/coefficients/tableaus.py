@@ -211,7 +211,7 @@ VERNER6 = Tableau(
 )  # fmt: skip
 
 #: The pair 7(8) of Fehlberg, *Classical fifth-, sixth-, seventh-, and eighth-order Runge-Kutta
-#: formulas with stepsize control*, NASA TR R-287, 1968, table X. What is estimated is the error of
+#: formulas with stepsize control*, NASA TR R-287, 1968, table X. The estimate is of the error of
 #: order 7. Hairer, Norsett, Wanner 1993, table II.5.3.
 FEHLBERG7 = Tableau(
     "fehlberg7",

@@ -168,7 +168,7 @@ class _Build:
     # -------------------------------------------------------------------------- equalities
 
     def equality(self, e: int) -> None:
-        """Add what an equality holds together, if it is active and there is such a constraint."""
+        """Add the constraint of an equality, if it is active and mbkit has such a constraint."""
         m, name, kind = self.model, self.names.equalities[e], int(self.model.eq_type[e])
         if not m.eq_active0[e]:
             return

@@ -1,4 +1,4 @@
-"""An MJCF file as data: what MuJoCo made of it, before it is a mechanism."""
+"""An MJCF file as data: as MuJoCo compiled it, before it is a mechanism."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MjcfActuator:
     transmission : str
         The kind of its target: "joint", "tendon", "site", "body" or "slidercrank".
     target : str
-        The joint, as the mechanism calls it, or MuJoCo's name of what else it acts on.
+        The joint, as the mechanism calls it, or MuJoCo's name of another target.
     gear : tuple of float
         By which its force is multiplied; of a joint, one for each velocity.
     control_range, force_range : tuple of float, or None
@@ -56,7 +56,7 @@ class MjcfSensor:
     kind : str
         MuJoCo's, such as "gyro", "jointpos".
     target : str
-        MuJoCo's name of what it measures, empty for what belongs to none.
+        MuJoCo's name of the object it measures, empty where it has none.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The files that an MJCF names: looked through before MuJoCo opens any of them.
 
 MuJoCo follows every path. Here all files have to lie in one folder, after links of the file system
-are resolved, so that a model from elsewhere reads nothing but what came with it.
+are resolved, so that a model from elsewhere reads only files that came with it.
 """
 
 from __future__ import annotations

@@ -19,5 +19,5 @@ SITE = 6
 #: mjtGeom
 PLANE, HEIGHTS, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
 
-#: mjtDisableBit: what a model may have switched off
+#: mjtDisableBit: features that a model may switch off
 EQUALITY, LIMIT, SPRING, DAMPER, GRAVITY = 2, 8, 32, 64, 128

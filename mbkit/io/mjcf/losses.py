@@ -15,7 +15,7 @@ __all__ = ["notes_of", "warnings_of"]
 
 
 def warnings_of(m: Any, names: Names) -> list[str]:
-    """Return what moves the model in MuJoCo, contact apart, and is not in the mechanism."""
+    """Return elements that influence the motion in MuJoCo, but for contacts, and are left out."""
     joints = range(m.njnt)
     turning = [j for j in joints if m.jnt_type[j] in (k.FREE, k.BALL)]
 
@@ -57,7 +57,7 @@ def warnings_of(m: Any, names: Names) -> list[str]:
 
 
 def notes_of(m: Any, names: Names) -> list[str]:
-    """Return what else is not in the mechanism."""
+    """Return the other elements that the mechanism lacks."""
     geoms = range(m.ngeom)
     hidden = sum(not is_shown(m, g) for g in geoms)
     touching = sum(bool(m.geom_contype[g] or m.geom_conaffinity[g]) for g in geoms)

@@ -46,6 +46,6 @@ class MeshAssets:
         if key not in self._names:
             self._names[key] = f"mesh {len(self._names) + 1}"
             about = {"name": self._names[key], "vertex": key[0], "face": key[1]}
-            # of its surface: that of a volume is refused for what is open or flat
+            # of its surface: that of a volume is refused for open or flat meshes
             ET.SubElement(self.element, "mesh", about | {"inertia": "shell"})
         return self._names[key]

@@ -1,4 +1,4 @@
-"""Names of what stands in an MJCF: MuJoCo has some twice, and some parts have none."""
+"""Names of elements of an MJCF: MuJoCo has some twice, and some parts have none."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from mbkit.model import Mechanism
 
 __all__ = ["load_mjcf", "read_mjcf", "warning_of_mjcf"]
 
-#: What MuJoCo calls a model without a name.
+#: MuJoCo's name of a model without a name.
 _NO_NAME = ("MuJoCo Model", "")
 
 
@@ -53,7 +53,7 @@ def load_mjcf(path: str | os.PathLike[str], *, armature: str = "rotors") -> Mech
     Warns
     -----
     ModelFileWarning
-        Of what moves the model in MuJoCo, contact and actuators apart, and is not in the mechanism.
+        Of elements that influence the motion in MuJoCo, not contacts and actuators, and are lost.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def load_mjcf(path: str | os.PathLike[str], *, armature: str = "rotors") -> Mech
 
 
 def warning_of_mjcf(mjcf: Mjcf) -> str:
-    """Return what makes the motion another one than MuJoCo's, "" for nothing."""
+    """Return the warning that the motion differs from MuJoCo's, "" for none."""
     if not mjcf.warnings:
         return ""
     source, parts = printable(mjcf.source), "; ".join(mjcf.warnings)
@@ -176,7 +176,7 @@ def _actuator(mujoco: Any, m: Any, names: Names, i: int) -> MjcfActuator:
 
 
 def _actuator_kind(mujoco: Any, m: Any, i: int) -> str:
-    """Return what MuJoCo's shortcuts for actuators set, read back from their numbers."""
+    """Return MuJoCo's shortcut for an actuator, such as "motor", found from its numbers."""
     gain, bias = m.actuator_gainprm[i], m.actuator_biasprm[i]
     kinds = m.actuator_dyntype[i], m.actuator_gaintype[i], m.actuator_biastype[i]
     none, fixed = int(mujoco.mjtDyn.mjDYN_NONE), int(mujoco.mjtGain.mjGAIN_FIXED)

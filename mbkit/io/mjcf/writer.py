@@ -35,12 +35,12 @@ def save_mjcf(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ModelFileError
-        If an MJCF cannot hold the mechanism, naming what it cannot, or the file cannot be written.
+        If an MJCF cannot hold the mechanism, naming the part, or the file cannot be written.
 
     Warns
     -----
     ModelFileWarning
-        Of what the file does not hold and the mechanism does, and of what acts in MuJoCo alone.
+        Of parts of the mechanism that the file lacks, and of effects in MuJoCo alone.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def _connect(
     frames: tuple[FloatArray, FloatArray],
     point: FloatArray,
 ) -> None:
-    """Write a connect by sites: by bodies it would hold what is together in the reference alone."""
+    """Write a connect by sites: by bodies, points of the reference alone would be joined."""
     sites = {}
     for number, (body, S) in enumerate(zip(ends.values(), frames, strict=True), start=1):
         sites[f"site{number}"] = f"{name} on {body}"

@@ -44,7 +44,7 @@ def add_checksum(file: Any) -> str:
 
 
 def checked(file: Any, what: str, remedy: str = "Take another copy of it.") -> str | None:
-    """Return what `add_checksum` did, of a file whose content is as it was written then.
+    """Return the result of `add_checksum`, of a file whose content is as it was written then.
 
     None if there is no checksum in its last line; ResultFileError, which begins with `what` and
     ends with `remedy`, if the content has another checksum or length.

@@ -83,7 +83,7 @@ def _write(runs: Ensemble, target: Any) -> None:
 
 
 def _put_events(runs: Ensemble, put: Any, text: Any) -> None:
-    """Write what happened in all runs, one run behind the other."""
+    """Write the events of all runs, one run behind the other."""
     logs = [(number, runs._events[number]) for number in sorted(runs._events)]
     if not logs:
         return
@@ -121,7 +121,7 @@ def load_ensemble(path: str | os.PathLike[str]) -> Ensemble:
     Returns
     -------
     Ensemble
-        Equal to the one that was saved, bit by bit, but for what `mbkit.sensitivities` needs: the
+        Equal to the one that was saved, bit by bit, but for one need of `mbkit.sensitivities`: the
         ``origin`` of its runs is None.
 
     Raises
@@ -163,7 +163,7 @@ class _Ensembles:
         return self._reader.json(name, self._reader.attribute(name, str), kind)
 
     def ensemble(self) -> Ensemble:
-        """Return what the file holds."""
+        """Return the content of the file."""
         reader = self._reader
         labels = {field: tuple(reader.texts(label)) for label, field in _LABELS.items()}
         labels["position_units"] = tuple(map(str, self._json("position_units", list)))
@@ -185,7 +185,7 @@ class _Ensembles:
         )  # fmt: skip
 
     def _events(self) -> dict[int, EventLog]:
-        """Return what happened in each run."""
+        """Return the events of each run."""
         if not self._reader.has("event_run"):
             return {}
         numbers = self._numbers("event_run", np.int64)

@@ -58,7 +58,7 @@ def _heads(columns: Sequence[Column]) -> list[str]:
 def write_xlsx(run: Result | Ensemble, file: Any) -> None:
     """Write the sheets "run", with the columns of the CSV, and "events" of a run that has some.
 
-    Numbers have 16 digits, and what is not finite is an empty cell. ResultFileError if a sheet
+    Numbers have 16 digits, and NaN or infinity is an empty cell. ResultFileError if a sheet
     cannot hold the run.
     """
     from openpyxl import Workbook

@@ -18,8 +18,8 @@ from mbkit.errors import ResultFileError
 _HEAP = b"GCOL\x01\x00\x00\x00"
 _HEAD = 16  # bytes, of a heap as of an object
 
-#: Index of an object, how often it is used, four zeros, and how many bytes it has. Index 0 is what
-#: is left of the heap, and counts its own head.
+#: Index of an object, how often it is used, four zeros, and how many bytes it has. Index 0 is the
+#: rest of the heap, and counts its own head.
 _OBJECT = struct.Struct("<HHIQ")
 
 _BLOCK = 2**20

@@ -19,7 +19,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     ----------
     path : str or path
         The file. Of a directory, ``result.nc`` in it, whose arrays stay in the file until they are
-        looked at; of a run that is not at its end, what it has confirmed so far.
+        looked at; of a run that is not at its end, the rows confirmed so far.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from typing import Any
 
 from mbkit.errors import ResultFileError
 
-# What the keys are that a manifest has, or may have, by the table they are in.
+# The types of the keys that a manifest has, or may have, by the table they are in.
 _KINDS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "": {
         "status": str, "options": dict, "save": list, "dtype": str, "events": list,
@@ -31,7 +31,7 @@ _KINDS: dict[str, dict[str, type | tuple[type, ...]]] = {
 _TITLES = {dict: "a table", list: "a list", str: "a text", int: "a whole number"}
 
 
-# What every manifest has.
+# The keys that every manifest has.
 _NEEDED = (
     "status", "options", "save", "dtype", "labels", "versions", "model_sha256", "system", "run",
     "integrator", "callables", "environment", "tau", "further_forces",

@@ -1,8 +1,8 @@
 """Result files: netCDF 4, readable by xarray, MATLAB, Panoply and everything that reads HDF5.
 
-The file holds what `mbkit.Result.to_xarray` shows, under the same names: variables over ``time``,
+The file holds the data of `mbkit.Result.to_xarray`, under the same names: variables over ``time``,
 names of positions, velocities, bodies and joints as coordinates, and attributes for the rest.
-Behind what HDF5 reads there is a checksum of it, in one line.
+Behind the data of HDF5 there is a checksum of it, in one line.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def write_dataset(
     blocks: Iterable[Mapping[str, Any]],
     dtypes: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a result to what HDF5 writes to, block of rows by block.
+    """Write a result to a file of HDF5, block of rows by block.
 
-    What it writes to must not raise, see `_image`.
+    The methods of this file must not raise, see `_image`.
 
     `header` has names and attributes; its rows, `count` of them, come from the blocks, by the names
     of ``t`` and of the variables. A variable that is in no block takes no room, and reads as not a

@@ -22,7 +22,7 @@ from mbkit.io.replacement import replacement
 from mbkit.io.results.checksum import checked, checksum_line
 from mbkit.results.labelled import CONSTRAINT_VARIABLES, VARIABLES
 
-#: What parts may hold of a result.
+#: The data of a result that parts may hold.
 ROWS = ("t", *VARIABLES, *CONSTRAINT_VARIABLES)
 
 _SINGLE = ("run", "number", "began", "step")

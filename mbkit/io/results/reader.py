@@ -1,7 +1,7 @@
 """Reading of result files, which may be damaged, or made to harm.
 
-A file that has a checksum is compared with it before HDF5 sees any of it. What HDF5 offers beside
-arrays in the file itself is refused: links, external storage and virtual datasets lead to other
+A file that has a checksum is compared with it before HDF5 sees any of it. Features of HDF5 beside
+arrays in the file itself are refused: links, external storage and virtual datasets lead to other
 files, and other filters than the usual ones load programs. Nothing is read that the file has no
 room for.
 """
@@ -46,7 +46,7 @@ AT_ONCE = 16 * 2**20
 
 _DEFLATE, _SHUFFLE, _FLETCHER32 = 1, 2, 3
 
-# What deflate makes of a byte at most is 1032 bytes.
+# Deflate expands a byte to 1032 bytes at most.
 _MOST = 1100
 
 _JSON = {"options": dict, "versions": dict, "position_units": list}
@@ -200,7 +200,7 @@ class Reader:
         return self.file.get(name, getlink=True) is not None
 
     def fields(self) -> tuple[dict[str, Any], dict[str, Place]]:
-        """Return what a result is made of: values, and places of arrays that were not read yet."""
+        """Return the fields of a result: values, and places of arrays that were not read yet."""
         fields: dict[str, Any] = {}
         places: dict[str, Place] = {}
         names = {"t": "time", **{name: name for name in VARIABLES if self.has(name)}}
@@ -236,7 +236,7 @@ class Reader:
         return self.source.read(found, f"variable '{name}'") if here else found
 
     def events(self) -> EventLog:
-        """Return what happened at events."""
+        """Return the log of events."""
         values: dict[str, Any] = {}
         for name, (field, _, _) in EVENT_VARIABLES.items():
             if field == "names":
@@ -309,7 +309,7 @@ class Reader:
             )
 
     def refused(self, name: str, why: str, more: str) -> ResultFileError:
-        """Return what to raise about a variable."""
+        """Return the error about a variable."""
         return ResultFileError(
             f"{self.what}: variable '{name}' {why} {more}".rstrip()
             + "; give a file that mbkit saved."

@@ -9,7 +9,7 @@
 ``reserve``         room for one more part, given back when the disk is full
 ==================  ================================================================================
 
-Files are written under other names, flushed to the disk and renamed: what has its name is whole.
+Files are written under other names, flushed to the disk and renamed: a file with its name is whole.
 No file is written through a link. Each has a checksum: parts and the result in their last line, the
 manifest as its key ``crc32``, the model in the manifest.
 """
@@ -161,7 +161,7 @@ class RunDirectory:
         )
 
     def clean(self) -> None:
-        """Delete what a process that was killed has left half written."""
+        """Delete files that a killed process has left half written."""
         for entry in self._entries():
             if _UNFINISHED.fullmatch(entry.name):
                 try:
@@ -190,7 +190,7 @@ class RunDirectory:
             raise self._unwritable(error) from error
 
     def release(self) -> None:
-        """Give back what `reserve` took."""
+        """Give back the memory that `reserve` took."""
         with contextlib.suppress(OSError):
             (self.path / _RESERVE).unlink(missing_ok=True)
 

@@ -23,7 +23,7 @@ from mbkit.results.balance import EnergyWatch, in_order
 from mbkit.results.event_log import FIELDS
 from mbkit.results.labelled import CONSTRAINT_VARIABLES, LABELS, VARIABLES
 
-#: What the energy balance is followed by, in the order in which it is.
+#: The data by which the energy balance is followed, in the order of the arguments.
 _BALANCE = ("t", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")
 _EVENT_FIELDS = ("event", "t", *FIELDS)
 _EVENTS = tuple(f"event_{field}" for field in _EVENT_FIELDS)
@@ -90,7 +90,7 @@ def _no_parts(directory: RunDirectory) -> ResultFileError:
 def load_run(path: pathlib.Path) -> Result:
     """Return the result of a run directory.
 
-    From its result file; of a run that is going on or was killed, what is confirmed, in memory.
+    From its result file; of a run that is going on or was killed, the confirmed rows, in memory.
     ResultFileError if there is no run in it, or its files are damaged.
     """
     directory = RunDirectory(path)
@@ -241,7 +241,7 @@ def _only_row(manifest: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str,
 
 
 def _unsaved(header: Result, saved: Mapping[str, Any], count: int) -> dict[str, Any]:
-    """Return arrays of NaN, which take no memory, for what a run did not save."""
+    """Return arrays of NaN, which take no memory, for data that a run did not save."""
     arrays = {name: getattr(header, name) for name in (*VARIABLES, *CONSTRAINT_VARIABLES)}
     fill = {"residuals": 0.0} if not header.constraint_names else {}
     return {
@@ -269,7 +269,7 @@ class _Target:
 
     Nor of Ctrl-C, which is held back meanwhile.
 
-    What fails is remembered, and raised by `check`. What could not be written is kept until then,
+    An error is remembered, and raised by `check`. Bytes that were not written are kept until then,
     because HDF5 may read it again, and does not survive finding something else: no more than a
     block and the tables of the file, since nobody goes on for long after that.
     """
@@ -281,7 +281,7 @@ class _Target:
         self.seek, self.tell = file.seek, file.tell
 
     def check(self) -> None:
-        """Raise what has failed until now."""
+        """Raise the error of an earlier write, if any."""
         if self._error is not None:
             raise self._error
 

@@ -29,7 +29,7 @@ def _write_netcdf(run: Result | Ensemble, file: Any) -> None:
         write_netcdf(run, file)
 
 
-#: What a name ends in, and what is written then; no suffix claims no format.
+#: Formats of files by the ends of their names; without suffix no format is meant.
 WRITERS: dict[str, Callable[[Any, Any], None]] = {
     **dict.fromkeys((".nc", ".nc4", ".h5", ".hdf5", ""), _write_netcdf),
     ".csv": write_csv,
@@ -47,7 +47,7 @@ def save_result(run: Result | Ensemble, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     run : Result or Ensemble
-        What to write.
+        The result to write.
     path : str or path
         Where to; its folder must exist. ``.nc``, ``.nc4``, ``.h5`` and ``.hdf5`` are netCDF, with
         all that a result has, to be read again by `load_result` and `load_ensemble`; ``.csv``,

@@ -85,7 +85,7 @@ def _moving(sdf: Sdf) -> Iterator[SdfJoint]:
 
 
 def _add_roots(mechanism: Mechanism, sdf: Sdf, root_joint: Joint | None) -> None:
-    """Weld links of static models to the world; let what nothing joins to the world float."""
+    """Weld links of static models to the world; let links that no joint connects to it float."""
     group: dict[str, str] = {link.name: link.name for link in sdf.links} | {_WORLD: _WORLD}
 
     def leader(name: str) -> str:

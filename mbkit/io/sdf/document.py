@@ -1,4 +1,4 @@
-"""An SDF file as data: what was read of it, before it is a mechanism."""
+"""An SDF file as data: its content, before it is a mechanism."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Sdf:
         Parameters
         ----------
         root_joint : Joint, optional
-            From the world to the first link of what no joint connects to the world, if this is one
+            From the world to the first link of links that no joint connects to it, if this is one
             group of links. By default each such group floats on a `FreeJoint`.
         package_roots : path or iterable of paths
             As for `mesh_files`. Without any there is no warning of meshes that are not found.

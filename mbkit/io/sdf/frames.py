@@ -2,7 +2,7 @@
 
 Source: "Pose Frame Semantics", SDFormat 1.7 and later: links, joints, frames and nested models are
 frames; a pose is relative to the frame that it names, else to that of its model, that of a joint to
-its child, and that of a frame to what it is attached to. Files of versions 1.4 to 1.6, which name
+its child, and that of a frame to its ``attached_to``. Files of versions 1.4 to 1.6, which name
 no frames, follow the same rules.
 """
 
@@ -22,7 +22,7 @@ MODEL, WORLD = "__model__", "world"
 
 @attrs.define
 class Place:
-    """A frame: its pose relative to another one, and what it moves with."""
+    """A frame: its pose relative to another one, and the link it moves with."""
 
     part: Part
     pose: FloatArray
@@ -35,7 +35,7 @@ class Place:
 class Scope:
     """The frames of a model, or of a world, by their names there.
 
-    `prefix` is what comes before these names, and `pose` that of the model in the world.
+    `prefix` is the prefix of these names, and `pose` that of the model in the world.
     """
 
     prefix: str

@@ -30,12 +30,12 @@ KINDS = {
     "ball": 0, "fixed": 0,
 }  # fmt: skip
 
-#: What stands for no limit in files of older versions, and more.
+#: The number for no limit in files of older versions; larger ones mean the same.
 _NO_LIMIT = 1e16
 
 
 class Axis(NamedTuple):
-    """An axis of a joint: its direction in the joint's frame, limits, and what acts about it."""
+    """An axis of a joint: its direction in the joint's frame, limits, and forces about it."""
 
     direction: FloatArray
     lower: float
@@ -130,7 +130,7 @@ def _friction(axes: list[Axis]) -> JointFriction:
 
 
 def _axis(part: Part, name: str, scope: Scope, version: tuple[int, ...]) -> Axis:
-    """Return what is read of an <axis>; the direction is one in the frame of the joint."""
+    """Return the content of an <axis>; the direction is one in the frame of the joint."""
     direction = np.array((0.0, 0.0, 1.0))
     frame = ""
     xyz = part.child("xyz")

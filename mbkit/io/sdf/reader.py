@@ -32,7 +32,7 @@ MAX_SIZE = 32 * 1024 * 1024
 
 _VERSIONS = tuple(f"1.{minor}" for minor in range(4, 13))
 
-#: What a simulator or a renderer has of a model or a link, and no mechanism.
+#: Elements of models and links for simulators or renderers, which a mechanism lacks.
 _OF_SIMULATORS = (
     "self_collide",
     "allow_auto_disable",
@@ -55,7 +55,7 @@ def load_sdf(
     path : path
         An SDF file as ``docs/sdf.md`` describes it.
     root_joint : Joint, optional
-        From the world to the first link of what no joint connects to the world, such as
+        From the world to the first link of a group that no joint connects to it, such as
         ``mb.FixedJoint("root_joint")``. By default it floats on a `FreeJoint`.
     package_roots : path or iterable of paths
         Folders in which meshes are looked for, besides that of the file, as by `Sdf.mesh_files`.
@@ -95,7 +95,7 @@ def load_sdf(
 
 
 def warning_of_sdf(sdf: Sdf) -> str:
-    """Return what makes the mechanism another one than the file may mean, "" for nothing."""
+    """Return the warning that the mechanism may differ from the one meant, "" for none."""
     unphysical = [link.name for link in sdf.links if link.inertia.unphysical]
     if not unphysical:
         return ""

@@ -30,7 +30,7 @@ def read_coordinates(
     """Return the coordinates of a table: ``type``, "relative" by default, and the fields of these.
 
     The representation of relative coordinates, and the frames in which they run, stand beside the
-    table. UsageError if there is no such type, or what is given does not go with it;
+    table. UsageError if there is no such type, or other keys do not go with it;
     cattrs.BaseValidationError if a field is unknown, or its value does not fit.
 
     Examples

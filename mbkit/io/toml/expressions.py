@@ -44,7 +44,7 @@ def with_parameters(values: Mapping[str, float]) -> Iterator[None]:
 def computed(value: Any) -> Any:
     """Return a value, a list or parts of one, with expressions where numbers belong computed.
 
-    A number in quotes stays what it is, a fault; so does all text outside of `with_parameters`.
+    A number in quotes remains a fault; so does all text outside of `with_parameters`.
     ModelFileError if an expression has no value.
 
     Examples

@@ -19,7 +19,7 @@ _SHOWN = 50  # faults in a message
 class Faults:
     """A list of faults that grows while a file is read.
 
-    Of each `found` has the path of the key, what is wrong with it, and what makes the end of the
+    Of each `found` has the path of the key, the error in it, and the end of the
     message.
     """
 
@@ -28,7 +28,7 @@ class Faults:
 
     @contextlib.contextmanager
     def at(self, *path: str) -> Iterator[None]:
-        """Note what goes wrong while the part at the keys `path` is read; go on after it."""
+        """Note the errors while the part at the keys `path` is read; go on after it."""
         try:
             yield
         except (cattrs.BaseValidationError, MbkitError, TypeError) as error:
@@ -65,7 +65,7 @@ class Faults:
         self.add(path, f"{message}; ", functools.partial(suggestion, name, known))
 
     def told(self, text: str, name: str, count: int) -> list[str]:
-        """Return a line for each fault, at most `count`: file and line, key, what is wrong.
+        """Return a line for each fault, at most `count`: file and line, key, error.
 
         By lines of `text`, the valid TOML that was read from the file `name`.
         """

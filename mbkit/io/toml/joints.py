@@ -180,7 +180,7 @@ def known_class(
     found: type[Kind] | None = registry().find(what, name)  # loads the plugins there are
     if found is not None:
         return found
-    # A file must not make Python import what it names: only what the user has imported counts.
+    # A file must not make Python import modules: only those that the user has imported count.
     module, colon, attribute = name.partition(":")
     kind = getattr(sys.modules.get(module), attribute, None) if colon else None
     if isinstance(kind, type) and issubclass(kind, base):

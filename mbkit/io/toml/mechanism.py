@@ -98,7 +98,7 @@ def _mechanism(
                 mechanism.add_joint(
                     joint, place.predecessor, place.successor, **place.options(), **data
                 )
-    sound = not faults.found  # else a force may speak of what is missing for its own faults
+    sound = not faults.found  # else a force may report parts that lack by their own faults
     for key, table in _tables(document, "forces").items():
         add_force(mechanism, key, table, types["force"], faults, sound=sound)
     for key, table in _tables(document, "constraints").items():
@@ -139,7 +139,7 @@ def _add_constraint(
 
 
 def _are_known(place: JointPlace, mechanism: Mechanism, joint: str, faults: Faults) -> bool:
-    """Return whether a joint's bodies are there; what is not is noted."""
+    """Return whether a joint's bodies are there; those missing are noted."""
     are_known = True
     for role in ("predecessor", "successor"):
         body = getattr(place, role)

@@ -25,7 +25,7 @@ MAX_DIGITS = 4300
 
 
 def read_document(text: str, what: str, name: str) -> dict[str, Any]:
-    """Return what a TOML text is parsed to: nested dictionaries, lists and values.
+    """Return the content of a TOML text: nested dictionaries, lists and values.
 
     ModelFileError, which begins with `what` and has `name` before the number of a line, if it is no
     TOML, or could take Python's parser very long.
@@ -124,7 +124,7 @@ def toml_fault(error: tomllib.TOMLDecodeError, text: str, name: str) -> str:
 
 
 def _name(lines: list[str]) -> str:
-    """Return the full name of what the last line gives, or else that line itself."""
+    """Return the full name of the key of the last line, or else that line itself."""
     if table := _TABLE.match(lines[-1]):
         return table[1].strip()
     key = _KEY.match(lines[-1])

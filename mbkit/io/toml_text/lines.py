@@ -6,7 +6,7 @@ import re
 
 __all__ = ["line_nested_deeper", "line_of", "line_of_long_integer", "lines_of_keys"]
 
-# Strings of all four kinds, comments, line ends, brackets, and what keys and numbers are made of.
+# Strings of all four kinds, comments, line ends, brackets, and characters of keys and numbers.
 _TOKEN = re.compile(
     r'(?P<string>"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')'
     r"|(?P<comment>#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{},=.])|(?P<bare>[^\s\[\]{},=.\"'#]+)"

@@ -133,7 +133,7 @@ def _check_world(urdf: Urdf, root_joint: Joint | None, what: str) -> bool:
 
 
 def with_world_note(urdf: Urdf) -> Urdf:
-    """Return the document with a note on what a root link of the name world has and loses."""
+    """Return the document with a note on the properties that a root link named world loses."""
     root = next((link for link in urdf.links if link.name == urdf.root), None)
     if root is None or root.name != WORLD or root.inertia.mass == 0.0:
         return urdf

@@ -1,4 +1,4 @@
-"""A URDF file as data: what was read of it, before it is a mechanism."""
+"""A URDF file as data: its content, before it is a mechanism."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ __all__ = ["NO_LIMIT", "read_joint"]
 NO_LIMIT = sys.float_info.max
 
 _MOVES_ABOUT_AXIS = ("revolute", "continuous", "prismatic")
-#: What becomes of limits that a file leaves out.
+#: The values of limits that a file leaves out.
 _DEFAULTS = {
     "lower": "the least position is 0",
     "upper": "the greatest position is 0",
@@ -44,7 +44,7 @@ _DEFAULTS = {
 
 Data = TypeVar("Data", JointLimits, JointFriction)
 
-#: What <axis> is for: a rotation's or translation's axis, or the normal of a plane.
+#: The meaning of <axis>: a rotation's or translation's axis, or the normal of a plane.
 _HAS_AXIS = {
     "revolute": RevoluteJoint,
     "continuous": RevoluteJoint,
@@ -58,7 +58,7 @@ _KINDS = (*_HAS_AXIS, "fixed", "floating", "spherical")
 def read_joint(element: Element, reading: Reading) -> UrdfJoint | None:
     """Return the joint of an element <joint>, None without its name or links; faults are noted.
 
-    Where something else is at fault, a fixed joint stands in: what it connects is known.
+    Where something else is at fault, a fixed joint stands in: its bodies are known.
     """
     name = element.attributes.get("name", "")
     part = Part(element, f"joint {name!r}", "joint", reading)
@@ -126,7 +126,7 @@ def _joint(part: Part, name: str, kind: str) -> Joint | None:
 
 
 def _limits(part: Part, kind: str | None) -> tuple[JointLimits, tuple[str, ...]]:
-    """Return limits, and what the format has of them and the file leaves out."""
+    """Return limits, and required ones that the file leaves out."""
     limit = part.child("limit")
     if limit is None:
         if kind not in ("revolute", "prismatic"):

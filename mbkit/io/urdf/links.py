@@ -45,7 +45,7 @@ def _own_color(material: Element) -> Color | None:
 
 
 def read_material(part: Part) -> None:
-    """Note what is not read of a material: all of it where it has no valid colour."""
+    """Note the parts of a material that are not read: all of it where it has no valid colour."""
     part.text("name", required=False)
     for color in part.children("color"):
         if _own_color(part.element) is None:

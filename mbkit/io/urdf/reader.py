@@ -192,7 +192,7 @@ _XACRO_REMEDY = (
 
 
 def _refuse_xacro(element: Element, what: str, name: str, *, is_read: bool = True) -> None:
-    """Raise if there is an element of xacro, or ``${...}`` in an attribute of what is read."""
+    """Raise if there is an element of xacro, or ``${...}`` in an attribute that is read."""
     found = None
     if element.tag.startswith("xacro:"):
         found = f"<{printable(element.tag[:40])}>"
@@ -209,7 +209,7 @@ def _refuse_xacro(element: Element, what: str, name: str, *, is_read: bool = Tru
 
 
 def warning_of(urdf: Urdf, *, are_loose: bool) -> str:
-    """Return what makes the mechanism another one than the file may mean, "" for nothing.
+    """Return the warning that the mechanism may differ from the one meant, "" for none.
 
     A sentence. It speaks of joints that should be coupled and are not if there are such.
     """

@@ -17,10 +17,10 @@ def check_tree(
     *,
     is_complete: bool = True,
 ) -> str:
-    """Return the root link, which is no child, "" for none; what makes it no tree is a fault.
+    """Return the root link, which is no child, "" for none; joints that make it no tree are faults.
 
-    Links and joints are in the order of the file. If they are not complete, what one of the others
-    might mend is no fault.
+    Links and joints are in the order of the file. If they are not complete, errors that a missing
+    one might mend are no faults.
     """
     names = _unique("link", links, reading)
     known = _unique("joint", joints, reading)

@@ -46,12 +46,12 @@ def save_urdf(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ModelFileError
-        If a URDF cannot hold the mechanism, naming what it cannot, or the file cannot be written.
+        If a URDF cannot hold the mechanism, naming the part, or the file cannot be written.
 
     Warns
     -----
     ModelFileWarning
-        Of what the file does not hold and the mechanism does, such as another gravity.
+        Of parts of the mechanism that the file lacks, such as another gravity.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class _Writer:
         return "\n".join([*self.lines, "</robot>", ""]), self._notes()
 
     def _has_root_weld(self) -> bool:
-        """Return whether the world has one joint, and it is what readers of URDF put there.
+        """Return whether the world has one joint, the one that readers of URDF put there.
 
         Not if it has shapes, which need a link.
         """
@@ -345,5 +345,5 @@ def _kind(edge: Connection) -> str:
 
 
 def _finite(value: float) -> float:
-    """Return what stands for a limit: the greatest number for none (`NO_LIMIT`)."""
+    """Return the number for a limit in a file: the greatest number for none (`NO_LIMIT`)."""
     return math.copysign(NO_LIMIT, value) if math.isinf(value) else value

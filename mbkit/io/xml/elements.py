@@ -11,7 +11,7 @@ from mbkit.errors import ModelFileError, printable
 
 __all__ = ["Element", "parse_elements"]
 
-#: What no robot needs, and what could only exhaust memory. The robots of example-robot-data have up
+#: Beyond any robot: it could only exhaust memory. The robots of example-robot-data have up
 #: to 5000 elements, eight deep.
 MAX_DEPTH = 64
 MAX_ELEMENTS = 200_000
@@ -25,7 +25,7 @@ class Element:
     """An element of XML, its attributes and children in the order of the file.
 
     The tag has a prefix if it has one; the line, from 1, is where it begins; text is the beginning
-    of what stands between its children, without blanks.
+    of the text between its children, without blanks.
     """
 
     tag: str
@@ -36,7 +36,7 @@ class Element:
 
 
 class _Builder:
-    """Handlers of one parser. What they raise ends the parsing and passes through it."""
+    """Handlers of one parser. Their exceptions end the parsing and pass through it."""
 
     def __init__(self, parser: Any, what: str, name: str, text: str) -> None:
         self.parser = parser

@@ -45,7 +45,7 @@ class Reading:
         self._faults.append((line, shortened(message), hint))
 
     def note(self, line: int, message: str, hint: Hint = str) -> None:
-        """Note what is read in another way than a user might think; `hint` as for faults."""
+        """Note an element read in another way than a user might think; `hint` as for faults."""
         self._notes.append((line, shortened(message), hint))
 
     def unread(self, path: str, line: int) -> None:
@@ -56,7 +56,7 @@ class Reading:
             self._unread[path] = _Unread(line)
 
     def attempt(self, line: int, owner: str, make: Callable[[], Made]) -> Made | None:
-        """Return what `make` returns; what it raises of mbkit's is noted, and None returned."""
+        """Return the result of `make`; its errors of mbkit are noted, and None returned."""
         try:
             return make()
         except MbkitError as error:

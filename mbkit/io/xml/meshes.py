@@ -56,7 +56,7 @@ class Meshes(NamedTuple):
     folder : path or None
         That of the file; None for a text.
     what : str
-        How warnings call the file.
+        Name of the file in warnings.
     """
 
     names: tuple[str, ...]

@@ -9,8 +9,8 @@ import numpy as np
 
 
 def quoteattr(text: str) -> str:
-    """Return a value in its quotes, with what XML would read otherwise written as references."""
-    from xml.sax.saxutils import quoteattr as quoted  # here: it loads what reads from the network
+    """Return a value in its quotes, with the special characters of XML as references."""
+    from xml.sax.saxutils import quoteattr as quoted  # here: it loads modules for the network
 
     return quoted(text)
 

@@ -21,7 +21,7 @@ class Source(NamedTuple):
     folder : path or None
         That of the file; None without one.
     what, name : str
-        How messages begin, and what stands before the number of a line.
+        Begin of messages, and the word before the number of a line.
     """
 
     path: str

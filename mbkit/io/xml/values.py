@@ -20,15 +20,15 @@ from mbkit.spatial import FloatArray, rotation_from_quaternion
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LONGEST = 400  # characters of a number: more than the longest double with all its digits
 
-_UNIT = 1e-3  # what a quaternion of three digits may miss the length 1 by
+_UNIT = 1e-3  # the error in length of a quaternion of three digits
 _SHOWN = 60  # characters of a wrong value in a message
 
 
 class Part:
     """One element while it is read: parts that no method has returned are noted as not read.
 
-    `owner` is how messages call what it belongs to: "link 'arm', <inertial>"; `path` its place by
-    tags, for what is not read: "link/inertial".
+    `owner` is the name of its element in messages: "link 'arm', <inertial>"; `path` its place by
+    tags, for elements not read: "link/inertial".
     """
 
     def __init__(self, element: Element, owner: str, path: str, reading: Reading) -> None:
@@ -137,7 +137,7 @@ class Part:
         self.reading.fault(self.line, f"{self.owner}: {message}", hint)
 
     def attempt(self, make: Callable[[], Made]) -> Made | None:
-        """Return what `make` returns; what it raises of mbkit's is noted, and None returned."""
+        """Return the result of `make`; its errors of mbkit are noted, and None returned."""
         return self.reading.attempt(self.line, self.owner, make)
 
     def done(self, ignored: Collection[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Files of another format that a mechanism is written to, and notes on what they cannot hold."""
+"""Files of another format that a mechanism is written to, and notes on its parts that are lost."""
 
 from __future__ import annotations
 

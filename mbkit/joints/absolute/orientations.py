@@ -117,7 +117,7 @@ class RotationVector(Orientation):
 
 
 def _as_text(value: Any) -> Any:
-    """Return a sequence of letters as one string; the validator speaks of what is none."""
+    """Return a sequence of letters as one string; the validator reports a wrong type."""
     is_letters = isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value)
     return "".join(value) if is_letters else value
 
@@ -203,7 +203,7 @@ class EulerAngles(Orientation):
 
         The distance is that of the first axis from the last, |cos| of the middle angle or |sin|
         where they are the same one. It is never, for a body that turns about the middle axis alone:
-        the other angles then stay what they are.
+        the other angles are then constant.
         """
         first, middle, last = self.axes
         s = abs(math.sin(positions[1]) if first == last else math.cos(positions[1]))

@@ -26,7 +26,7 @@ def _check_pitch(instance: object, attribute: attrs.Attribute[Any], value: float
     with_key("pitch", check_array, frozen_array(value), (), f"{owner(instance)}: pitch")
 
 
-#: What fields of directions and of points have beside default and converter, which type checkers
+#: Arguments of fields of directions and points, besides default and converter, which type checkers
 #: must see.
 DIRECTION: dict[str, Any] = {
     "validator": check_direction, "eq": EQUAL, "hash": False, "repr": shown

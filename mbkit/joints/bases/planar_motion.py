@@ -1,4 +1,4 @@
-"""Joints whose motion is a turn about an axis with shifts: the plane, and what goes with it."""
+"""Joints whose motion is a turn about an axis with shifts: the plane and its wrenches."""
 
 from __future__ import annotations
 

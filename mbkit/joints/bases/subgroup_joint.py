@@ -115,7 +115,7 @@ class SubgroupJoint(MotionJoint):
 
 
 def as_order(value: Any) -> Any:
-    """Return names as a tuple; what is none comes back as it is, for the check that follows."""
+    """Return names as a tuple; another value is returned unchanged, for the check that follows."""
     return tuple(value) if isinstance(value, (list, tuple, str)) else value
 
 

@@ -24,10 +24,10 @@ from mbkit.spatial.frames import check_pose
 
 _GROUP_METHODS = ("retract", "difference", "dexp_inv")  # where positions are no vector space
 
-#: What is called of mbkit's own joints: the rest is tested, and would load compiled code.
+#: Methods of mbkit's own joints that are called: others are tested and would load compiled code.
 _WITHOUT_KERNELS = ("motion_subspace(q)", "bias(q, v)")
 
-#: What has a derivative for its default, and what to do where that is none.
+#: Methods with a derivative for a default, and the remedy where it does not exist.
 _DERIVED = ("motion_subspace", "bias", "dexp_inv")
 _NO_DERIVATIVE = (
     "It is derived from pose and retract, which have no derivative there: the length of a vector "
@@ -37,7 +37,7 @@ _NO_DERIVATIVE = (
 
 
 def check_joint_definition(joint: Any) -> None:
-    """Raise JointError, saying what is expected, if a definition is wrong in its structure.
+    """Raise JointError, which states the requirement, if a definition is wrong in its structure.
 
     It looks at names, counts and signatures of methods, and calls each once, at the neutral
     configuration. It does not compare them with each other: `mbkit.testing.check_joint` does.
@@ -147,7 +147,7 @@ def _check_values(
     _check_result(what, "neutral()", (nq,), joint.neutral)
     q = np.array(joint.neutral(), dtype=np.float64)
     v, w = np.ones(nv), np.ones(joint.ndx)
-    # what is changed in place would be changed for all who hold it
+    # a change in place would be one for all holders
     q.flags.writeable = v.flags.writeable = w.flags.writeable = False
     _check_pose(joint, what, q)
     if wanted is None and nv:
@@ -190,7 +190,7 @@ def _check_derivative(joint: Joint, what: str, q: FloatArray) -> None:
             f"configuration, is not what it is next to it: {error}. "
             f"{_NO_DERIVATIVE.format('motion_subspace(q)')}"
         ) from None
-    except (JointError, TraceFailedError):  # what it cannot trace is warned of below
+    except (JointError, TraceFailedError):  # an untraceable method is warned of below
         return
 
 

@@ -16,7 +16,7 @@ from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import check_array, frozen_array
 from mbkit.spatial.frames import check_pose
 
-#: What no class has a reason to define.
+#: Names that no class has a reason to define.
 _NOT_MEANT = {"name", "prescribe", "positions_add"}
 
 #: How alike two names are that are taken for one, from 0 to 1.
@@ -24,7 +24,7 @@ _ALIKE = 0.8
 
 _GROUP = ("retract", "difference", "dexp_inv")
 
-#: What the methods return, for messages.
+#: The results of the methods, for messages.
 _RESULTS = {
     "pose": "(4, 4)",
     "motion_subspace": "(6, nv)",
@@ -137,7 +137,7 @@ def _check_signature(joint: Joint, name: str, what: str) -> None:
 
 
 def check_compiled(joint: Joint, what: str) -> None:
-    """Raise JointError if what the compiled side wants to know is of a wrong kind."""
+    """Raise JointError if an attribute for compiled code is of a wrong type."""
     kernels: Any = joint.kernels()
     if not (kernels is None or isinstance(kernels, JointKernels)):
         raise JointError(

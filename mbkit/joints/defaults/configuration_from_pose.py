@@ -12,7 +12,7 @@ from mbkit.lie import SE3, UnitQuaternion
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
-# What follows is as in `mbkit.kernels.joints.general_forms`.
+# The functions below are as in `mbkit.kernels.joints.general_forms`.
 _NUM_STARTS = 20
 _CLOSE = 1e-2
 _MOST_STEPS = 60
@@ -79,7 +79,7 @@ class _Search:
         self.T = self.back @ T @ frame
 
     def look(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return S (6, nv) and what is left to T, (w, d) (6,)."""
+        """Return S (6, nv) and the difference to T, (w, d) (6,)."""
         C = self.back @ pose_of(self.joint, q) @ self.frame
         quaternions = (UnitQuaternion.from_rotation(X[:3, :3]) for X in (C, self.T))
         first, second = quaternions

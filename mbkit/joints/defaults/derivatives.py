@@ -58,10 +58,10 @@ class PoseDerivatives:
 
     With T(x, y) = pose(retract(retract(q, x), y)), column k of S is vee(T^-1 dT/dy_k), and the bias
     is d/dx [vee(T^-1 dT/dy v)] v, both at x = y = 0. The functions are run once with numbers that
-    write down what is done with them; what is on the tape is differentiated and compiled to a
+    record the operations on them; the tape is differentiated and compiled to a
     Python function. Comparisons are checked at every call: where one comes out otherwise, the
     functions are run again. So is the pose itself. Each program is compared with differences where
-    it was made: a branch for one place alone, and what is kept of another call, hide how the pose
+    it was made: a branch for one place alone, and values kept of another call, hide how the pose
     depends on q.
     """
 
@@ -193,7 +193,7 @@ class CautiousDerivatives:
 
 
 def _is_sound(joint: Joint, q: FloatArray) -> bool:
-    """Return whether a pose is a rotation, and the same twice; what is not is refused elsewhere."""
+    """Return whether a pose is a rotation, and the same twice; others are refused elsewhere."""
     first, second = (np.array(pose_of(joint, q)) for _ in range(2))
     R = first[:3, :3]
     return bool(np.array_equal(first, second) and np.abs(R @ R.T - np.eye(3)).max() < 1e-6)

@@ -203,7 +203,7 @@ def solved(J: FloatArray, twist: FloatArray) -> FloatArray:
 
 
 def wrong_motion(joint: Any, q: FloatArray, w: FloatArray, S: FloatArray, bias: FloatArray) -> str:
-    """Return in a clause what differences of a joint's pose contradict, "" if nothing.
+    """Return in a clause the member that differences of the pose contradict, "" if none.
 
     S (6, nv) is judged at q, and the bias (6,) there for the velocity w.
     """

@@ -1,4 +1,4 @@
-"""Methods of joints that a subclass overrides, and what follows from them anew.
+"""Methods of joints that a subclass overrides, and new defaults of those that follow from them.
 
 The definitions of a motion in a class of mbkit belong together: its pose, motion subspace, closed
 and compiled forms. Where a subclass gives one of them, those that follow from it and that it does
@@ -18,7 +18,7 @@ __all__ = ["derive_anew", "moves_as"]
 
 _Kind = TypeVar("_Kind")
 
-#: What follows from what, each behind all that it follows from.
+#: Members with the ones that they follow from, each behind all of these.
 _FOLLOWS = {
     "retract": ("num_positions",),
     "difference": ("retract",),
@@ -47,7 +47,7 @@ _FOLLOWS = {
     "screw_form": ("kernels",),
 }  # fmt: skip
 
-#: What a joint is computed by in the place of its methods.
+#: Forms by which a joint is computed in the place of its methods.
 _FORMS = ("kernels", "screw_form")
 
 
@@ -127,7 +127,7 @@ def _wholes(kind: Any, contract: Any) -> Iterator[Any]:
 
 
 def _changes_pose(kind: Any, whole: Any, known: set[str]) -> bool:
-    """Whether a class overrides what a joint computes its pose from, such as a screw's rate.
+    """Whether a class overrides a member that its pose depends on, such as a screw's rate.
 
     Numbers of a user's joint may come from its parameters: compiled forms get these.
     """

@@ -25,7 +25,7 @@ def pose_of(joint: Any, q: FloatArray) -> FloatArray:
 
 
 def inverse_of(joint: Any, T: FloatArray) -> FloatArray:
-    """Return the inverse of what `pose_of` returned; JointError if there is none."""
+    """Return the inverse of the pose of `pose_of`; JointError if there is none."""
     try:
         return np.asarray(np.linalg.inv(T))
     except np.linalg.LinAlgError:

@@ -35,7 +35,7 @@ def subspace_series(
     """Return the pose of a joint and its motion subspace as a series in time, (count, 6, nv).
 
     `rates` (k, nv) are v, vdot, vddot, ...; further ones are zero. S(t) = S[0] + S[1] t + ... Exact
-    but for rounding where pose, retract and rates can be traced: what is on the tape is evaluated
+    but for rounding where pose, retract and rates can be traced: the tape is evaluated
     with series. Else by a polynomial through points of the motion, with a warning.
     """
     v = np.zeros((count, joint.num_velocities))

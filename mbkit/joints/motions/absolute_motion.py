@@ -22,10 +22,10 @@ from mbkit.spatial.arrays import FloatArray
 class AbsoluteMotion(Motion):
     """T = (R(orientation), r); T psi(X), or psi(X) T, is where a step X leads to."""
 
-    orientation: Orientation  # what the first positions are
+    orientation: Orientation  # the kind of the first positions
     local: LocalCoordinates  # psi, and the group that its product is of
     left: bool  # whether the step is left-trivialised: T psi(X)
-    what: str  # how messages call the orientation, such as "Joint 'base': orientation"
+    what: str  # name of the orientation in messages, such as "Joint 'base': orientation"
 
     num_velocities = 6
     positions_add = False

@@ -27,7 +27,7 @@ def call(
     """Call a function of the table of joints; see `mbkit.joints.JointKernels`.
 
     It reads `inputs`, in the order of its arguments behind the slot, and writes `sizes` numbers to
-    the arguments behind these. Its status, 0 for success, and what was written are
+    the arguments behind these. Its status, 0 for success, and these results are
     returned. With traced numbers the function that it was compiled from is run, so that joints in
     Python may call mbkit's own.
     """
@@ -57,7 +57,7 @@ def _at(address: int, count: int) -> Any:
 def entries(value: Any, count: int, what: str) -> FloatArray:
     """Return an argument of a joint's method as floats; ShapeError unless it has `count` entries.
 
-    Compiled code would read what lies behind an array that is too short.
+    Compiled code would read memory behind an array that is too short.
     """
     array = np.asarray(value, dtype=np.float64)
     if array.shape != (count,):

@@ -19,10 +19,10 @@ from mbkit.spatial.frames import unit_rotation
 
 
 class Motion(abc.ABC):
-    """The methods of a joint, in its canonical frame; what a joint with a choice of them hands on.
+    """The methods of a joint, in its canonical frame, for joints with a choice of them.
 
-    They mean what those of `mbkit.Joint` of the same names do, and call the compiled forms, in
-    which a motion stands.
+    They are those of `mbkit.Joint` of the same names, and call the compiled forms, which
+    define a motion.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Motion(abc.ABC):
     quaternions : tuple of int
         Where in q unit quaternions begin.
     what : str
-        How messages call a quaternion, such as "Joint 'ball': position".
+        Name of a quaternion in messages, such as "Joint 'ball': position".
     """
 
     num_positions: int
@@ -62,7 +62,7 @@ class Motion(abc.ABC):
         return self.kernels(), self.parameters()
 
     def _written(self, operation: str, arguments: dict[str, tuple[Any, int]], *sizes: int) -> Any:
-        """Return what a compiled form writes, for arguments with their lengths."""
+        """Return the result of a compiled form, for arguments with their lengths."""
         kernels, parameters = self.compiled
         given = [entries(value, count, name) for name, (value, count) in arguments.items()]
         status, written = call(getattr(kernels, operation), [parameters, *given], sizes)
@@ -177,7 +177,7 @@ def wrenches_form(wrenches: FloatArray | str | None) -> Any:
 
 
 def header(num_velocities: int, wrenches: FloatArray | str | None) -> FloatArray:
-    """Return what parameters begin with, (1 + 6 (6 - nv),).
+    """Return the first entries of parameters, (1 + 6 (6 - nv),).
 
     See `mbkit.kernels.joints.parameter_header`:
     nv, and a constant basis (6, 6 - nv) of the wrenches that the joint bears; zeros stand for none.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SAME = 1e-9  # of the larger of one and the position
 _NEAR = 1e-4  # how far derivatives may be from differences, of the larger of both
-_NEAR_GIVEN = 0.1  # the same for what is given: positions may come from a table
+_NEAR_GIVEN = 0.1  # the same for given rates: positions may come from a table
 _LATER = (0.0, 0.37, 1.3)  # when given rates are looked at, after the first time; any will do
 
 _WRITTEN = ' An expression of t in quotes, "sin(2*t)", or a table goes alone, without rates.'
@@ -37,7 +37,7 @@ _Function = Callable[[float], Any]
 class JointMotion:
     """The positions of a joint as a function of time, with its velocities and accelerations.
 
-    It keeps what was traced: a program for each way through the branches of the position that a
+    It keeps the traced programs: one for each way through the branches of the position that a
     time has taken, which no other time need trace again. Given rates are compared with differences
     at the first time.
     """
@@ -47,7 +47,7 @@ class JointMotion:
     # ``rate(t) -> (nv,)`` and ``acceleration(t) -> (nv,)``; None: derivatives of the position
     rate: _Function | None = None
     acceleration: _Function | None = None
-    written: Any = None  # what a model file holds for it; None: it is a function of Python
+    written: Any = None  # its text in a model file; None: it is a function of Python
     _programs: list[Any] = attrs.field(factory=list, init=False, repr=False)
     _jerks: list[Any] = attrs.field(factory=list, init=False, repr=False)
     _looked_at: bool = attrs.field(
@@ -135,7 +135,7 @@ class JointMotion:
         self, programs: list[Any], trace: Callable[..., Program], size: int, t: float,
         look: Callable[..., None] | None = None,
     ) -> FloatArray:  # fmt: skip
-        """Return what the programs of this motion compute; JointError if none can be made."""
+        """Return the results of the programs of this motion; JointError if none can be made."""
         try:
             found: FloatArray = run(programs, trace, size, (np.array([t]),), look)
         except TraceFailedError as error:
@@ -146,7 +146,7 @@ class JointMotion:
         return found
 
     def _look_at_derived(self, program: Program, at: FloatArray) -> None:
-        """Compare with differences: what a function kept of another call has no derivative."""
+        """Compare with differences: values kept of another call have no derivative."""
         nq, nv = self.joint.num_positions, self.joint.num_velocities
         t, found = float(at[0]), values(program, (at.tolist(),), nq + 2 * nv)
         if not np.isfinite(found).all():
@@ -182,7 +182,7 @@ class JointMotion:
                 return step(t)
             return lambda s: derivative_by(step(t + s), side, h)[0]
 
-        # what rounding of the position is relative to, and that of the time makes of it
+        # the scale of rounding of the position, with that of the time
         size = max(1e-300, speed * abs(t))
         for near_by in (t, t - 0.047, t + 0.047, t + 0.0093):
             try:

@@ -31,7 +31,7 @@ def is_written(position: Any) -> bool:
 
 
 def written_motion(what: str, count: int, given: Any) -> tuple[_Function, Any]:
-    """Return the function of the time that is written, and what a file holds for it.
+    """Return the function of the time that is written, and its entry in a file.
 
     JointError or ShapeError, which begins with `what`, if it gives no `count` positions.
     """

@@ -1,4 +1,4 @@
-"""Scenes: what there is to see of a system, independent of what draws it."""
+"""Scenes: the visible parts of a system, for every viewer."""
 
 from mbkit.viz.scene.meshes import Mesh as Mesh
 from mbkit.viz.scene.parts import scene_of as scene_of

@@ -15,14 +15,14 @@ from mbkit.spatial.frames import inverse
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-#: What is zero, of a joint's motion subspace and of lengths in parts of the size.
+#: Bound of zero, for a joint's motion subspace and for lengths in parts of the size.
 _NOTHING = 1e-9
 
 
 @final
 @attrs.frozen(eq=False)
 class DrawnJoint:
-    """A joint of a system, with what is needed to draw it.
+    """A joint of a system, with the data for drawing it.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Meshes of triangles for what has no shape of its own: rods, pins, screws, ellipsoids, arrows."""
+"""Meshes of triangles for objects without shape: rods, pins, screws, ellipsoids, arrows."""
 
 from __future__ import annotations
 

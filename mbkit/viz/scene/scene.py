@@ -1,4 +1,4 @@
-"""`Scene`: what there is to see of a system, and where it is, whatever draws it."""
+"""`Scene`: the visible parts of a system and their poses, for every viewer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LAYERS", "Camera", "Label", "Part", "Scene"]
 
-#: What can be shown and hidden, and what is shown at first.
+#: The layers that can be shown and hidden, and those shown at first.
 LAYERS = {
     "bodies": True, "ground": True, "joints": True, "joint names": True, "centres of mass": False,
     "inertia ellipsoids": False, "frames": False, "body names": False,
@@ -33,11 +33,11 @@ FIELD_OF_VIEW = 0.7
 #: Directions, all around, in which vertices are outermost.
 _AROUND = np.array([each for each in np.ndindex(3, 3, 3) if each != (1, 1, 1)], float) - 1.0
 
-#: Cosine of a normal with gravity from which a plane is level; the tilt of what sees it from above,
+#: Cosine of a normal with gravity from which a plane is level; the tilt of a camera above it,
 #: which keeps the world upright.
 _LEVEL, _TILT = 0.95, 0.25
 
-#: Size of a picture, in parts of what it shows: room for labels.
+#: Size of a picture, in parts of the scene: room for labels.
 _MARGIN = 1.3
 
 Color = tuple[float, float, float, float]
@@ -89,7 +89,7 @@ class Label:
 @final
 @attrs.frozen
 class Camera:
-    """Where a scene is seen from: positions (3,) of the eye and of what it looks at, in metres.
+    """Where a scene is seen from: positions (3,) of the eye and of its target, in metres.
 
     `field_of_view` is that of the height of the picture, in radians.
     """
@@ -298,7 +298,7 @@ class Scene:
 def _towards(normal: FloatArray, up: FloatArray) -> FloatArray:
     """Return where a camera looks at a plane from, upright; from above at a level one, tilted.
 
-    What is to the right in the picture has the larger coordinate.
+    Points to the right in the picture have the larger coordinate.
     """
     if abs(normal @ up) > _LEVEL:
         across = np.eye(3)[int(np.argmin(np.abs(up)))]
@@ -312,7 +312,7 @@ def _towards(normal: FloatArray, up: FloatArray) -> FloatArray:
 def _fitted(points: FloatArray, direction: FloatArray, up: FloatArray, aspect: float) -> Camera:
     """Return the nearest camera in a direction (3,) that has points (n, 3) in its picture.
 
-    A point that is x to the right, y up and z towards the camera of what it looks at, from the
+    A point that is x to the right, y up and z towards the camera of its target, from the
     distance d, is in the picture where abs(x) <= (d - z) tan(a), a half the field of view, and y
     likewise.
     """

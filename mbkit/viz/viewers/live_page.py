@@ -190,7 +190,7 @@ class LivePage:
             self._show()
 
     def _loads(self) -> tuple[Arrow, ...]:
-        """Return what was given as wrenches, and the reactions if they are wanted, as arrows."""
+        """Return the given wrenches, and the reactions if they are wanted, as arrows."""
         found = given_wrenches(
             self.posture.system, self._wrenches, self.posture.q[None], [0], 1, "show"
         )

@@ -193,7 +193,7 @@ class Stage:
 
 
 def _mujoco_and_graphics() -> tuple[Any, Any]:
-    """Return MuJoCo, and what makes a context to draw in: by EGL where nothing is displayed."""
+    """Return MuJoCo, and its class of contexts to draw in: by EGL where nothing is displayed."""
     displayed: Mapping[str, str] = os.environ
     if sys.platform.startswith("linux") and not (
         displayed.get("DISPLAY") or displayed.get("WAYLAND_DISPLAY")

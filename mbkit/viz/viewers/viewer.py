@@ -1,4 +1,4 @@
-"""`Viewer`: the contract of what draws scenes, in files and on the screen."""
+"""`Viewer`: the contract of programs that draw scenes, in files and on the screen."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Viewer:
         Parameters
         ----------
         scene : Scene
-            What is seen.
+            The scene that is shown.
         q : ndarray, shape (nq,)
             The configuration at first.
         **options

@@ -36,7 +36,7 @@ T_END = 10.0
 
 
 def server_at(host: str, port: int) -> ViserServer:
-    """Return a server of viser, without what it prints; UsageError if it is not installed."""
+    """Return a server of viser, without its output; UsageError if it is not installed."""
     viser = extra_package("viser", "Pages need viser", "view")
     with silence():
         server: ViserServer = viser.ViserServer(host=host, port=port, verbose=False)
@@ -259,7 +259,7 @@ def _round_length(length: float) -> float:
 
 
 def _word(name: str) -> str:
-    """Return a name without what divides the names of nodes."""
+    """Return a name without the separator of names of nodes."""
     return name.replace("/", "∕")
 
 

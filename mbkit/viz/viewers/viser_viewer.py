@@ -26,7 +26,7 @@ class ViserViewer(Viewer):
     suffixes = (".html",)
 
     def write(self, film: Film, path: pathlib.Path) -> None:
-        """Write a page with the film, and what plays it."""
+        """Write a page with the film, and its player."""
         path.write_text(page(film), encoding="utf-8")
 
     def show(self, scene: Scene, q: FloatArray, **options: Any) -> LivePage:
