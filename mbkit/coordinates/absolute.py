@@ -146,7 +146,7 @@ class AbsoluteCoordinates:
             If a joint of `joints` does not exist or does not move; if the name of an added joint or
             part of a body is taken.
         """
-        return self.assemble_parts(Parts.of(mechanism).fixed())
+        return self.assemble_parts(Parts.of(mechanism).snapshot())
 
     def relative(self) -> RelativeCoordinates:
         """Return the strategy with coordinates of joints in place of those of bodies."""

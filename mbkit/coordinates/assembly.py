@@ -34,7 +34,7 @@ from mbkit.model.graph import graph_of
 from mbkit.model.parameters import change_no_frames, changed, parameters
 from mbkit.model.plain_data import can_be_written, to_toml
 from mbkit.parts.body import Body, RigidBody, with_inertia
-from mbkit.parts.parts import Parts, fixed
+from mbkit.parts.parts import Parts, snapshot
 from mbkit.representations import Representation
 from mbkit.shapes import Shape
 from mbkit.solvers import ConstraintSolver
@@ -167,7 +167,7 @@ class Assembly:
             check_force_definition(force)
             if force.name in joined:
                 raise DuplicateNameError(f"There are two forces {force.name!r}; rename one.")
-            joined[force.name] = fixed(force)
+            joined[force.name] = snapshot(force)
         further = self.further.union(force.name for force in forces)
         other = self._divided(attrs.evolve(self.parts, forces=joined))
         return attrs.evolve(other, further=further).system()

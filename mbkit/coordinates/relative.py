@@ -133,7 +133,7 @@ class RelativeCoordinates:
             If a motion at the end of a branch has no inertia, also with the 20 best cuts if
             `loop_joints` is left out.
         """
-        return self.assemble_parts(Parts.of(mechanism).fixed())
+        return self.assemble_parts(Parts.of(mechanism).snapshot())
 
     def relative(self) -> RelativeCoordinates:
         """Return the strategy itself: its coordinates are those of joints."""

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import JointError
-from mbkit.joints.defaults.complement import complement
 from mbkit.joints.defaults.configuration_from_pose import nearest
 from mbkit.joints.defaults.derivatives import derivatives_of
 from mbkit.joints.defaults.overriding import derive_anew
+from mbkit.joints.defaults.reciprocal_wrenches import complement
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.prescribed.prescribed_joint import PrescribedJoint
 from mbkit.spatial.arrays import FloatArray

@@ -90,11 +90,11 @@ class Parts:
             for shape in body.shapes
         )
 
-    def fixed(self) -> Parts:
+    def snapshot(self) -> Parts:
         """Return the same parts, with copies of those whose attributes can be set."""
-        joints = {name: _fixed_connection(each) for name, each in self.joints.items()}
-        forces = {name: fixed(each) for name, each in self.forces.items()}
-        constraints = {name: fixed(each) for name, each in self.constraints.items()}
+        joints = {name: _snapshot_of(each) for name, each in self.joints.items()}
+        forces = {name: snapshot(each) for name, each in self.forces.items()}
+        constraints = {name: snapshot(each) for name, each in self.constraints.items()}
         return attrs.evolve(
             self,
             joints=MappingProxyType(joints),
@@ -122,7 +122,7 @@ _Part = TypeVar("_Part", bound=Joint | Force | Constraint)
 _REFUSED = Parts.__setattr__
 
 
-def fixed(part: _Part) -> _Part:
+def snapshot(part: _Part) -> _Part:
     """Return a joint, force or constraint that stays as it is when the user's object changes.
 
     Objects of frozen classes, as all of mbkit, are returned themselves; members of a composite
@@ -138,7 +138,7 @@ def fixed(part: _Part) -> _Part:
             share_warnings(part, copied)
         return copied
     members = getattr(part, "members", ()) if isinstance(part, Joint) else ()
-    found = tuple(fixed(member) for member in members)
+    found = tuple(snapshot(member) for member in members)
     if all(new is old for new, old in zip(found, members, strict=True)):
         return part
     composite: Any = part
@@ -146,8 +146,8 @@ def fixed(part: _Part) -> _Part:
     return changed
 
 
-def _fixed_connection(connection: Connection) -> Connection:
-    joint, motion = fixed(connection.joint), connection.motion
+def _snapshot_of(connection: Connection) -> Connection:
+    joint, motion = snapshot(connection.joint), connection.motion
     if joint is connection.joint:
         return connection
     moved = None if motion is None else attrs.evolve(motion, joint=joint)

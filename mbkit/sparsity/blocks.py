@@ -10,7 +10,7 @@ import numpy as np
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.memory import check_memory
-from mbkit.sparsity.elimination import early_constraints, find_separators, minimum_degree
+from mbkit.sparsity.elimination_order import early_constraints, find_separators, minimum_degree
 from mbkit.sparsity.packing import packed
 from mbkit.sparsity.supports import Support
 

@@ -15,7 +15,7 @@ from mbkit.sparsity.blocks import (
     places_of,
     places_of_blocks,
 )
-from mbkit.sparsity.elimination import find_separators, minimum_degree
+from mbkit.sparsity.elimination_order import find_separators, minimum_degree
 from mbkit.sparsity.packing import packed
 from mbkit.sparsity.supports import Support, set_supports, supports_of
 

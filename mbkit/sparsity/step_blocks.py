@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.kernels.implicit_integrators.layout import NODE
-from mbkit.sparsity.elimination import minimum_degree
+from mbkit.sparsity.elimination_order import minimum_degree
 from mbkit.sparsity.step_coupling import Coupling, coupling_of
 from mbkit.systems.memory.arrays import SystemArrays
 

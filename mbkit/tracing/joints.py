@@ -138,7 +138,7 @@ class TracedJoints:
 
     def _wrenches_of_python_joint(self, slot: int, _parameters: Any, q: Any, out: Any) -> int:
         """Write the joint's own wrenches, or normals to its motion subspace, as `Joint` does."""
-        from mbkit.kernels.joints.complement import complement
+        from mbkit.kernels.joints.reciprocal_wrenches import complement
 
         joint, trace = self._joints[slot], self.trace
         nv, own = joint.num_velocities, q[: joint.num_positions].copy()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.joints.defaults.complement import complement
-from mbkit.kernels.joints.complement import BACK
+from mbkit.joints.defaults.reciprocal_wrenches import complement
+from mbkit.kernels.joints.reciprocal_wrenches import BACK
 from mbkit.lie import SE3
 from mbkit.spatial import inverse
 from tests.contracts.test_joint import JOINTS, every_place, step

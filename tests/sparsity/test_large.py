@@ -19,7 +19,7 @@ from benchmarks.absolute import (
     wheel,
 )
 from mbkit.joints.absolute.local_coordinates import LocalCoordinates
-from mbkit.sparsity.elimination import MANY, early_constraints, minimum_degree
+from mbkit.sparsity.elimination_order import MANY, early_constraints, minimum_degree
 from mbkit.spatial import translation
 from mbkit.systems.memory.workspace import Workspace
 

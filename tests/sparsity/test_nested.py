@@ -12,7 +12,7 @@ import mbkit as mb
 from benchmarks.absolute import hanging_ladder, rimmed_wheel, row_of_four_bars
 from mbkit.sparsity import nesting, patterns
 from mbkit.sparsity.blocks import ONE_BLOCK
-from mbkit.sparsity.elimination import minimum_degree
+from mbkit.sparsity.elimination_order import minimum_degree
 from mbkit.sparsity.supports import supports_of
 from mbkit.systems.memory.workspace import Workspace
 from tests.constraints.driven import driven

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from mbkit.kernels.compile import address_kernel, at, call_address, helper, pointer_after
-from mbkit.kernels.joints.complement import allocate_motion, complement
 from mbkit.kernels.joints.parameter_header import write_pose, write_twist
+from mbkit.kernels.joints.reciprocal_wrenches import allocate_motion, complement
 from mbkit.kernels.joints.screw_product import (
     IDENTITY,
     ZERO,

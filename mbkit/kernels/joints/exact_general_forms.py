@@ -21,7 +21,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.duals import DIRECTIONS, along, moving
 from mbkit.kernels.elementary import value_of
-from mbkit.kernels.joints.complement import complement_in
+from mbkit.kernels.joints.reciprocal_wrenches import complement_in
 from mbkit.kernels.joints.screw_product import rotation_at, vector_at
 from mbkit.kernels.lie.matrices import transposed_times
 from mbkit.kernels.lie.quaternion import (

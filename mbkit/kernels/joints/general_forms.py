@@ -19,7 +19,7 @@ from mbkit.kernels.compile import (
     pointer_at,
 )
 from mbkit.kernels.elementary import sqrt
-from mbkit.kernels.joints.complement import allocate_motion, complement
+from mbkit.kernels.joints.reciprocal_wrenches import allocate_motion, complement
 from mbkit.kernels.joints.screw_product import rotation_at
 from mbkit.kernels.lie.matrices import transposed_times
 from mbkit.kernels.lie.quaternion import (

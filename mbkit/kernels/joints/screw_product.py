@@ -11,8 +11,8 @@ multibody kinematics), (3) and remark 4; S-dot_a = sum over b > a of [S_a, S_b] 
 
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.elementary import sin, sin_cos
-from mbkit.kernels.joints.complement import allocate_motion, complement
 from mbkit.kernels.joints.parameter_header import count_of, rest_of, write_pose, write_twist
+from mbkit.kernels.joints.reciprocal_wrenches import allocate_motion, complement
 from mbkit.kernels.lie.matrices import (
     matrix_product,
     matrix_times,
