@@ -172,6 +172,9 @@ _IMPLICIT: dict[str, dict[str, Any]] = {
         "t_span": (0.0, 200 * STEP), "h": STEP, "save_every": SAVED,
         "integrator": mb.GeneralizedAlpha(),
     },
+    "GeneralizedAlpha, steps of its own": {
+        "t_span": (0.0, 0.2), "h": 0.02, "integrator": mb.GeneralizedAlpha(rtol=1e-5),
+    },
 }  # fmt: skip
 
 

@@ -50,6 +50,8 @@ class StepInLanes:
         Whether each run chooses its steps: see `kernels.time_loops.adaptive_in_lanes`.
     remembered : ndarray, optional
         Numbers that steps write beside that memory, zero at the start.
+    progress : tuple of slice
+        Rows of the numbers of a run that chooses its steps: its progress, and its counts.
     """
 
     function: Callable[..., Any]
@@ -58,6 +60,7 @@ class StepInLanes:
     evaluations: int
     remembered: Any = None
     adaptive: bool = False
+    progress: tuple[slice, ...] = ()
 
     form = ""  # `STEP`, or `ATTEMPT`
     linearises = False  # whether steps need derivatives of the equations of motion
@@ -79,14 +82,20 @@ class StepInLanes:
         """Return the rows in which steps leave multipliers: these give none."""
         return numbers[:0]
 
+    def progress_in(self, numbers: Any) -> tuple[Any, Any]:
+        """Return the rows of the progress of the runs, and those of their counts."""
+        come, counted = self.progress
+        return numbers[come], numbers[counted]
+
     def begin(self) -> None:
         """Forget earlier steps."""
         if self.remembered is not None:
             self.remembered[:] = 0.0
 
-    def counts(self, _numbers: Any, _lane: int, taken: int, evaluations: int) -> dict[str, int]:
-        """Return the counts of evaluations and rejected steps of a run."""
-        return {"evaluations": evaluations + taken * self.evaluations, "rejected_steps": 0}
+    def counts(self, _numbers: Any, _lane: int, taken: int, counted: Any) -> dict[str, int]:
+        """Return the counts of a run, with evaluations and rejections `counted` apart."""
+        evaluations, rejected = map(int, counted)
+        return {"evaluations": evaluations + taken * self.evaluations, "rejected_steps": rejected}
 
 
 def advance_by(

@@ -282,16 +282,15 @@ class GeneralizedAlpha(Integrator):
         )
         scratch = {
             "v_n": nv, "powers_next": 2, "trial": nq, "wanted": nv, "room": 2 * nv,
+            "aside": 4 * nv + 2 * m + 2,
         }  # fmt: skip
         method = Record(
             ALPHA, **own, take_step=0 if self.adaptive else take_step.address, a=acceleration,
             coefficients=coefficients, floats=scratch,
         )  # fmt: skip
-        if self.adaptive:
-            rtol = 0.0 if self.rtol is None else self.rtol
-            atol = rtol if self.atol is None else self.atol
-            return _adaptive_steps(problem, step, method, rtol, atol)
         sizes = {name: array.size for name, array in own.items()} | {"a": nv} | scratch
+        if self.adaptive:
+            return _adaptive_steps(self, problem, step, method, sizes)
         return advance_by(
             problem, advance, step, method,
             in_lanes=lambda: _in_lanes(step, sizes, coefficients),
@@ -306,18 +305,40 @@ def _in_lanes(step: StepMemory, sizes: Any, coefficients: Any) -> ImplicitStepIn
     return ImplicitStepInLanes(step_in_lanes, step, ALPHA, sizes, fields)
 
 
+def _adaptive_in_lanes(
+    h: float, step: StepMemory, coefficients: Any, sizes: Any, choice: Any
+) -> ImplicitStepInLanes:
+    """Return how several runs take steps side by side that each of them chooses."""
+    from mbkit.kernels.time_loops.generalized_alpha_in_lanes import NUM_COUNTS, attempt_in_lanes
+    from mbkit.kernels.time_loops.munthe_kaas_adaptive import NUM_PROGRESS
+
+    own = {
+        "rate": choice.rate.size, "sizes": choice.sizes.size, "errors": choice.errors.size,
+        "progress": NUM_PROGRESS, "counts": NUM_COUNTS,
+    }  # fmt: skip
+    control = np.array([choice.rtol, choice.atol, h])
+    fields = {"coefficients": coefficients, "control": control, "angular": choice.angular}
+    return ImplicitStepInLanes(attempt_in_lanes, step, ALPHA, sizes | own, fields, adaptive=True)
+
+
 def _adaptive_steps(
-    problem: Problem, step: StepMemory, method: Record, rtol: float, atol: float
+    given: GeneralizedAlpha, problem: Problem, step: StepMemory, method: Record, sizes: Any
 ) -> Advance:
     from mbkit.integrators.compiled import advance_by
     from mbkit.kernels.time_loops.generalized_alpha_adaptive import NUM_SIZES, StepSize, advance
 
+    rtol = 0.0 if given.rtol is None else given.rtol
+    atol = rtol if given.atol is None else given.atol
     nv = problem.nv
     rate = problem.memory["rate"] = np.zeros(nv)
-    sizes = problem.memory["step_size"] = np.zeros(NUM_SIZES)
+    remembered = problem.memory["step_size"] = np.zeros(NUM_SIZES)
     kept = np.zeros(sum(array.size for array in problem.state.values()))
     choice = StepSize(
-        rtol, atol, angular_entries(problem), rate, sizes, errors=np.zeros(2 * nv), kept=kept,
+        rtol, atol, angular_entries(problem), rate, remembered, errors=np.zeros(2 * nv), kept=kept,
         counts=problem.counts,
     )  # fmt: skip
-    return advance_by(problem, advance, step, method, choice)
+    h, coefficients = float(problem.h), method["coefficients"]
+    return advance_by(
+        problem, advance, step, method, choice,
+        in_lanes=lambda: _adaptive_in_lanes(h, step, coefficients, sizes, choice),
+    )  # fmt: skip

@@ -12,17 +12,18 @@ from mbkit.kernels.implicit_integrators.layout import IMPLICIT, OF_EACH_SAMPLE, 
 
 __all__ = ["ImplicitStepInLanes"]
 
-#: Forms of functions by address, with lanes: see `address_in_lanes`.
+#: Forms of functions by address, with lanes: see `address_in_lanes`. Times and step sizes, `t`, are
+#: the same for all runs where steps have one size.
 _EVALUATION = "sipppp"
 _OF_STEP = {
-    "make": "ss", "solve": "sp", "solve_step": "ssdddd", "solve_end": "sssddd",
-    "accelerate": "ssdpppp", "dynamics_derivatives": _EVALUATION, "predict": "sssd",
+    "make": "ss", "solve": "sp", "solve_step": "ssttdd", "solve_end": "sssttt",
+    "accelerate": "sstpppp", "dynamics_derivatives": _EVALUATION, "predict": "ssst",
 }  # fmt: skip
 #: Integers of a step that it writes, the same for all runs, by the name of their number; None: one.
 _OWN_INTEGERS = {"prescribed": "nv", "count": None}
 
 _OF_CONSTRAINTS = {
-    "add_least": "ssdpppd", "constraint_state": _EVALUATION, "constraint_jacobian": _EVALUATION
+    "add_least": "sstpppt", "constraint_state": _EVALUATION, "constraint_jacobian": _EVALUATION
 }  # fmt: skip
 _OF_LOOPS = {"velocity_derivative": _EVALUATION, "force_derivative": _EVALUATION}
 _OF_FORCES = {"generalized_forces": _EVALUATION, "force_derivatives": _EVALUATION}
@@ -46,6 +47,8 @@ class ImplicitStepInLanes:
         The fields of its record that are the same for all runs.
     starting : tuple, optional
         The function of its first steps, and their sizes and fields.
+    adaptive : bool
+        Whether each run chooses its steps: then `function` is an attempt at one.
     """
 
     function: Callable[..., Any]
@@ -54,11 +57,15 @@ class ImplicitStepInLanes:
     sizes: dict[str, int]
     fields: dict[str, Any]
     starting: tuple[Callable[..., Any], dict[str, int], dict[str, Any]] | None = None
-    form = "ssdddp"
-    adaptive = False
+    adaptive: bool = False
     linearises = True
     forgets = False  # Newton's method begins with values of earlier steps
     evaluations = 0  # counted by themselves
+
+    @property
+    def form(self) -> str:
+        """The form of the function."""
+        return "ssp" if self.adaptive else "ssdddp"
 
     @property
     def num_numbers(self) -> int:
@@ -77,7 +84,7 @@ class ImplicitStepInLanes:
         functions = self.step.functions
         forms = _OF_STEP | _OF_CONSTRAINTS | _OF_LOOPS | (_OF_FORCES if forces else {})
         called = {
-            name: (functions[name].function, form)
+            name: (functions[name].function, form if self.adaptive else form.replace("t", "d"))
             for name, form in forms.items()
             if name in functions
         }
@@ -90,6 +97,11 @@ class ImplicitStepInLanes:
     def multipliers_in(self, numbers: Any) -> Any:
         """Return the rows in which steps leave multipliers."""
         return self._parts(numbers)["step"]["multipliers"]
+
+    def progress_in(self, numbers: Any) -> tuple[Any, Any]:
+        """Return the rows of the progress of the runs, and those of their counts."""
+        own = self._parts(numbers)["method"]
+        return own["progress"], own["counts"]
 
     def begin(self) -> None:
         """Forget earlier steps: all of them are in the numbers, which are zero at a start."""
@@ -140,11 +152,12 @@ class ImplicitStepInLanes:
                 first += size
         return found
 
-    def counts(self, numbers: Any, lane: int, _taken: int, evaluations: int) -> dict[str, int]:
-        """Return the counts of the run in a lane, with evaluations before its steps."""
+    def counts(self, numbers: Any, lane: int, _taken: int, counted: Any) -> dict[str, int]:
+        """Return the counts of the run in a lane, with those that were `counted` apart."""
         total = self._parts(numbers)["step"]["total"][:, lane]
         iterations, factorisations = map(int, total)
+        evaluations, rejected = map(int, counted)
         return {
-            "evaluations": evaluations + iterations, "rejected_steps": 0,
+            "evaluations": evaluations + iterations, "rejected_steps": rejected,
             "newton_iterations": iterations, "factorisations": factorisations,
         }  # fmt: skip

@@ -209,16 +209,24 @@ def scheme_in_lanes(scheme: Any) -> Record:
 def _adaptive_in_lanes(problem: Problem, scheme: Any, control: Any) -> StepInLanes:
     """Return how several runs take steps side by side that each of them chooses."""
     from mbkit.integrators.compiled import StepInLanes
-    from mbkit.kernels.time_loops.adaptive_in_lanes import METHOD, attempt_in_lanes, size_of_rest
+    from mbkit.kernels.time_loops.adaptive_in_lanes import (
+        METHOD,
+        NUM_OWN,
+        attempt_in_lanes,
+        size_of_rest,
+    )
     from mbkit.kernels.time_loops.memory_in_lanes import size_of_stages
+    from mbkit.kernels.time_loops.munthe_kaas_adaptive import NUM_PROGRESS
 
-    count = scheme.b.size
-    numbers = size_of_stages(problem.nq, problem.nv, count) + size_of_rest(problem.nq, problem.nv)
+    behind = size_of_stages(problem.nq, problem.nv, scheme.b.size)
+    numbers = behind + size_of_rest(problem.nq, problem.nv)
     method = Record(
         METHOD, scheme=scheme_in_lanes(scheme), b_error=control.b_error, angular=control.angular,
         order=control.order, rtol=control.rtol, atol=control.atol, widest=control.widest,
     )  # fmt: skip
-    return StepInLanes(attempt_in_lanes, method, numbers, 0, adaptive=True)
+    counted = behind + NUM_PROGRESS
+    progress = slice(behind, counted), slice(counted, behind + NUM_OWN)
+    return StepInLanes(attempt_in_lanes, method, numbers, 0, adaptive=True, progress=progress)
 
 
 def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:

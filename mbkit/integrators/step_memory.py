@@ -189,6 +189,7 @@ def _sizes(
         "scale": 1, "more": max(2 * nv, m) * width,
         "differential": nv * MOST_STEPS, "columns": 3 * nv, "block": 2 * BLOCK_SIZE,
         "made": num_made, "restore": num_made, "largest": n, "sorted": n,
+        "waits": 1, "failed": 1,
     }  # fmt: skip
 
 

@@ -454,7 +454,7 @@ def address_in_lanes(
         `mbkit.kernels.simd.own_models`.
     """
     space = space if "s" in form else LanesAddress
-    key = function, lanes, space
+    key = function, form, lanes, space
     if key not in _made:
         kinds = [space(lanes) if letter == "s" else _KINDS[letter](lanes) for letter in form]
         of = type(lanes) if space is LanesAddress else space

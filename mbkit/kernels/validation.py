@@ -45,8 +45,14 @@ def check_columns(model, out, height):
 
 @helper
 def all_finite(a):
-    """Whether no entry is infinite or not a number: 0 x is 0 for finite x alone."""
+    """Whether no entry is infinite or not a number."""
+    return all_lanes(is_finite(a))
+
+
+@helper
+def is_finite(a):
+    """The same of each sample: 0 x is 0 for finite x alone."""
     total = 0.0
     for j in range(a.shape[0]):
         total += 0.0 * a[j]
-    return all_lanes(total == 0.0)
+    return total == 0.0

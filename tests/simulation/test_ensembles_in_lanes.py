@@ -284,6 +284,7 @@ def numbers_of_their_own(system, rng):
         (mb.BodyFixed(), mb.MultistepMuntheKaas(3)),
         (mb.Mixed(), mb.BLieDF(2)),
         (mb.Spatial(), mb.CommutatorFree()),
+        (mb.BodyFixed(), mb.GeneralizedAlpha(rtol=1e-4)),
     ],
     ids=lambda each: type(each).__name__,
 )

@@ -1,22 +1,25 @@
 """Ensembles whose implicit steps are taken in lanes: each run is the run alone, bit for bit."""
 
 import itertools
+import signal
 
 import numpy as np
 import pytest
 
 import mbkit as mb
 from benchmarks.constraints import four_bars
+from mbkit.integrators import step_memory
 from mbkit.integrators.implicit_in_lanes import ImplicitStepInLanes
 from mbkit.kernels.lanes import native_width
-from mbkit.simulation.ensembles import in_lanes
+from mbkit.simulation.ensembles import adaptive_in_lanes, in_lanes, in_threads
+from mbkit.simulation.ensembles.adaptive_in_lanes import AdaptiveGroup
 from mbkit.sparsity import step_blocks
 from tests.constraints.loops import consistent
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.simulation import test_ensembles_in_lanes as of_trees
 from tests.simulation.test_closed_ensembles_in_lanes import CASES, starts
-from tests.simulation.test_ensembles_in_lanes import COUNT, check_alone, states
+from tests.simulation.test_ensembles_in_lanes import COUNT, check_alone, states, unlike
 from tests.trees import MAKERS, random_mechanism
 
 #: One in turn for each closed mechanism: neither of the two knows the other.
@@ -39,6 +42,7 @@ pytestmark = [
 ]
 
 taken = of_trees.taken
+left_alone = of_trees.left_alone
 
 METHODS = {
     "usual": (mb.GeneralizedAlpha(), {"save_every": 7}),
@@ -196,3 +200,166 @@ def test_matrices_by_blocks_are_those_of_the_runs_alone(
     assert solved == [True]
     assert_others_were_taken(taken, runs)
     check_alone(runs, system, options, given)
+
+
+@pytest.fixture
+def of_any_size(monkeypatch):
+    """Runs that choose their steps go side by side where that takes longer, too, and few of them.
+
+    On one thread: a second one may come too late to find any.
+    """
+    monkeypatch.setattr(in_lanes, "LARGEST_GROUP", np.inf)
+    monkeypatch.setattr(in_lanes, "LEAST_CLOSED_RUNS", 1)
+    monkeypatch.setattr(in_threads, "cores", lambda: 1)
+
+
+ADAPTIVE = {
+    "usual": mb.GeneralizedAlpha(rtol=1e-4),
+    "damped": mb.GeneralizedAlpha(0.2, start="plain", rtol=1e-2, atol=1e-4),
+    "trapezoidal": mb.GeneralizedAlpha(
+        coefficients=mb.AlphaCoefficients.newmark(), rtol=1e-3, tolerance=1e-12
+    ),
+}
+
+
+def with_stops(representation):
+    """A tree with joints on groups, and forces of which one is stiff where it acts."""
+    rng = np.random.default_rng(8)
+    kinds = ["revolute", "spherical", "cylindrical", "free", "planar", "screw"]
+    mech = random_mechanism(rng, 7, kinds, reach=3)
+    single = [name for name, edge in mech.joints.items() if edge.joint.num_velocities == 1]
+    mech.add_force(mb.JointSpring("spring", single[0], stiffness=30.0, rest=0.2))
+    mech.add_force(
+        mb.LimitStop("stop", single[0], lower=-0.1, upper=0.1, stiffness=1e6, damping=1.0)
+    )
+    mech.add_force(mb.DryFriction("friction", single[1], friction=3.0, smoothing=0.01))
+    mech.add_force(mb.Drag("drag", list(mech.bodies)[-1], linear=0.4, quadratic=0.3))
+    return mech.assemble(mb.RelativeCoordinates(representation=representation))
+
+
+@pytest.mark.parametrize("name", ADAPTIVE)
+@each_representation
+def test_each_implicit_run_chooses_its_steps(of_any_size, left_alone, representation, name):
+    """Of a stiff system, where steps are rejected, and each is solved as if it were alone."""
+    system = with_stops(representation)
+    given = unlike(system)
+    options = {
+        "t_span": (0.25, 0.75), "h": 0.25, "integrator": ADAPTIVE[name]
+    }  # fmt: skip
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert left_alone
+    assert not any(left_alone)
+    rejected = runs.counts["rejected_steps"]
+    assert rejected.max() > 5
+    assert rejected.min() < rejected.max()
+    assert_iterations_differ(runs)
+    check_alone(runs, system, options, given)
+
+
+@pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])
+@pytest.mark.parametrize("name", CASES)
+def test_each_implicit_run_of_a_closed_mechanism_chooses_its_steps(
+    of_any_size, left_alone, name, formulation
+):
+    """With multipliers; whoever is beside a run that is too fast for its mechanism starts anew."""
+    system, q = CASES[name]()
+    given = starts(system, q)
+    options = {
+        "t_span": (0.0, 0.1), "h": 0.05, "save_every": 2,
+        "integrator": mb.GeneralizedAlpha(formulation=formulation, rtol=1e-4),
+    }  # fmt: skip
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert len(left_alone) == 1
+    assert {number for (number,) in runs.failures} <= set(left_alone[0])
+    assert len(left_alone[0]) < COUNT
+    assert runs.counts["evaluations"].max() > 1.5 * runs.counts["evaluations"].min()
+    assert np.abs(runs.multipliers[~runs.failed, 1:]).max() > 0.0
+    check_alone(runs, system, options, given)
+
+
+@pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])
+@pytest.mark.parametrize("name", ["tree", "absolute"])
+def test_steps_that_are_not_solved_are_smaller_in_their_lanes_alone(
+    monkeypatch, of_any_size, left_alone, name, formulation
+):
+    """Where few iterations are allowed Newton's method fails in many steps, not in all of them."""
+    monkeypatch.setattr(step_memory, "MOST_ITERATIONS", 3)
+    if name == "tree":
+        system = with_stops(mb.BodyFixed())
+        given = unlike(system)
+    else:
+        system, q = CASES[name]()
+        given = starts(system, q)
+    integrator = mb.GeneralizedAlpha(formulation=formulation, rtol=1e-3)
+    options = {"t_span": (0.0, 0.1), "h": 0.05, "integrator": integrator}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert left_alone == [[]]
+    rejected = runs.counts["rejected_steps"]
+    assert rejected.max() > 50
+    assert rejected.max() > 5 * rejected.min()
+    check_alone(runs, system, options, given, range(COUNT))
+
+
+def test_an_implicit_run_that_fails_leaves_those_beside_it_alone(of_any_size, left_alone):
+    """They are taken anew, one by one, and the others go on in lanes."""
+    system = random_mechanism(np.random.default_rng(5), 5, ["revolute", "free"]).assemble()
+    given = unlike(system)
+    given["v"][9] *= 1e160
+    options = {"t_span": (0.0, 0.1), "h": 0.01, "integrator": ADAPTIVE["usual"]}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert list(runs.failures) == [(9,)]
+    assert 9 in left_alone[0]
+    assert not any(left_alone[1:])
+    assert len(left_alone[0]) == native_width()
+    check_alone(runs, system, options, given)
+
+
+def test_implicit_runs_that_choose_their_steps_are_stopped_at_grid_points(monkeypatch, of_any_size):
+    """Ctrl-C leaves each at the grid point that it has reached last, with its multipliers."""
+    system, q = CASES["constraints"]()
+    given = starts(system, q)
+    integrator = mb.GeneralizedAlpha(rtol=1e-4)
+    options = {"t_span": (0.0, 0.1), "h": 0.01, "integrator": integrator, "progress": False}
+    whole = mb.simulate(system, **options, **given)
+    monkeypatch.setattr(adaptive_in_lanes, "ATTEMPTS", 1)
+    monkeypatch.setattr("mbkit.simulation.stepping.chunks.CHUNK", 0.0)
+    advance, calls = AdaptiveGroup._advance, []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 20:
+            signal.raise_signal(signal.SIGINT)
+        return advance(*arguments)
+
+    monkeypatch.setattr(AdaptiveGroup, "_advance", interrupted)
+    runs = mb.simulate(system, **options, save_every=5, **given)
+    steps = runs.steps_taken[runs.lengths > 0]
+    assert np.any((steps > 0) & (steps % 5 > 0))
+    for k, reached in enumerate(steps):
+        assert runs[k].t[-1] == whole.t[k, reached]
+        for name in ("q", "v", "multipliers"):
+            own, other = getattr(runs[k], name)[-1], getattr(whole, name)[k, reached]
+            np.testing.assert_array_equal(own, other, name)
+
+
+@pytest.mark.parametrize("name", BY_BLOCKS)
+def test_matrices_by_blocks_go_with_steps_of_each_run(monkeypatch, of_any_size, left_alone, name):
+    """Some are made anew, in the memory of one that is not, with the bits of the others kept."""
+    monkeypatch.setattr(step_blocks, "SPARED", -np.inf)
+    monkeypatch.setattr(step_blocks, "LARGEST_PART", 2.0)
+    system, q = BY_BLOCKS[name]()
+    given = starts(system, q)
+    integrator = mb.GeneralizedAlpha(rtol=1e-4)
+    options = {"t_span": (0.0, 0.1), "h": 0.05, "integrator": integrator}
+    runs = mb.simulate(system, **options, **given, progress=False)
+    assert left_alone == [[]]
+    check_alone(runs, system, options, given)
+
+
+def test_large_systems_go_one_by_one(left_alone):
+    """Runs of these take longer side by side."""
+    system = random_mechanism(np.random.default_rng(5), 40, ["revolute"], reach=2).assemble()
+    options = {"t_span": (0.0, 0.01), "h": 0.01, "integrator": ADAPTIVE["usual"]}
+    runs = mb.simulate(system, **options, **states(system, 0.3), progress=False)
+    assert not left_alone
+    assert not runs.failures

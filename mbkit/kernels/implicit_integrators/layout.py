@@ -104,6 +104,10 @@ IMPLICIT = np.dtype(
         ("residual", _i8),  # nv + m
         ("count", _i8),  # integers: iterations of the step
         ("total", _i8),  # integers: iterations, factorisations
+        # of several samples side by side: not 0 where one takes no step, and where Newton's method
+        # has failed
+        ("waits", _i8),  # 1
+        ("failed", _i8),  # 1
     ],
     align=True,
 )
@@ -116,6 +120,9 @@ ALPHA = np.dtype(
         for name in (
             "take_step", "coefficients", "a", "vdot", "multipliers", "eta", "powers", "started",
             "v_n", "powers_next", "trial", "change", "wanted", "room", "step",
+            # of runs side by side: what stays where only others begin, and, with an adaptive step
+            # size, tolerances and the largest size, which entries are angles, and what a run has
+            "aside", "control", "angular", "progress", "counts", "rate", "sizes", "errors",
         )
     ]
 )  # fmt: skip
@@ -157,8 +164,9 @@ OF_EACH_SAMPLE = frozenset(
     | {"gain", "applied", "left", "constraint_values", "given", "rate", "A", "A_start"}
     | {"matrix", "pivots", "kept", "scale", "derivatives", "more", "A_made", "Z", "mass"}
     | {"differential", "block", "columns", "largest", "sorted", "made_at", "made", "restore"}
-    | {"history", "residual", "total", "powers_kept"}
-    | {"a", "powers", "started", "v_n", "powers_next", "trial", "wanted", "room", "step"}
+    | {"history", "residual", "total", "powers_kept", "waits", "failed"}
+    | {"a", "powers", "started", "v_n", "powers_next", "trial", "wanted", "room", "step", "aside"}
+    | {"progress", "counts", "sizes", "errors"}
     | {"past_q", "past_x", "past_v", "past_work", "x", "sum_x", "q_before", "v_before"}
     | {"work_before", "starting", "results", "q_stage", "v_stage", "xdot"}
 )

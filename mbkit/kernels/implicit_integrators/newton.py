@@ -3,9 +3,9 @@
 The matrix is kept from step to step as long as the corrections shrink fast enough.
 Source: Hairer and Wanner 1996, section IV.8.
 
-Several samples side by side iterate together, until all are solved: where one is, it changes no
-more. The matrix of each follows from where that was made alone, so that samples which keep theirs
-have the same one again where others need a new one.
+Several samples side by side iterate together, until all are solved: where one is, or cannot be, it
+changes no more. The matrix of each follows from where that was made alone, so that samples which
+keep theirs have the same one again where others need a new one.
 """
 
 from typing import Any, NamedTuple
@@ -20,10 +20,10 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.workspace import closure_of
-from mbkit.kernels.elementary import any_lane, grain, select
+from mbkit.kernels.elementary import all_lanes, any_lane, grain, select
 from mbkit.kernels.explicit_integrators.stages import assign_where
 from mbkit.kernels.implicit_integrators.constraint_products import add_forces
-from mbkit.kernels.implicit_integrators.layout import AGE, MOST_STEPS, NOISE, PATIENCE, VALID
+from mbkit.kernels.implicit_integrators.layout import AGE, MOST_STEPS, NOISE, PATIENCE, STEP, VALID
 from mbkit.kernels.implicit_integrators.newton_matrix import remember
 from mbkit.kernels.implicit_integrators.residual import evaluate, place
 from mbkit.kernels.implicit_integrators.retraction_differential import add_turned
@@ -39,7 +39,7 @@ from mbkit.kernels.layout import NUM_POWERS, SPACE
 from mbkit.kernels.linear_algebra.lu import solve
 from mbkit.kernels.linear_algebra.pivot_orders import own_integers_at
 from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, failure
-from mbkit.kernels.validation import all_finite
+from mbkit.kernels.validation import all_finite, is_finite
 from mbkit.kernels.workspace import bodies, scratch_of
 
 #: Rates of convergence: above this, corrections stay as they are.
@@ -103,14 +103,21 @@ def move_end(space, step, t, h):
 
 @helper
 def finish(space, step, t, h):
-    """The same with the last D, which has to be one."""
+    """The same with the last D, which has to be one, unless no sample is solved."""
     record = memory_of(step)
-    status = move_end(space, step, t, h)
-    q = floats_at(record.q_next, record.nq)
-    v = floats_at(record.v_next, record.nv)
-    if status == OK and not (all_finite(q) and all_finite(v)):
-        return failure(NOT_FINITE, 0)
-    return status
+    failed = floats_at(record.failed, 1)
+    is_failed = failed[0] != 0.0
+    status = OK
+    if not all_lanes(is_failed | (floats_at(record.waits, 1)[0] != 0.0)):
+        status = move_end(space, step, t, h)
+        q = floats_at(record.q_next, record.nq)
+        v = floats_at(record.v_next, record.nv)
+        if status == OK and not (all_finite(q) and all_finite(v)):
+            status = failure(NOT_FINITE, 0)
+    if status != OK:
+        failed[0] = 0.0
+        return status
+    return failure(NOT_CONVERGED, 0) if any_lane(is_failed) else OK
 
 
 @helper
@@ -324,8 +331,10 @@ def roundings(record, size, length, h):
 def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
     """Find D, multipliers and eta such that the step ends on the equations.
 
-    Reads   q, D, vdot, multipliers, eta as they are predicted, v_next that goes with them, A_start.
-    Writes  the same, and q_next, as they are; the record of the iteration.
+    Reads   q, D, vdot, multipliers, eta as they are predicted, v_next that goes with them, A_start;
+            which samples wait.
+    Writes  the same, and q_next, as they are; the record of the iteration; which samples it failed
+            for. It is NOT_CONVERGED if there are any; of another failure nobody knows whose it is.
     """
     record = memory_of(step)
     q = floats_at(record.q_next, record.nq)
@@ -336,9 +345,10 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
     count = flags_at(record.count, 1)
     total = own_integers_at(record.total, 2)
     length = closure_of(space).length if record.m > 0 else 1.0
-    running = made[VALID] >= 0.0  # all samples
-    fresh = fails(running)
-    rows_at_end = before = select(running, 0.0, 0.0)
+    failed = floats_at(record.failed, 1)
+    running = floats_at(record.waits, 1)[0] == 0.0
+    fresh = running & fails(running)
+    rows_at_end = before = failed[0] = select(running, 0.0, 0.0)
     grow_older(made)
     for k in range(record.most):
         count[0] = k + 1
@@ -346,24 +356,25 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
         status = move_end(space, step, t, h)
         stale = running & (made[VALID] == 0.0)
         if status == OK and any_lane(stale):
-            remember(step, stale, (t, h), (velocity_gain, acceleration_gain), rows_at_end)
+            is_made = stale | (made[STEP] == 0.0)  # whoever waits has one, too
+            remember(step, is_made, (t, h), (velocity_gain, acceleration_gain), rows_at_end)
             status = call_address(record.make, (space, step))
             total[1] += select(stale, 1, 0)
             fresh = fresh | stale
         if status == OK:
             status = evaluate(space, step, t, q, v)
         if status != OK:
+            failed[0] = 0.0
             return status
         keep_powers(space, record, running)
         set_target(step, h, change)
-        residual = floats_at(record.residual, record.nv + record.m)
-        history[k, 1] = largest(residual)
+        history[k, 1] = largest(floats_at(record.residual, record.nv + record.m))
         solve_matrix(step, change)
+        failed[0] = select(running & fails(is_finite(change)), 1.0, failed[0])
+        running = running & (failed[0] == 0.0)
         size = add_change(space, step, running, h, velocity_gain, acceleration_gain)
         smallest, rounding = roundings(record, size, length, h)
         history[k, 0] = size / max(record.tolerance, rounding)
-        if not all_finite(change):
-            return failure(NOT_CONVERGED, 0)
         noise = NOISES * made[NOISE]
         correction = Correction(k, running, fresh, before, size, smallest, rounding, noise)
         done = is_solved(step, correction, length)
@@ -383,4 +394,5 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
         made[VALID] = select(useless | again, 0.0, made[VALID])
         rows_at_end = select(again, select(fresh, 1.0, 0.0), rows_at_end)
         before = select(useless | again, 0.0, size)
-    return failure(NOT_CONVERGED, 0)
+    failed[0] = select(running, 1.0, failed[0])
+    return finish(space, step, t, h)

@@ -1,5 +1,10 @@
-"""Dense factors with partial pivoting: P S = L U. Source: Golub and Van Loan 2013, section 3.4."""
+"""Dense factors with partial pivoting: P S = L U. Source: Golub and Van Loan 2013, section 3.4.
 
+Of several samples side by side, one whose column has no pivot has a pivot that is not a number, and
+so is what is solved by its factors; those of the others are their own.
+"""
+
+import math
 from typing import Any
 
 from mbkit.kernels.compile import UNCOMPILED, helper, overload  # type: ignore[attr-defined]
@@ -82,7 +87,7 @@ def factorise(S, pivots, largest):
 
 @helper
 def eliminate(A, pivots, largest):
-    """[S, R] become L U of S, and L^-1 R; the column without a pivot, or -1.
+    """[S, R] become L U of S, and L^-1 R; the column without a pivot in all samples, or -1.
 
     `largest` are the largest entries of the columns of S, as these were given. Columns are
     eliminated four by four: first in these alone, then what is right of them, which is read and
@@ -117,9 +122,12 @@ def eliminate_panel(A, first, end, pivots, largest):
             best = select(is_larger, i, best)
             most = select(is_larger, abs(A[i, k]), most)
         pivots[k] = best
-        if not all_lanes(most > ROUNDING * largest[k]):
+        is_pivot = most > ROUNDING * largest[k]
+        if not any_lane(is_pivot):
             return k
         exchange_rows(A, k, best)
+        if not all_lanes(is_pivot):
+            A[k, k] = select(is_pivot, A[k, k], math.nan)
         eliminate_column(A[k:, k:], end - k)
     return -1
 

@@ -6,14 +6,13 @@ from mbkit.kernels.compile import float64, floats, helper, int64, integers, kern
 from mbkit.kernels.implicit_integrators.newton_matrix import have_matrix
 from mbkit.kernels.sensitivities.generalized_alpha_steps import keep
 from mbkit.kernels.status import OK
-from mbkit.kernels.time_loops.generalized_alpha import alpha_of
+from mbkit.kernels.time_loops.generalized_alpha import alpha_of, put_aside, take_back
 from mbkit.kernels.time_loops.generalized_alpha_adaptive import (
     LAST,
     StepSize,
     accept,
     accepted_step,
     choose_first,
-    copy,
     parts_of,
     try_step,
 )
@@ -66,12 +65,12 @@ def record_adaptive(space, step, method, choice, grid, accepted):
     for k in range(grid.steps):
         t = instant(grid.t0, grid.h, grid.first + k)
         end = instant(grid.t0, grid.h, grid.first + k + 1)
-        copy(parts, choice.kept, False)
+        put_aside(parts, choice.kept)
         if status == OK:
             status = choose_first(space, step, alpha, choice, t, grid.h)
         while status == OK and t < end:
             if n == history.t.shape[0]:
-                copy(parts, choice.kept, True)
+                take_back(True, parts, choice.kept)
                 return OK
             begin = t
             status, t = accepted_step(space, step, (alpha, choice), t, grid.h, end)
@@ -98,6 +97,6 @@ def take_given(space, step, method, choice, t, sizes):
             status, _ = try_step(space, step, (alpha, choice), t, h, t + h)
         if status != OK:
             return status
-        accept(step, (alpha, choice), h)
+        accept(True, step, (alpha, choice), h)
         t += h
     return OK

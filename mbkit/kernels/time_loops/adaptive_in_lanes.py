@@ -1,7 +1,8 @@
 """Several runs of an embedded pair in lanes, each with its own time and adaptive step size.
 
 All of them try a step at once; those whose error is small enough accept it. A run that reaches a
-grid point goes on at once, without waiting for the others.
+grid point goes on at once, without waiting for the others. The loop is that of implicit methods,
+too, which have attempts of their own.
 """
 
 from typing import NamedTuple
@@ -58,7 +59,7 @@ from mbkit.kernels.time_loops.records import Grid, State
 from mbkit.kernels.time_loops.step_times import step_of
 
 #: ``attempt(space, method, memory)``: it leaves in the place of the state the end of the step where
-#: that was accepted, and returns a status of all runs together.
+#: that was accepted, and returns a status of all runs together. Implicit ones are "ssp".
 ATTEMPT = "sip"
 
 #: A method for `attempt_in_lanes`: by address the scheme, and what is in `Control`.
@@ -140,7 +141,8 @@ class Occupied(NamedTuple):
     rows: integers  # that are kept so far
     samples: integers
     numbers: matrix  # (NUM_PROGRESS, width), within the memory of the runs
-    reached: matrix  # (nq + nv + NUM_POWERS, width), states at the last grid points
+    reached: matrix  # (nq + nv + NUM_POWERS + m, width), states at the last grid points, and what
+    # multipliers their methods have left
 
 
 #: In the place of a run, where a lane is empty.
@@ -161,10 +163,14 @@ def arrive_at_grid_point(together, rows, samples, lanes, j):
     lanes.taken[j] += 1
     lanes.attempts[j] = 0
     width = together.width
-    size = lanes.reached.shape[0]
+    size = rows.q.shape[2] + rows.v.shape[2] + NUM_POWERS
     memory = floats_at(together.memory, size * width)
     for k in range(size):
         lanes.reached[k, j] = memory[k * width + j]
+    m = lanes.reached.shape[0] - size
+    multipliers = floats_at(together.multipliers, m * width)
+    for k in range(m):
+        lanes.reached[size + k, j] = multipliers[k * width + j]
     keep_states(together, rows, lanes.rows, lanes, j)
     keep_states(together, samples, lanes.samples, lanes, j)
 

@@ -23,7 +23,8 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.elementary import any_lane, select
+from mbkit.kernels.elementary import all_lanes, any_lane, select
+from mbkit.kernels.explicit_integrators.stages import assign_where
 from mbkit.kernels.implicit_integrators.constraint_products import add_forces
 from mbkit.kernels.implicit_integrators.layout import ALPHA
 from mbkit.kernels.implicit_integrators.newton_matrix import note_made, restore_made
@@ -34,7 +35,7 @@ from mbkit.kernels.implicit_integrators.starting_values import (
     bracket,
     consistent_acceleration,
 )
-from mbkit.kernels.implicit_integrators.step_memory import largest, memory_of
+from mbkit.kernels.implicit_integrators.step_memory import fails, largest, memory_of
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.event_watch import look
@@ -128,6 +129,12 @@ def error_of_increment(space, alpha, h, v, change, out):
 
 
 @helper
+def like(h, number):
+    """A number, of each of the samples side by side where h is."""
+    return select(h == h, number, number)
+
+
+@helper
 def change_of_acceleration(space, step, alpha, t, h):
     """h times the rate of vdot at the start, by a difference over INTO h, into `change`."""
     record = memory_of(step)
@@ -168,7 +175,7 @@ def begin(space, step, alpha, t, h):
         wanted[:] = 0.0
         status = rates_at(space, step, t, q, v_n)
         if status == OK:
-            status = add_least(space, step, t, q, v_n, wanted, 1.0)
+            status = add_least(space, step, t, q, v_n, wanted, like(h, 1.0))
     if status == OK:
         status = consistent_acceleration(space, step, t, q, v_n, alpha.vdot, alpha.powers)
     if status != OK:
@@ -183,7 +190,51 @@ def begin(space, step, alpha, t, h):
     if c[PERTURBED] == 0.0 or record.m == 0:
         return OK
     status = error_of_increment(space, alpha, h, v_n, alpha.change, wanted)
-    return add_least(space, step, t, q, v_n, wanted, 0.0) if status == OK else status
+    return add_least(space, step, t, q, v_n, wanted, like(h, 0.0)) if status == OK else status
+
+
+@helper
+def begin_where(is_new, space, step, alpha, t, h):
+    """The same for those of several runs side by side that are new; others stay as they are."""
+    record = memory_of(step)
+    written = (
+        alpha.eta, alpha.v_n, alpha.vdot, alpha.powers, alpha.multipliers, alpha.change, alpha.a,
+    )  # fmt: skip
+    all_begin = all_lanes(is_new)
+    own = records_at(alpha.address, 1, ALPHA)[0]
+    aside = floats_at(own.aside, size_aside(record.nv, record.m))
+    if not all_begin:
+        put_aside(written, aside)
+    status = begin(space, step, alpha, t, h)
+    if not all_begin:
+        take_back(fails(is_new), written, aside)
+    return status
+
+
+@helper
+def size_aside(nv, m):
+    """How many numbers are put aside where some runs begin, and not all."""
+    return 4 * nv + 2 * m + NUM_POWERS
+
+
+@helper
+def put_aside(parts, room):
+    """Copy arrays, one behind the other."""
+    first = 0
+    for i in range(len(parts)):
+        end = first + parts[i].shape[0]
+        assign(room[first:end], parts[i])
+        first = end
+
+
+@helper
+def take_back(condition, parts, room):
+    """Let the arrays be what was put aside, where a condition holds."""
+    first = 0
+    for i in range(len(parts)):
+        end = first + parts[i].shape[0]
+        assign_where(condition, parts[i], room[first:end])
+        first = end
 
 
 @helper
@@ -216,51 +267,58 @@ def predict(space, step, alpha, t, h):
 
 
 @helper
-def take_over(step, alpha, h):
-    """The end of a step becomes the state."""
+def take_over(accepted, step, alpha, h):
+    """The end of a step becomes the state, where it is accepted."""
     record = memory_of(step)
     c = alpha.c
     a = alpha.a
     vdot = alpha.vdot
     vdot_next = floats_at(record.vdot, record.nv)
-    assign(alpha.q, alpha.q_next)
-    assign(alpha.v, alpha.v_next)
+    assign_where(accepted, alpha.q, alpha.q_next)
+    assign_where(accepted, alpha.v, alpha.v_next)
     for j in range(record.nv):
         before = a[j]
-        a[j] = ((1.0 - c[ALPHA_F]) * vdot_next[j] + c[ALPHA_F] * vdot[j] - c[ALPHA_M] * a[j]) / (
+        after = ((1.0 - c[ALPHA_F]) * vdot_next[j] + c[ALPHA_F] * vdot[j] - c[ALPHA_M] * a[j]) / (
             1.0 - c[ALPHA_M]
         )
-        alpha.change[j] = a[j] - before
-    assign(vdot, vdot_next)
-    assign(alpha.multipliers, floats_at(record.multipliers, record.m))
-    assign(alpha.eta, floats_at(record.eta, record.m))
+        a[j] = select(accepted, after, before)
+        alpha.change[j] = select(accepted, after - before, alpha.change[j])
+    assign_where(accepted, vdot, vdot_next)
+    assign_where(accepted, alpha.multipliers, floats_at(record.multipliers, record.m))
+    assign_where(accepted, alpha.eta, floats_at(record.eta, record.m))
     for j in range(NUM_POWERS):
-        alpha.work[j] += 0.5 * h * (alpha.powers[j] + alpha.powers_next[j])
-    assign(alpha.powers, alpha.powers_next)
-    alpha.started[0] = 1.0
+        done = alpha.work[j]
+        done += 0.5 * h * (alpha.powers[j] + alpha.powers_next[j])
+        alpha.work[j] = select(accepted, done, alpha.work[j])
+    assign_where(accepted, alpha.powers, alpha.powers_next)
+    alpha.started[0] = select(accepted, 1.0, alpha.started[0])
 
 
 @address_kernel("iiiddd")
 def solve_end(space, step, method, t, h, end):
     """Solve for the end of a step of size h, at the time `end`; nothing of the state changes.
 
-    At a start a, vdot, multipliers, eta and powers become those of `begin`.
+    At a start a, vdot, multipliers, eta and powers become those of `begin`. Of several samples
+    whose steps are not all solved see `solve_step`.
     """
+    record = memory_of(step)
     alpha = alpha_of(step, method)
     c = alpha.c
     velocity_gain = c[GAMMA] / c[BETA]
     acceleration_gain = (1.0 - c[ALPHA_M]) / (c[BETA] * (1.0 - c[ALPHA_F]))
     assign(alpha.v_n, alpha.v)
     status = OK
-    if any_lane(alpha.started[0] == 0.0):
-        status = begin(space, step, alpha, t, h)
+    is_new = (alpha.started[0] == 0.0) & (floats_at(record.waits, 1)[0] == 0.0)
+    if any_lane(is_new):
+        status = begin_where(is_new, space, step, alpha, t, h)
     if status == OK:
         status = predict(space, step, alpha, t, h)
-    if status == OK:
-        solve_step = memory_of(step).solve_step
-        status = call_address(solve_step, (space, step, end, h, velocity_gain, acceleration_gain))
-    if status == OK:
-        powers_at_end(space, step, alpha.v_next, alpha.powers_next)
+    if status != OK:
+        return status
+    status = call_address(
+        record.solve_step, (space, step, end, h, velocity_gain, acceleration_gain)
+    )
+    powers_at_end(space, step, alpha.v_next, alpha.powers_next)
     return status
 
 
@@ -281,7 +339,7 @@ def advance_state(space, step, method, t, h, end):
     if status != OK:
         restore_made(step)
         return status
-    take_over(step, alpha, h)
+    take_over(True, step, alpha, h)
     return OK
 
 

@@ -10,22 +10,26 @@ from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, floats_at, helper, int64, kernel, typed
+from mbkit.kernels.each_lane import each_lane
+from mbkit.kernels.elementary import any_lane, select
+from mbkit.kernels.explicit_integrators.stages import assign_where
 from mbkit.kernels.explicit_integrators.step_size import (
     LEAST,
+    LEAST_ERROR,
     MOST_STEPS,
     REJECTIONS,
     first_size,
     is_of_numbers,
+    larger,
+    next_size,
     next_step,
     norm,
-    ratio_after,
-    ratio_rejected,
     turns_too_far,
 )
 from mbkit.kernels.implicit_integrators.layout import VALID
 from mbkit.kernels.implicit_integrators.residual import place, rates_at
 from mbkit.kernels.implicit_integrators.starting_values import add_least, consistent_acceleration
-from mbkit.kernels.implicit_integrators.step_memory import flags_at, memory_of
+from mbkit.kernels.implicit_integrators.step_memory import fails, flags_at, memory_of
 from mbkit.kernels.status import (
     INACCURATE,
     LARGEST_ERROR,
@@ -47,6 +51,8 @@ from mbkit.kernels.time_loops.generalized_alpha import (
     alpha_of,
     error_of_increment,
     go_to_end,
+    put_aside,
+    take_back,
     take_over,
 )
 from mbkit.kernels.time_loops.implicit_steps import take_steps
@@ -90,20 +96,6 @@ def parts_of(step, alpha, choice):
 
 
 @helper
-def copy(parts, kept, back):
-    """The arrays, one behind the other, into `kept`, or from there."""
-    first = 0
-    for i in range(len(parts)):
-        part = parts[i]
-        end = first + part.shape[0]
-        if back:
-            assign(part, kept[first:end])
-        else:
-            assign(kept[first:end], part)
-        first = end
-
-
-@helper
 def change_size(space, step, alpha, choice, t, h):
     """Let a, and the rows of v in index 3, stand for a step of size h.
 
@@ -115,26 +107,37 @@ def change_size(space, step, alpha, choice, t, h):
     record = memory_of(step)
     c = alpha.c
     old = choice.sizes[MEANT]
-    if h == old:
-        return OK
+    changes = (alpha.started[0] != 0.0) & (h != old)
     choice.sizes[MEANT] = h
+    if not any_lane(changes):
+        return OK
+    ratio = h / select(changes, old, h)
     for j in range(record.nv):
-        alpha.a[j] += (c[ALPHA_M] - c[ALPHA_F]) * (h - old) * choice.rate[j]
-        alpha.change[j] *= h / old
+        a = alpha.a[j]
+        a += (c[ALPHA_M] - c[ALPHA_F]) * (h - old) * choice.rate[j]
+        alpha.a[j] = select(changes, a, alpha.a[j])
+        alpha.change[j] *= ratio
     if record.stabilised != 0 or record.m == 0:
         return OK
+    v = alpha.v_n
+    assign(v, alpha.v)
     alpha.wanted[:] = 0.0
-    status = place(space, step, t, alpha.q, alpha.v)
+    status = place(space, step, t, alpha.q, v)
     if status == OK:
-        status = rates_at(space, step, t, alpha.q, alpha.v)
+        status = rates_at(space, step, t, alpha.q, v)
     if status != OK:
         return status
-    return add_least(space, step, t, alpha.q, alpha.v, alpha.wanted, 1.0 - (h / old) ** 2)
+    square = ratio * ratio
+    status = add_least(space, step, t, alpha.q, v, alpha.wanted, 1.0 - square)
+    assign_where(changes, alpha.v, v)
+    return status
 
 
 @helper
 def error_of_step(space, step, alpha, choice, h):
-    """The norm of the errors of h D, in the algebra, and of v; infinite where it turns too far.
+    """A status; the norm of the errors of h D, in the algebra, and of v.
+
+    Infinite where the step turns too far.
 
     With e = a_n - vdot_n - (am - af) (vdot_{n+1} - vdot_n), what a_n is off, the step is
 
@@ -156,10 +159,8 @@ def error_of_step(space, step, alpha, choice, h):
     for j in range(nv):
         dx[j] = h * D[j]
         dv[j] = vdot_next[j] - vdot[j]
-    if turns_too_far(space, choice.angular, dx):
-        return math.inf
-    if error_of_increment(space, alpha, h, alpha.v, dv, dx) != OK:
-        return math.inf
+    is_too_far = turns_too_far(space, choice.angular, dx)
+    status = error_of_increment(space, alpha, h, alpha.v, dv, dx)
     prescribed = flags_at(record.prescribed, nv)
     third = 2.0 * h * h / (h + choice.sizes[LAST])
     lag = c[ALPHA_M] - c[ALPHA_F]
@@ -170,26 +171,29 @@ def error_of_step(space, step, alpha, choice, h):
         off = h * (alpha.a[j] - vdot[j] - lag * dv[j])
         dx[j] = 0.0 if known else h * (dx[j] - in_D * off)
         dv[j] = 0.0 if known else -third / 12.0 * (dv[j] - h * choice.rate[j]) - in_v * off
-    return norm(space, choice, (dx, dv), (alpha.q, alpha.v), (alpha.q_next, alpha.v_next))
+    error = norm(space, choice, (dx, dv), (alpha.q, alpha.v), (alpha.q_next, alpha.v_next))
+    return status, select(is_too_far, math.inf, error)
 
 
 @helper
 def choose_first(space, step, alpha, choice, t, widest):
     """The size of the first step, unless one is remembered."""
-    if choice.sizes[SIZE] > 0.0:
+    sizes = choice.sizes
+    is_unknown = fails(sizes[SIZE] > 0.0)
+    if not any_lane(is_unknown):
         return OK
     q = alpha.q
     v = alpha.v
     nv = v.shape[0]
+    vdot = alpha.wanted
     status = place(space, step, t, q, v)
     if status == OK:
-        status = consistent_acceleration(space, step, t, q, v, alpha.vdot, alpha.powers)
+        status = consistent_acceleration(space, step, t, q, v, vdot, alpha.powers_next)
     if status == OK:
-        vdot = alpha.vdot.reshape((1, nv))
-        rates = (v.reshape((1, nv)), vdot, vdot)
-        size = first_size(space, choice, rates, q, v)
-        choice.sizes[SIZE] = min(widest, size)
-        choice.sizes[ERROR] = 1e-4
+        rows = vdot.reshape((1, nv))
+        size = first_size(space, choice, (v.reshape((1, nv)), rows, rows), q, v)
+        sizes[SIZE] = select(is_unknown, min(widest, size), sizes[SIZE])
+        sizes[ERROR] = select(is_unknown, LEAST_ERROR, sizes[ERROR])
     return status
 
 
@@ -219,35 +223,65 @@ def too_small(status, error, errors, nv):
 
 
 @helper
-def try_step(space, step, method, t, h, end):
-    """Solve for the end of a step; return a status, and the error."""
+def solve(space, step, method, t, h, end):
+    """Solve for the end of a step of another size than that before; see `solve_end`."""
     alpha, choice = method
-    started = alpha.started[0] != 0.0
-    status = OK
-    if started:
-        status = change_size(space, step, alpha, choice, t, h)
-    else:
-        choice.sizes[MEANT] = h
+    is_new = alpha.started[0] == 0.0
+    status = change_size(space, step, alpha, choice, t, h)
     if status == OK:
         status = go_to_end(space, step, alpha, t, h, end)
-    if status != OK:
-        return status, math.inf
-    if not started:
-        for j in range(alpha.v.shape[0]):
-            choice.rate[j] = alpha.change[j] / h
-    return status, error_of_step(space, step, alpha, choice, h)
+    for j in range(alpha.v.shape[0]):
+        choice.rate[j] = select(is_new, alpha.change[j] / h, choice.rate[j])
+    return status
 
 
 @helper
-def accept(step, method, h):
-    """The end of a step of size h becomes the state."""
+def try_step(space, step, method, t, h, end):
+    """Solve for the end of a step; return a status, and the error."""
+    alpha, choice = method
+    status = solve(space, step, method, t, h, end)
+    if status != OK:
+        return status, math.inf
+    found, error = error_of_step(space, step, alpha, choice, h)
+    return OK, error if found == OK else math.inf
+
+
+@helper
+def accept(accepted, step, method, h):
+    """The end of a step of size h becomes the state, where it is accepted."""
     alpha, choice = method
     record = memory_of(step)
     vdot_next = floats_at(record.vdot, record.nv)
     for j in range(record.nv):
-        choice.rate[j] = (vdot_next[j] - alpha.vdot[j]) / h
-    take_over(step, alpha, h)
-    choice.sizes[LAST] = h
+        rate = (vdot_next[j] - alpha.vdot[j]) / h
+        choice.rate[j] = select(accepted, rate, choice.rate[j])
+    take_over(accepted, step, alpha, h)
+    choice.sizes[LAST] = select(accepted, h, choice.sizes[LAST])
+
+
+@helper
+def judge(sizes, h, error, rejected, widest):
+    """Let the size of the step that comes next follow from the error of one of size h.
+
+    rejected: 1 if it was a further attempt.
+    """
+    numbers = (error, sizes[ERROR], h, sizes[SIZE], rejected, LOCAL_ORDER, widest)
+    sizes[SIZE] = each_lane(next_size, numbers)
+    sizes[ERROR] = select(error <= 1.0, larger(error, LEAST_ERROR), sizes[ERROR])
+
+
+@helper
+def least_size(t, end):
+    """The size that steps must exceed."""
+    return LEAST * larger(abs(t), abs(end))
+
+
+@helper
+def forget_matrix(failed, step):
+    """Let the next step have a new matrix, where that of a step that failed may be to blame."""
+    record = memory_of(step)
+    made = floats_at(record.made_at, record.num_made)
+    made[VALID] = select(failed, 0.0, made[VALID])
 
 
 @helper
@@ -255,32 +289,27 @@ def accepted_step(space, step, method, t, widest, end):
     """Take one step from t towards `end`; return a status, and the time it has led to."""
     alpha, choice = method
     sizes = choice.sizes
-    record = memory_of(step)
-    least = LEAST * max(abs(t), abs(end))
-    rejected = False
+    least = least_size(t, end)
+    rejected = 0.0
     while True:
-        size = sizes[SIZE]
-        h, stop = next_step(t, size, end)
+        h, stop = next_step(t, sizes[SIZE], end)
         status, error = try_step(space, step, method, t, h, stop)
         if error <= 1.0:
             if stop >= end:
                 status = look(space, end, alpha.q_next, alpha.v_next)
                 if status != OK:
                     return status, t
-            accept(step, method, h)
-            wanted = h * ratio_after(error, sizes[ERROR], LOCAL_ORDER, rejected)
-            sizes[SIZE] = min(widest, max(size, wanted) if h < size else wanted)
-            sizes[ERROR] = max(error, 1e-4)
+            accept(True, step, method, h)
+            judge(sizes, h, error, rejected, widest)
             return OK, stop
         if status != OK and not smaller_may_do(status):
             return status, t
-        if status != OK:
-            floats_at(record.made_at, record.num_made)[VALID] = 0.0
+        forget_matrix(status != OK, step)
         choice.counts[REJECTIONS] += 1.0
-        sizes[SIZE] = h * ratio_rejected(error, LOCAL_ORDER)
-        rejected = True
+        judge(sizes, h, error, rejected, widest)
+        rejected = 1.0
         if not sizes[SIZE] > least:
-            return too_small(status, error, choice.errors, record.nv), t
+            return too_small(status, error, choice.errors, alpha.v.shape[0]), t
 
 
 @helper
@@ -300,10 +329,10 @@ def pass_grid_point(space, step, method, t, widest, end):
     """Go to `end` in steps up to that size; nothing of the state has changed where that fails."""
     alpha, choice = method
     parts = parts_of(step, alpha, choice)
-    copy(parts, choice.kept, False)
+    put_aside(parts, choice.kept)
     status = go_to(space, step, method, t, widest, end)
     if status != OK:
-        copy(parts, choice.kept, True)
+        take_back(True, parts, choice.kept)
     return status
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.integrators.integrator import EVALUATIONS, REJECTIONS
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.simulation.ensembles.gathering import Ended, Gathered
 from mbkit.simulation.ensembles.in_lanes import Lanes, Registers, Start
@@ -39,22 +38,17 @@ class AdaptiveGroup:
         gathered: Gathered,
         starts: Callable[[int, int], Start],
     ) -> None:
-        from mbkit.kernels.time_loops.adaptive_in_lanes import NOBODY, NUM_OWN, Occupied
-        from mbkit.kernels.time_loops.memory_in_lanes import size_of_stages
-        from mbkit.kernels.time_loops.munthe_kaas_adaptive import NUM_PROGRESS
+        from mbkit.kernels.time_loops.adaptive_in_lanes import NOBODY, Occupied
 
         self.lanes, self.gathered, self.starts = lanes, gathered, starts
         self.plan, self.problem = Plan.of(first), first.problem
         self.registers = Registers(lanes, first)
         nq, nv, width = self.problem.nq, self.problem.nv, lanes.width
-        behind = size_of_stages(nq, nv, self.registers.own.method["scheme"]["num_stages"])
-        own = self.registers.numbers[behind : behind + NUM_OWN]
-        self.counts = own[NUM_PROGRESS:]
+        progress, self.counts = self.registers.own.progress_in(self.registers.numbers)
         run, taken, attempts, rows, samples = (np.full(width, NOBODY) for _ in range(5))
-        reached = np.zeros((nq + nv + NUM_POWERS, width))
-        self.occupied: Any = Occupied(
-            run, taken, attempts, rows, samples, own[:NUM_PROGRESS], reached
-        )
+        m = len(self.registers.multipliers)
+        reached = np.zeros((nq + nv + NUM_POWERS + m, width))
+        self.occupied: Any = Occupied(run, taken, attempts, rows, samples, progress, reached)
         self.wall_times = np.zeros(width)
         self.chunk = ATTEMPTS
 
@@ -100,7 +94,7 @@ class AdaptiveGroup:
                 rows.q,
                 rows.v,
                 rows.work,
-                rows.multipliers,
+                block.no_multipliers if plan.at_times else rows.multipliers,
             ),
             Kept(plan.sampled, 0.0 * plan.sampled, 0, *block.samples, block.no_multipliers),
         )
@@ -121,7 +115,10 @@ class AdaptiveGroup:
         begin = self.starts(number, number + 1)
         self.registers.put(np.array([lane]), begin)
         self.counts[:, lane] = self.problem.counts
-        occupied.reached[:, lane] = self.registers.numbers[: len(occupied.reached), lane]
+        nq, nv = begin.q.shape[1], begin.v.shape[1]
+        size = nq + nv + NUM_POWERS
+        occupied.reached[:size, lane] = self.registers.numbers[:size, lane]
+        occupied.reached[size:, lane] = block.rows.multipliers[run] = np.nan
         occupied.run[lane], occupied.taken[lane], occupied.attempts[lane] = run, 0, 0
         occupied.rows[lane], occupied.samples[lane] = 0, sampled
         self.wall_times[lane] = 0.0
@@ -162,14 +159,14 @@ class AdaptiveGroup:
         t = self.problem.t0 + taken * self.problem.h
         if taken < plan.steps and (written == 0 or rows.t[run, written - 1] < t):
             nq, nv = self.problem.nq, self.problem.nv
-            q, v, work = np.split(occupied.reached[:, lane], [nq, nq + nv])
+            ends = [nq, nq + nv, nq + nv + NUM_POWERS]
+            q, v, work, multipliers = np.split(occupied.reached[:, lane], ends)
             rows.t[run, written], rows.q[run, written] = t, q
             rows.v[run, written], rows.work[run, written] = v, work
+            rows.multipliers[run, written] = multipliers
             written += 1
-        counts = {
-            "evaluations": int(self.counts[EVALUATIONS, lane]),
-            "rejected_steps": int(self.counts[REJECTIONS, lane]),
-        }
+        registers = self.registers
+        counts = registers.own.counts(registers.numbers, lane, taken, self.counts[:, lane])
         ended = Ended(
             taken, written, t, float(self.wall_times[lane]), counts, completed=taken == plan.steps
         )

@@ -55,6 +55,11 @@ LEAST_RUNS = 16
 #: The same of closed mechanisms, for which more functions are compiled, in a minute.
 LEAST_CLOSED_RUNS = 64
 
+#: Most bytes of the numbers of a group of runs that choose their implicit steps. Larger matrices
+#: leave the cache, and all are made anew where one run needs its own: such runs take longer
+#: together than one by one.
+LARGEST_GROUP = 640 * 1024
+
 #: Projection onto the constraints, as the form of a function by address.
 _PROJECTION = "stpp"
 
@@ -128,7 +133,7 @@ def lanes_of(first: Prepared, members: Members, *, models_fit: bool) -> Lanes | 
         return None
     step = first.course.in_lanes
     within = Plan.of(first).parts.any()
-    if step is None or (within and not step.forgets):
+    if step is None or (within and not step.forgets) or _is_too_large(step):
         return None
     if not _moves_in_lanes(system, linearised=step.linearises, own=own):
         return None
@@ -173,6 +178,12 @@ def lanes_of(first: Prepared, members: Members, *, models_fit: bool) -> Lanes | 
     if space["project"]:
         projection = address_in_lanes(project.function, _PROJECTION, kind)
     return attrs.evolve(made, closure=closure, project=projection)
+
+
+def _is_too_large(step: Any) -> bool:
+    """Return whether runs that choose their implicit steps are faster one by one."""
+    size = 8 * native_lanes().width * step.num_numbers
+    return bool(step.adaptive and step.linearises and size > LARGEST_GROUP)
 
 
 def _moves_in_lanes(system: System, *, linearised: bool, own: bool) -> bool:
@@ -338,7 +349,7 @@ class Group:
         within = np.count_nonzero(plan.parts[: counts[ROWS]])
         evaluations += int(within) * registers.own.evaluations
         for lane, number in enumerate(drawn):
-            cost = registers.own.counts(registers.numbers, lane, taken, evaluations)
+            cost = registers.own.counts(registers.numbers, lane, taken, (evaluations, 0))
             ended = Ended(taken, written, t, wall_time, cost, completed=taken == plan.steps)
             self.gathered.end(number, ended)
         return True
