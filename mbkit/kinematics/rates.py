@@ -65,9 +65,10 @@ def rates_from_twists(
     -----
     Exact for twists that the mechanism can have. For others it minimises
     ``|(I - T)(V - J v)|``, body-fixed, in the notation of `SystemJacobian`: the error of the twists
-    *relative* to the parents. It is not the least-squares solution of V = J v, as Mueller says;
-    an error in one twist spreads to no joint but those of this body. Radians per second and metres
-    per second at the frames of the bodies count alike in it. Cost: O(bodies).
+    *relative* to the parents. Remark 9 of the source calls it the least-squares solution of
+    V = J v, which it is for consistent twists only; an error in one twist spreads to no joint but
+    those of this body. Radians per second and metres per second at the frames of the bodies count
+    alike in it. Cost: O(bodies).
 
     Source: Mueller 2018, (26) and remark 9.
 
