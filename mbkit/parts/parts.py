@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, final
@@ -122,21 +123,21 @@ _Part = TypeVar("_Part", bound=Joint | Force | Constraint)
 _REFUSED = Parts.__setattr__
 
 
+#: By the id of an object of a user: a weak reference to the object, and its last copy.
+_copies: dict[int, tuple[Any, Any]] = {}
+
+
 def snapshot(part: _Part) -> _Part:
     """Return a joint, force or constraint that stays as it is when the user's object changes.
 
     Objects of frozen classes, as all of mbkit, are returned themselves; members of a composite
     joint are copied where they can change. Of other objects it is a shallow copy, with copies of
     arrays: lists and other objects that an attribute holds, such as a log, are those of the user.
+    As long as no attribute of the object is set, its copy is the same one, so that systems of one
+    mechanism have equal joints.
     """
     if type(part).__setattr__ is not _REFUSED:
-        copied = copy.copy(part)
-        for name, value in getattr(copied, "__dict__", {}).items():
-            if isinstance(value, np.ndarray):
-                vars(copied)[name] = value.copy()
-        if isinstance(part, Joint) and isinstance(copied, Joint):
-            share_warnings(part, copied)
-        return copied
+        return _copy_of(part)
     members = getattr(part, "members", ()) if isinstance(part, Joint) else ()
     found = tuple(snapshot(member) for member in members)
     if all(new is old for new, old in zip(found, members, strict=True)):
@@ -144,6 +145,36 @@ def snapshot(part: _Part) -> _Part:
     composite: Any = part
     changed: _Part = attrs.evolve(composite, members=found)
     return changed
+
+
+def _copy_of(part: _Part) -> _Part:
+    key = id(part)
+    reference, known = _copies.get(key, (lambda: None, None))
+    if reference() is part and _is_as_it_was(part, known):
+        kept: _Part = known
+        return kept
+    copied = copy.copy(part)
+    for name, value in getattr(copied, "__dict__", {}).items():
+        if isinstance(value, np.ndarray):
+            vars(copied)[name] = value.copy()
+    if isinstance(part, Joint) and isinstance(copied, Joint):
+        share_warnings(part, copied)
+    if hasattr(part, "__dict__"):  # else changes cannot be seen here
+        _copies[key] = weakref.ref(part, lambda _: _copies.pop(key, None)), copied
+    return copied
+
+
+def _is_as_it_was(part: Any, copied: Any) -> bool:
+    """Return whether no attribute of an object was set since it was copied."""
+    now, then = vars(part), vars(copied)
+    return all(
+        name in then
+        and (
+            value is then[name]
+            or (isinstance(value, np.ndarray) and np.array_equal(value, then[name]))
+        )
+        for name, value in now.items()
+    )
 
 
 def _snapshot_of(connection: Connection) -> Connection:

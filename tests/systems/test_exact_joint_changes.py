@@ -258,12 +258,13 @@ def test_what_cannot_be_traced_takes_differences(joint, same):
 class Interrupted(CardanJoint):
     """One in which something happens once."""
 
-    happens: BaseException | None = None
+    def __init__(self, name):
+        super().__init__(name)
+        self.happens = []
 
     def pose(self, q):
-        if self.happens is not None:
-            happens, self.happens = self.happens, None
-            raise happens
+        if self.happens:
+            raise self.happens.pop()
         return super().pose(q)
 
 
@@ -277,7 +278,7 @@ def test_what_happens_in_a_call_on_dual_numbers_reaches_the_caller(happens, monk
     motion = DualJointSlot.motion
 
     def interrupted(slot):
-        joint.happens = happens
+        joint.happens.append(happens)
         motion(slot)
 
     with monkeypatch.context() as patch:
