@@ -1,7 +1,6 @@
 """Ensembles whose implicit steps are taken in lanes: each run is the run alone, bit for bit."""
 
 import itertools
-import signal
 
 import numpy as np
 import pytest
@@ -11,15 +10,20 @@ from benchmarks.constraints import four_bars
 from mbkit.integrators import step_memory
 from mbkit.integrators.implicit_in_lanes import ImplicitStepInLanes
 from mbkit.kernels.lanes import native_width
-from mbkit.simulation.ensembles import adaptive_in_lanes, in_lanes, in_threads
-from mbkit.simulation.ensembles.adaptive_in_lanes import AdaptiveGroup
+from mbkit.simulation.ensembles import in_lanes, in_threads
 from mbkit.sparsity import step_blocks
 from tests.constraints.loops import consistent
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.simulation import test_ensembles_in_lanes as of_trees
 from tests.simulation.test_closed_ensembles_in_lanes import CASES, starts
-from tests.simulation.test_ensembles_in_lanes import COUNT, check_alone, states, unlike
+from tests.simulation.test_ensembles_in_lanes import (
+    COUNT,
+    check_alone,
+    check_stopped,
+    states,
+    unlike,
+)
 from tests.trees import MAKERS, random_mechanism
 
 #: One in turn for each closed mechanism: neither of the two knows the other.
@@ -317,29 +321,9 @@ def test_an_implicit_run_that_fails_leaves_those_beside_it_alone(of_any_size, le
 def test_implicit_runs_that_choose_their_steps_are_stopped_at_grid_points(monkeypatch, of_any_size):
     """Ctrl-C leaves each at the grid point that it has reached last, with its multipliers."""
     system, q = CASES["constraints"]()
-    given = starts(system, q)
     integrator = mb.GeneralizedAlpha(rtol=1e-4)
-    options = {"t_span": (0.0, 0.1), "h": 0.01, "integrator": integrator, "progress": False}
-    whole = mb.simulate(system, **options, **given)
-    monkeypatch.setattr(adaptive_in_lanes, "ATTEMPTS", 1)
-    monkeypatch.setattr("mbkit.simulation.stepping.chunks.CHUNK", 0.0)
-    advance, calls = AdaptiveGroup._advance, []
-
-    def interrupted(*arguments):
-        calls.append(arguments)
-        if len(calls) == 20:
-            signal.raise_signal(signal.SIGINT)
-        return advance(*arguments)
-
-    monkeypatch.setattr(AdaptiveGroup, "_advance", interrupted)
-    runs = mb.simulate(system, **options, save_every=5, **given)
-    steps = runs.steps_taken[runs.lengths > 0]
-    assert np.any((steps > 0) & (steps % 5 > 0))
-    for k, reached in enumerate(steps):
-        assert runs[k].t[-1] == whole.t[k, reached]
-        for name in ("q", "v", "multipliers"):
-            own, other = getattr(runs[k], name)[-1], getattr(whole, name)[k, reached]
-            np.testing.assert_array_equal(own, other, name)
+    parts = "q", "v", "multipliers"
+    check_stopped(monkeypatch, system, starts(system, q), integrator, parts)
 
 
 @pytest.mark.parametrize("name", BY_BLOCKS)
