@@ -10,6 +10,7 @@ Source: Mueller 2018, (51) corrected; the recursion of accelerations is derived 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.lie.matrices import load_matrix, matrix_times
+from mbkit.kernels.recursions import columns
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import (
     add_articulated_mixed,
@@ -17,6 +18,7 @@ from mbkit.kernels.recursions.inertias import (
     copy_rigid,
     set_rigid_mixed,
     symmetric_times,
+    trace,
 )
 from mbkit.kernels.recursions.poses import set_identity, set_world_pose
 from mbkit.kernels.recursions.recursion import Recursion
@@ -24,6 +26,7 @@ from mbkit.kernels.vectors import (
     add,
     angular,
     cross,
+    dot,
     linear,
     load,
     rotate,
@@ -32,8 +35,6 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
-
-_ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
@@ -119,6 +120,41 @@ def own_bias(row, body):
 def inertia_to_parent(body, parent):
     """I_p += P^T I P."""
     add_articulated_mixed(body, parent)
+
+
+# ---------------------------------------------- columns: that of a screw is (0, 0, rate; lead z)
+
+
+@helper
+def column_power(row, body, c, t, f):
+    """S . (t, f)."""
+    if row.kind == SCREW:
+        return row.rate * t[2] + dot(linear(body.S[c]), f)
+    return columns.column_power(row, body, c, t, f)
+
+
+@helper
+def add_column(row, body, c, a, w, u):
+    """(w, u) + S a."""
+    if row.kind == SCREW:
+        return (w[0], w[1], w[2] + row.rate * a), add(u, scale(a, linear(body.S[c])))
+    return columns.add_column(row, body, c, a, w, u)
+
+
+@helper
+def column_inertia(row, body, c, U):
+    """U = I S; return S.U, and |S|^2 tr(I)."""
+    if row.kind == SCREW:
+        X = body.rotational
+        H = body.coupling
+        M = body.translational
+        r = row.rate
+        y = linear(body.S[c])
+        t = add(scale(r, (X[2], X[4], X[5])), matrix_times(H, y))
+        f = add(scale(r, (H[6], H[7], H[8])), symmetric_times(M, y))
+        store(U, t, f)
+        return r * t[2] + dot(y, f), r * r * trace(X) + dot(y, y) * trace(M)
+    return columns.column_inertia(row, body, c, U)
 
 
 # ------------------------------------------------------------------------------ mass matrix
@@ -238,5 +274,6 @@ RECURSION = Recursion(
     wrench_from_site=wrench_from_site, needs_poses=True, twist_in_world=twist_in_world,
     acceleration_in_world=acceleration_in_world, motion_from_world=motion_from_world,
     wrench_from_world=wrench_from_world, wrench_in_world=wrench_in_world,
-    point_wrench=point_wrench, column_wrench=column_wrench,
+    point_wrench=point_wrench, column_wrench=column_wrench, column_power=column_power,
+    add_column=add_column, column_inertia=column_inertia,
 )  # fmt: skip
