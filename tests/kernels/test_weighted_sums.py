@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mbkit.kernels.compile import floats, int64, kernel
-from mbkit.kernels.simd.weighted_sums import SIDE_BY_SIDE, solve_and_spread, weigh
+from mbkit.kernels.simd.weighted_sums import SIDE_BY_SIDE, solve, solve_and_spread, weigh
 
 
 @kernel(int64(floats, floats))
@@ -37,18 +37,18 @@ def test_it_is_the_weighted_sum_and_touches_nothing_else(function, count, target
 
 @kernel(int64(floats, floats, floats, floats))
 def _solve_and_spread(blocks, weights, steps, entries):
-    by = (weights[0], weights[1], weights[2], weights[3])
+    by = (weights[0], weights[1], weights[2])
     solve_and_spread(blocks, 5, by, (steps[0], steps[1], steps[2]), entries, 2)
     return 0
 
 
 def test_unknowns_are_solved_for_and_spread_and_nothing_else_is_touched():
-    """x = D u + w . a, then a += s x, with the last weight D."""
+    """x = u + w . a, then a += s x."""
     rng = np.random.default_rng(6)
-    blocks, weights, steps, entries = (rng.normal(size=n) for n in (40, 4, 3, 13))
+    blocks, weights, steps, entries = (rng.normal(size=n) for n in (40, 3, 3, 13))
     of_blocks, of_entries = blocks.copy(), entries.copy()
     a = of_blocks[5 : 5 + 3 * SIDE_BY_SIDE].reshape((3, SIDE_BY_SIDE))
-    x = weights[:3] @ a + weights[3] * entries[2 : 2 + SIDE_BY_SIDE]
+    x = weights @ a + entries[2 : 2 + SIDE_BY_SIDE]
     a += np.outer(steps, x)
     of_entries[2 : 2 + SIDE_BY_SIDE] = x
     _solve_and_spread(blocks, weights, steps, entries)
@@ -59,3 +59,22 @@ def test_unknowns_are_solved_for_and_spread_and_nothing_else_is_touched():
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
         expected[changed] = found[changed]
         assert (found == expected).all()
+
+
+@kernel(int64(floats, floats, floats))
+def _solve(blocks, weights, entries):
+    solve(blocks, 5, (weights[0], weights[1], weights[2]), entries, 2)
+    return 0
+
+
+def test_unknowns_are_solved_for_alone():
+    rng = np.random.default_rng(7)
+    blocks, weights, entries = (rng.normal(size=n) for n in (40, 3, 13))
+    before, expected = blocks.copy(), entries.copy()
+    solved = slice(2, 2 + SIDE_BY_SIDE)
+    expected[solved] += weights @ blocks[5 : 5 + 3 * SIDE_BY_SIDE].reshape((3, SIDE_BY_SIDE))
+    _solve(blocks, weights, entries)
+    np.testing.assert_allclose(entries, expected, rtol=0, atol=1e-14)
+    expected[solved] = entries[solved]
+    assert (entries == expected).all()
+    assert (blocks == before).all()

@@ -13,6 +13,9 @@ from mbkit.kernels.layout import SPACE
 #: Columns of the result that are carried outwards at once: those of one body stay in the cache.
 BLOCK = 64
 
+#: Numbers of a direction on the stack: the angular part of n, with which the bodies beyond turn.
+TURN_SIZE = 3
+
 #: Numbers of a velocity: S, U, D and b; and of the operator G of a body.
 COLUMN_SIZE = 16
 OPERATOR_SIZE = 18
@@ -20,13 +23,14 @@ LEVEL_SIZE = 6 * BLOCK
 
 
 class Tree(NamedTuple):
-    """Arguments of all passes: tree, scratch, directions, changes of joints and `Memory`."""
+    """Arguments of all passes: tree, scratch, directions, changes of joints, `Memory`, `Known`."""
 
     model: Any
     scratch: Any
     directions: Any
     changes: Any
     memory: Any
+    known: Any
 
 
 class Known(NamedTuple):
@@ -59,9 +63,8 @@ class Memory(NamedTuple):
         row: `operator_of`.
     heights : (bodies + 1,)
         How many directions of joints between a body and the world lie below its own in `stack`.
-    stack : (stack_size(ndx + 2 nv),)
-        The directions of a joint and of those between it and the world: steps, velocities, and
-        accelerations that are prescribed.
+    stack : (stack_size(ndx + nv, TURN_SIZE),)
+        n of the directions of joints between a joint and the world: steps and velocities.
     level : (bodies + 1,)
         Where in `A` the accelerations of a body are.
     A : (levels * LEVEL_SIZE,)
@@ -81,7 +84,7 @@ def memory_size(parents: Any, nv: int, ndx: int) -> int:
     """Return how many numbers it takes; `parents` (bodies + 1,) are those in the tree."""
     children = np.bincount(parents[1:], minlength=1)
     levels = 1 + int(np.count_nonzero(children[1:] > 1))
-    of_velocities = (COLUMN_SIZE + 1) * nv + stack_memory_size(ndx + 2 * nv)
+    of_velocities = (COLUMN_SIZE + 1) * nv + stack_memory_size(ndx + nv, TURN_SIZE)
     return of_velocities + (OPERATOR_SIZE + 2) * len(parents) + LEVEL_SIZE * levels
 
 
@@ -107,15 +110,12 @@ def is_driven(known, k):
 
 
 @helper
-def set_heights(model, heights, known, some):
+def set_heights(model, heights):
     """Where on the stack the directions of each joint begin."""
     heights[0] = 0.0
     for i in range(1, model.shape[0]):
         row = model[model[i].parent]
         own = row.ndx + row.num_velocities if model[i].parent != 0 else 0
-        if some and own != 0:
-            for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
-                own += 1 if is_driven(known, k) else 0
         heights[i] = heights[model[i].parent] + own
 
 
@@ -128,6 +128,7 @@ def set_levels(model, level):
     number.
     """
     count = 1
+    level[0] = 0.0
     for i in range(1, model.shape[0]):
         row = model[i]
         level[i] = 0.0
@@ -139,7 +140,7 @@ def set_levels(model, level):
 
 
 @helper
-def articulated_memory(space, model, known, some):
+def articulated_memory(space, model):
     """The memory, divided, with the heights and the levels."""
     nv = model[0].num_velocities
     num_rows = model.shape[0]
@@ -147,10 +148,10 @@ def articulated_memory(space, model, known, some):
     b = a + nv
     c = b + OPERATOR_SIZE * num_rows
     d = c + num_rows
-    e = d + stack_size(model[0].ndx + 2 * nv)
+    e = d + stack_size(model[0].ndx + nv, TURN_SIZE)
     f = e + num_rows
     address = records_at(space, 1, SPACE)[0].columns
     level = floats_at(address, f)[e:]
     memory = floats_at(address, f + LEVEL_SIZE * set_levels(model, level))
-    set_heights(model, memory[c:d], known, some)
+    set_heights(model, memory[c:d])
     return Memory(memory[:a], memory[a:b], memory[b:c], memory[c:d], memory[d:e], level, memory[f:])

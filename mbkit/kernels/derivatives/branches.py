@@ -34,10 +34,10 @@ _COLUMN = 6 * SIDE_BY_SIDE
 _ENTRY = 7 * SIDE_BY_SIDE
 _BLOCK = 8 * SIDE_BY_SIDE
 
-#: The same of the stack, after a and n.
-_STACK_COLUMN = 9 * SIDE_BY_SIDE
-_STACK_ENTRY = 10 * SIDE_BY_SIDE
-_STACK_BLOCK = 11 * SIDE_BY_SIDE
+#: How many numbers of a direction lie on the stack: a and n; and how long its blocks are, in which
+#: the columns of the directions and their entries of one row come after them.
+_STACKED = 9
+_STACK_BLOCK = (_STACKED + 2) * SIDE_BY_SIDE
 
 #: Matrices that there is memory for at once: of derivatives by q and by v, and the mass matrix.
 MATRICES = 3
@@ -78,9 +78,9 @@ def memory_size(num_rows: int, ndx: int) -> int:
     return MATRICES * (_BLOCK + _STACK_BLOCK) * -(-ndx // SIDE_BY_SIDE) + 2 * num_rows
 
 
-def stack_memory_size(num_directions: int) -> int:
-    """Return how many numbers a stack of so many directions takes."""
-    return _STACK_BLOCK * -(-num_directions // SIDE_BY_SIDE)
+def stack_memory_size(num_directions: int, count: int) -> int:
+    """Return how many numbers a stack takes of so many directions, each with `count` numbers."""
+    return (count + 2) * SIDE_BY_SIDE * -(-num_directions // SIDE_BY_SIDE)
 
 
 @helper
@@ -97,9 +97,9 @@ def branches_in(memory):
 
 
 @helper
-def stack_size(num_directions):
+def stack_size(num_directions, count):
     """The same in kernels."""
-    return _STACK_BLOCK * ((num_directions + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
+    return (count + 2) * SIDE_BY_SIDE * ((num_directions + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
 
 
 @helper
@@ -164,13 +164,20 @@ def set_wrench(branches, k, t, f, column):
 
 
 @helper
-def push(stack, height, a, n, column):
-    """a and n of a direction, and its column, on the stack."""
-    at = (height >> _SHIFT) * _STACK_BLOCK + (height & _REST)
-    _put_vector(stack, at, angular(a))
-    _put_vector(stack, at + 3 * SIDE_BY_SIDE, linear(a))
-    _put_vector(stack, at + 6 * SIDE_BY_SIDE, n)
-    stack[index(at + _STACK_COLUMN)] = column
+def push(stack, height, numbers, column):
+    """The numbers of a direction, such as a and n, and its column, on the stack."""
+    count = len(numbers)
+    at = (height >> _SHIFT) * (count + 2) * SIDE_BY_SIDE + (height & _REST)
+    for j in range(count):
+        stack[index(at + SIDE_BY_SIDE * j)] = numbers[j]
+    stack[index(at + SIDE_BY_SIDE * count)] = column
+
+
+@helper
+def motion_numbers(a, n):
+    """a and n of a direction, as `push` takes them."""
+    x, y = angular(a), linear(a)
+    return x[0], x[1], x[2], y[0], y[1], y[2], n[0], n[1], n[2]
 
 
 # -------------------------------------------------------------------------------------- rows
@@ -190,15 +197,15 @@ def _put(blocks, column, entry, count, row):
 
 
 @helper
-def set_row_between(stack, top, U, b, row):
-    """U . a + b . n, the entries of a row with the directions on a stack."""
-    t, f = U
-    weights = (t[0], t[1], t[2], f[0], f[1], f[2], b[0], b[1], b[2])
+def set_row_between(stack, top, weights, row):
+    """Weighted sums of their numbers: the entries of a row with the directions on a stack."""
+    column = len(weights) * SIDE_BY_SIDE
+    entry = column + SIDE_BY_SIDE
     block = 0
     while top > 0:
-        weigh(stack, block, weights, block + _STACK_ENTRY)
-        _put(stack, block + _STACK_COLUMN, block + _STACK_ENTRY, min(SIDE_BY_SIDE, top), row)
-        block += _STACK_BLOCK
+        weigh(stack, block, weights, block + entry)
+        _put(stack, block + column, block + entry, min(SIDE_BY_SIDE, top), row)
+        block += entry + SIDE_BY_SIDE
         top -= SIDE_BY_SIDE
 
 
@@ -221,5 +228,7 @@ def _beyond(blocks, first, end, S, row):
 @helper
 def set_row(branches, span, S, U, b, row):
     """The entries of a row that is zero."""
-    set_row_between(branches.stack, span.top, U, b, row)
+    t, f = U
+    weights = (t[0], t[1], t[2], f[0], f[1], f[2], b[0], b[1], b[2])
+    set_row_between(branches.stack, span.top, weights, row)
     _beyond(branches.beyond, span.first, span.end, S, row)

@@ -33,6 +33,7 @@ from mbkit.kernels.derivatives.branches import (
     branches_in,
     branches_size,
     height_of,
+    motion_numbers,
     push,
     row_of,
     set_end,
@@ -146,7 +147,8 @@ def push_joint(tree, i):
     for k in range(row.ndx):
         j = velocity_of_direction(row, k)
         w = angular(S[j - row.first_velocity])
-        push(tree.branches.stack, height_of(tree.spans, i) + k, tree.directions[j].rate, w, j)
+        numbers = motion_numbers(tree.directions[j].rate, w)
+        push(tree.branches.stack, height_of(tree.spans, i) + k, numbers, j)
 
 
 @helper

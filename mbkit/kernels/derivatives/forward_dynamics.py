@@ -20,14 +20,17 @@ dP += U_i D_i u_i. Along a force of joint j only u_j = 1, and dP = U_j D_j.
 
 So neither the derivatives of inverse dynamics nor M^-1 are needed before: of O(nv depth) entries u
 each is one product, and the last pass carries all columns outwards side by side, 12 multiplications
-an entry where products with M^-1 would take nv.
+an entry where products with M^-1 would take nv. It finds D u in the place of its results. Beyond
+joint j the last pass adds a to dA, so that only -b_i . n is left of u_i there. At the tips it stops
+at dvdot. The columns of forces, M^-1, are symmetric: entries before the diagonal are copied.
 
 Where vdot is prescribed, the column of a joint stays in the articulated body and gives no way:
 D = 0 on the way inwards. Its force follows from the same u,
 
     dtau_i = U_i . dA_p - u_i,
 
-and the derivative along its acceleration is that along a direction with a = S and n = 0.
+and the derivative along its acceleration is that along a direction with a = S and n = 0; then the
+columns of forces and accelerations are not symmetric.
 
 All is in the axes of the world, at the origin of the body that the tree hangs on the world by; but
 articulated inertias are at the origins of their bodies, where they lose no digits by distance.
@@ -44,6 +47,7 @@ from mbkit.kernels.derivatives.articulated_columns import (
     columns_of_joint,
     hold,
     let_efforts_follow,
+    own_answers,
     take_out,
     wrench_of,
 )
@@ -91,9 +95,6 @@ from mbkit.kernels.vectors import (
 )
 from mbkit.kernels.workspace import bodies, changes, directions, scratch_of
 
-_ZERO = (0.0, 0.0, 0.0)
-
-
 # --------------------------------------------------------------- from the world to the tips: twists
 
 
@@ -126,7 +127,7 @@ def own_terms(row, body, loaded, G):
 @helper
 def outward(space, tree, loaded, q, v):
     """V = V_p + S v;  A = ad_V S v + S-dot v;  own terms."""
-    model, scratch, _, _, memory = tree
+    model, scratch, _, _, memory, _ = tree
     start(scratch, scale(-1.0, load(model[0].gravity)))
     for i in range(1, model.shape[0]):
         row = model[i]
@@ -161,18 +162,18 @@ def give_way(G, column, x, y):
 
 
 @helper
-def eliminate(tree, i, known, some):
+def eliminate(tree, i, some):
     """For each column S with U = I S: D = 1 / S.U, u = tau - S.F;  I -= U D U^T,  F += U D u.
 
     Where vdot is prescribed D = 0, u = -S.F,  F += U vdot.
     """
-    model, scratch, _, _, memory = tree
+    model, scratch, _, _, memory, _ = tree
     row = model[i]
     body = scratch[i]
     for c in range(row.num_velocities - 1, -1, -1):
         k = row.first_velocity + c
         column = column_of(memory, k)
-        if some and is_driven(known, k):
+        if some and is_driven(tree.known, k):
             hold(body, scratch[k], c)
         else:
             status = take_out(body, scratch[k], c, k)
@@ -187,11 +188,11 @@ def eliminate(tree, i, known, some):
             column[6 + j] = U[j]
         column[12] = D
         give_way(operator_of(memory, i), column, x, y)
-        if some and is_driven(known, k):
+        if some and is_driven(tree.known, k):
             scratch[k].u = -pairing(body.F, x, y)
-            a = known.vdot[k]
+            a = tree.known.vdot[k]
         else:
-            u = known.tau[k] - pairing(body.F, x, y)
+            u = tree.known.tau[k] - pairing(body.F, x, y)
             scratch[k].u = u
             a = D * u
         accumulate(body.F, scale(a, angular(U)), scale(a, linear(U)))
@@ -199,12 +200,12 @@ def eliminate(tree, i, known, some):
 
 
 @helper
-def inward(tree, known, some):
+def inward(tree, some):
     """F += I (ad_V S v + S-dot v);  F_p += F, I_p += I, G_p += G."""
-    model, scratch, _, _, memory = tree
+    model, scratch, _, _, memory, _ = tree
     for i in range(model.shape[0] - 1, 0, -1):
         body = scratch[i]
-        status = eliminate(tree, i, known, some)
+        status = eliminate(tree, i, some)
         if status != OK:
             return status
         t, f = wrench_of(body, angular(body.A), linear(body.A))
@@ -224,12 +225,12 @@ def inward(tree, known, some):
 
 
 @helper
-def accelerate(tree, i, v, known, some):
+def accelerate(tree, i, v, some):
     """F += I A_p;  vdot = D (u - U.A), A += S vdot;  n and a of the directions of a joint.
 
     Where vdot is prescribed, tau = U.A - u takes the place of u after A += S vdot.
     """
-    model, scratch, memory, cold, own = tree
+    model, scratch, memory, cold, own, _ = tree
     row = model[i]
     body = scratch[i]
     parent = scratch[row.parent]
@@ -241,14 +242,14 @@ def accelerate(tree, i, v, known, some):
     u = add(u, linear(body.A))
     for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
         column = column_of(own, k)
-        if some and is_driven(known, k):
-            a = known.vdot[k]
+        if some and is_driven(tree.known, k):
+            a = tree.known.vdot[k]
         else:
             a = column[12] * (scratch[k].u - pairing(scratch[k].U, w, u))
         own.vdot[k] = a
         w = add(w, scale(a, angular(column)))
         u = add(u, scale(a, linear(column)))
-        if some and is_driven(known, k):
+        if some and is_driven(tree.known, k):
             scratch[k].u = pairing(scratch[k].U, w, u) - scratch[k].u
     store(body.A, w, u)
     x = joint_sum(row, body, v)
@@ -266,34 +267,36 @@ def all_columns(space, loaded, q, v, known, some, out):
     """The derivatives and what is found: see the kernels. `some` is a literal."""
     model = bodies(space)
     scratch = scratch_of(space)
-    memory = articulated_memory(space, model, known, some)
-    tree = Tree(model, scratch, directions(space), changes(space), memory)
+    memory = articulated_memory(space, model)
+    tree = Tree(model, scratch, directions(space), changes(space), memory, known)
     nv = model[0].num_velocities
-    width = model[0].ndx + 2 * nv
+    width = model[0].ndx + 2 * nv + 1
     q = positions(model, q)
     v = velocities(model, v)
     status = joint_pass(model, scratch, q, v)
     if status == OK:
         status = outward(space, tree, loaded, q, v)
     if status == OK:
-        status = inward(tree, known, some)
+        status = inward(tree, some)
     if status != OK:
         return status
-    out = as_matrix(out, nv, width + 1)
-    out[:, :] = 0.0
+    out = as_matrix(out, nv, width)
     for i in range(1, model.shape[0]):
-        accelerate(tree, i, v, known, some)
-        answers_of_joint(tree, i, out, known, some)
-        columns_of_joint(tree, i, out, known, some)
+        accelerate(tree, i, v, some)
+        for k in range(model[i].first_velocity, model[i].first_velocity + model[i].num_velocities):
+            out[k, :] = 0.0
+        own_answers(tree, i, out, some)
+        answers_of_joint(tree, i, out, some)
+        columns_of_joint(tree, i, out, some)
     if not all_finite(memory.vdot):
         return failure(NOT_FINITE, 0)
     if some:
-        let_efforts_follow(model, memory, known)
-    carry_outwards(model, memory, out, width)
+        let_efforts_follow(tree)
+    carry_outwards(tree, some, out)
     for k in range(nv):
-        out[k, width] = memory.vdot[k]
-        if some and is_driven(known, k):
-            out[k, width] = scratch[k].u
+        out[k, width - 1] = memory.vdot[k]
+        if some and is_driven(tree.known, k):
+            out[k, width - 1] = scratch[k].u
     return OK
 
 

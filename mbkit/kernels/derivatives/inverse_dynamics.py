@@ -35,6 +35,7 @@ from mbkit.kernels.derivatives.branches import (
     branches_in,
     branches_size,
     height_of,
+    motion_numbers,
     push,
     row_of,
     set_end,
@@ -263,12 +264,14 @@ def push_joint(tree, i, with_mass):
     for k in range(row.ndx):
         height = height_of(tree.spans, i) + k
         step = memory[row.first_step + k]
-        push(tree.steps.stack, height, step.push, load(step.turn), column_of[row.first_step + k])
+        numbers = motion_numbers(step.push, load(step.turn))
+        push(tree.steps.stack, height, numbers, column_of[row.first_step + k])
         c = velocity_of_direction(row, k)
         n = angular(memory[c].S)
-        push(tree.velocities.stack, height, memory[c].rate, n, column_of[c])
+        numbers = motion_numbers(memory[c].rate, n)
+        push(tree.velocities.stack, height, numbers, column_of[c])
         if with_mass:
-            push(tree.mass.stack, height, memory[c].S, n, column_of[c])
+            push(tree.mass.stack, height, motion_numbers(memory[c].S, n), column_of[c])
 
 
 @helper

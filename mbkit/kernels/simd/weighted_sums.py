@@ -28,23 +28,30 @@ def weigh_in_python(blocks: Any, first: int, weights: Any, target: int) -> None:
         blocks[target + k] = sum(terms[1:], terms[0])
 
 
+def solve_in_python(blocks: Any, first: int, weights: Any, entries: Any, place: int) -> None:
+    """entries[place + k] += sum_j weights[j] blocks[first + 8 j + k], k = 0 to 7."""
+    for k in range(SIDE_BY_SIDE):
+        numbers = blocks[first + k :: SIDE_BY_SIDE]
+        terms = [weight * x for weight, x in zip(weights, numbers, strict=False)]
+        entries[place + k] = sum(terms, entries[place + k])
+
+
 def solve_and_spread_in_python(
     blocks: Any, first: int, weights: Any, steps: Any, entries: Any, place: int
 ) -> None:
-    """x = weights[-1] entries[place + k] + sum_j weights[j] a_j,  a_j += steps[j] x.
+    """x = entries[place + k] + sum_j weights[j] a_j,  a_j += steps[j] x.
 
     For k = 0 to 7; a_j is blocks[first + 8 j + k], and x takes the place of the entry.
     """
+    solve_in_python(blocks, first, weights, entries, place)
     for k in range(SIDE_BY_SIDE):
-        numbers = [*blocks[first + k :: SIDE_BY_SIDE][: len(steps)], entries[place + k]]
-        terms = [weight * x for weight, x in zip(weights, numbers, strict=True)]
-        entries[place + k] = x = sum(terms[1:], terms[0])
         for j, step in enumerate(steps):
-            blocks[first + SIDE_BY_SIDE * j + k] += step * x
+            blocks[first + SIDE_BY_SIDE * j + k] += step * entries[place + k]
 
 
 if UNCOMPILED:
     weigh = weigh_in_python
+    solve = solve_in_python
     solve_and_spread = solve_and_spread_in_python
 else:
     _ir: Any = cgutils.ir  # type: ignore[attr-defined]
@@ -87,11 +94,14 @@ else:
             """Return where numbers begin that are taken at once."""
             return (0,) if self.is_wide else range(SIDE_BY_SIDE)
 
-    def _sum_of(builder, weights, numbers):
+    def _sum_of(builder, weights, numbers, first=None):
         """Return the weighted sum, as two sums, which do not wait for each other."""
-        sums = [builder.fmul(weights[j], numbers[j]) for j in range(2)]
-        for j in range(2, len(weights)):
-            sums[j % 2] = multiplied_and_added(builder, weights[j], numbers[j], sums[j % 2])
+        sums = [first, None]
+        for j, (weight, number) in enumerate(zip(weights, numbers, strict=True)):
+            if sums[j % 2] is None:
+                sums[j % 2] = builder.fmul(weight, number)
+            else:
+                sums[j % 2] = multiplied_and_added(builder, weight, number, sums[j % 2])
         return builder.fadd(*sums)
 
     def _as_places(context, builder, values, kinds):
@@ -117,8 +127,25 @@ else:
         return types.void(blocks, first, weights, target), codegen
 
     @intrinsic
+    def solve(typing_context, blocks, first, weights, entries, place):
+        """entries[place + k] += sum_j weights[j] blocks[first + 8 j + k], k = 0 to 7."""
+
+        def codegen(context, builder, signature, values):
+            kinds = signature.args
+            array = _Array(context, builder, kinds[0], values[0])
+            unknowns = _Array(context, builder, kinds[3], values[3])
+            start, end = _as_places(context, builder, values[1::3], kinds[1::3])
+            by = array.everywhere(values[2], kinds[2])
+            for k in array.offsets():
+                numbers = [array.load(start, SIDE_BY_SIDE * j + k) for j in range(len(by))]
+                unknowns.store(_sum_of(builder, by, numbers, unknowns.load(end, k)), end, k)
+            return context.get_dummy_value()
+
+        return types.void(blocks, first, weights, entries, place), codegen
+
+    @intrinsic
     def solve_and_spread(typing_context, blocks, first, weights, steps, entries, place):
-        """x = weights[-1] entries[place + k] + sum_j weights[j] a_j,  a_j += steps[j] x.
+        """x = entries[place + k] + sum_j weights[j] a_j,  a_j += steps[j] x.
 
         For k = 0 to 7; a_j is blocks[first + 8 j + k], and x takes the place of the entry.
         """
@@ -131,8 +158,8 @@ else:
             by = array.everywhere(values[2], kinds[2])
             changes = array.everywhere(values[3], kinds[3])
             for k in array.offsets():
-                numbers = [array.load(start, SIDE_BY_SIDE * j + k) for j in range(len(changes))]
-                x = _sum_of(builder, by, [*numbers, unknowns.load(end, k)])
+                numbers = [array.load(start, SIDE_BY_SIDE * j + k) for j in range(len(by))]
+                x = _sum_of(builder, by, numbers, unknowns.load(end, k))
                 unknowns.store(x, end, k)
                 for j, number in enumerate(numbers):
                     changed = multiplied_and_added(builder, changes[j], x, number)
