@@ -87,6 +87,7 @@ class ConstraintDerivatives:
 
     def __init__(self, constraint: Constraint, joints: Sequence[Joint]) -> None:
         self._constraint = constraint
+        self._joints = tuple(joints)
         self.motion = Motion(joints, len(constraint.bodies))
         self._given = {each: defines(constraint, each) for each in ("rows", "rate", "bias")}
         self._shapes = {
@@ -100,6 +101,12 @@ class ConstraintDerivatives:
         self._complete = all(self._given.values())
         self._programs: list[Program] = []
         self._warned = False
+
+    def are_of(self, constraint: Constraint, joints: Sequence[Joint]) -> bool:
+        """Return whether they are those of this constraint and these joints, the same objects."""
+        given = constraint, *joints
+        own = self._constraint, *self._joints
+        return all(mine is other for mine, other in zip(own, given, strict=True))
 
     def numbers(
         self, t: float, q: FloatArray, v: FloatArray, poses: FloatArray, twists: FloatArray

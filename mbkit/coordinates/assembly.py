@@ -216,12 +216,12 @@ class Assembly:
         if bodies and (rows is None or has_tips(rows, other.division.parts, bodies)):
             other.division.rule.check(other.division, self.topology)
         if rows is None:
-            return other.system()
+            return other.system(system.arrays.closure)
         slices = Slices.of(other._tree_joints)
         if any(other.parts.forces[n] is not each for n, each in self.parts.forces.items()):
             rows = attrs.evolve(rows, forces=other._forces(slices))
         if bodies and rows.closure:
-            rows = attrs.evolve(rows, closure=other._closure(rows, slices))
+            rows = attrs.evolve(rows, closure=other._closure(rows, slices, rows.closure))
         parts = other.division.parts
         return attrs.evolve(
             system,
@@ -309,15 +309,15 @@ class Assembly:
         """Return the assembly of the same bodies and joints with other forces or numbers."""
         return attrs.evolve(self, division=self.division.rule.divide(parts))
 
-    def system(self) -> System:
-        """Return the equations of motion."""
+    def system(self, before: ClosureArrays | None = None) -> System:
+        """Return the equations of motion; `before` has constraints that differ in numbers alone."""
         from mbkit.kernels.compiling.loading import load_alone
 
         load_alone()
         tell_of_compiling()
         parts, joints = self.division.parts, self._tree_joints
         slices = Slices.of(joints)
-        arrays = self._arrays(slices)
+        arrays = self._arrays(slices, before)
         edges = {child: (parent, joint) for child, parent, joint, _ in self.topology.tree_edges}
         return System(
             name=parts.name,
@@ -362,13 +362,13 @@ class Assembly:
         loops = frozenset(self.topology.loop_joints)
         return {n: e.joint for n, e in self.division.parts.joints.items() if n not in loops}
 
-    def _arrays(self, slices: Slices) -> SystemArrays:
+    def _arrays(self, slices: Slices, before: ClosureArrays | None) -> SystemArrays:
         """Return the arrays of the kernels: the tree, forces, constraints."""
         parts = self.division.parts
         rows = assemble_rows(parts, self.topology, slices, self.body_frames, self.representation)
         check_positions(parts, self.topology.loop_joints)
         arrays = attrs.evolve(rows, forces=self._forces(slices))
-        return attrs.evolve(arrays, closure=self._closure(arrays, slices))
+        return attrs.evolve(arrays, closure=self._closure(arrays, slices, before))
 
     def _forces(self, slices: Slices) -> ForceArrays:
         """Return the table of forces."""
@@ -384,10 +384,12 @@ class Assembly:
             acting=self.division.rule.acting(self.parts),
         )
 
-    def _closure(self, arrays: SystemArrays, slices: Slices) -> ClosureArrays:
+    def _closure(
+        self, arrays: SystemArrays, slices: Slices, before: ClosureArrays | None
+    ) -> ClosureArrays:
         """Return the arrays of the constraints of a tree."""
         given = self.division.parts, self.topology.loop_joints, arrays, self._length, slices
-        return loop_closure(*given, solver=self.constraint_solver, lower=self.lower)
+        return loop_closure(*given, solver=self.constraint_solver, lower=self.lower, before=before)
 
 
 def _unpickled(rule: DivisionRule, parts: Mapping[str, Any], fields: Mapping[str, Any]) -> Assembly:

@@ -13,6 +13,8 @@ from mbkit.errors import ConstraintError
 from mbkit.kernels.constraints import layout
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mbkit.coordinates.rows import Slices
     from mbkit.parts.parts import Parts
 
@@ -44,20 +46,30 @@ class KnownNames:
     """Names of joints and bodies that constraints may use.
 
     Joints by name, numbers of their positions and velocities, bodies with the world first, and for
-    messages the owner of them all.
+    messages the owner of them all. `traced` are derivatives of constraints in Python: they serve
+    again where a system differs from the one that they were made for in other numbers alone. Like
+    those of one system, they stay when a list changes that a constraint holds.
     """
 
     owner: str
     joints: dict[str, Any]
     sizes: dict[str, tuple[int, int]]
     bodies: dict[str, Any]
+    traced: tuple[ConstraintDerivatives, ...]
+
+    def derivatives_of(self, constraint: Constraint, joints: list[Any]) -> ConstraintDerivatives:
+        """Return those of a constraint in Python, made before or new."""
+        found = (each for each in self.traced if each.are_of(constraint, joints))
+        return next(found, None) or ConstraintDerivatives(constraint, joints)
 
     @classmethod
-    def of(cls, parts: Parts) -> KnownNames:
+    def of(cls, parts: Parts, traced: Iterable[ConstraintDerivatives | None]) -> KnownNames:
         """Return the names of joints and bodies of a mechanism."""
         joints = {name: edge.joint for name, edge in parts.joints.items()}
         sizes = {name: (j.num_positions, j.num_velocities) for name, j in joints.items()}
-        return cls(f"mechanism {parts.name!r}", joints, sizes, {"world": None, **parts.bodies})
+        bodies = {"world": None, **parts.bodies}
+        known = tuple(each for each in traced if each is not None)
+        return cls(f"mechanism {parts.name!r}", joints, sizes, bodies, known)
 
 
 def set_constraint(
@@ -80,7 +92,7 @@ def set_constraint(
     numbers = np.zeros(0)
     derivatives = None
     if compiled is None:
-        derivatives = ConstraintDerivatives(constraint, joints)
+        derivatives = known.derivatives_of(constraint, joints)
     else:
         numbers = np.array(constraint.parameters(), dtype=np.float64).reshape(-1)
         if not np.isfinite(numbers).all():

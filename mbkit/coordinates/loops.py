@@ -40,12 +40,14 @@ def loop_closure(
     *,
     solver: ConstraintSolver | None,
     lower: frozenset[str] | None = None,
+    before: ClosureArrays | None = None,
 ) -> ClosureArrays:
     """Return the constraint arrays: loop joints, then the constraints of the mechanism.
 
     6 - nv rows for each joint, in the order of the joints, without those of six velocities; then
     the constraints, in their order. ``length()`` scales moments against forces. [m] The
     slices are those of the tree's joints; `solver` is the user's choice, `lower` see `lower_axes`.
+    Derivatives of constraints in Python are taken from `before`, where these are the same.
     """
     from mbkit.kernels.compile import array_address
 
@@ -75,7 +77,7 @@ def loop_closure(
         joints.append(joint if joint.num_velocities else None)
         owners += points_to
     made: list[Made] = []
-    known = KnownNames.of(parts)
+    known = KnownNames.of(parts, () if before is None else before.derivatives)
     for constraint, row in zip(others, constraints[len(names) :], strict=True):
         made.append(set_constraint(row, constraint, known, slices))
         made[-1].set_scales(row, size)

@@ -63,6 +63,32 @@ class Universal(mb.Constraint):
         return ("rad",)
 
 
+@attrs.frozen
+class Along(mb.Constraint):
+    """The square of a slide's position, times a number."""
+
+    name: str
+    factor: float
+
+    joints = ("slide",)
+    num_rows = 1
+
+    def residual(self, t, q, poses):
+        return [self.factor * q[0] ** 2]
+
+
+class Counting(Wire):
+    """Tells how often it is called."""
+
+    def __init__(self):
+        super().__init__("wire")
+        self.calls = []
+
+    def residual(self, t, q, poses):
+        self.calls.append(t)
+        return super().residual(t, q, poses)
+
+
 class Branching(Wire):
     """A function with a branch: both sides are traced."""
 
@@ -112,6 +138,39 @@ def test_what_is_given_is_what_is_derived():
     np.testing.assert_allclose(found, other.constraint_bias(q, v), rtol=1e-13)
     assert one.num_position_constraints == 0
     assert one.constraint_residual(q).shape == (0,)
+
+
+def test_a_system_with_other_numbers_traces_no_constraint_again():
+    constraint = Counting()
+    system = chain(constraint).assemble()
+    q = system.reference_configuration()
+    expected = system.constraint_jacobian(q)
+    traced = len(constraint.calls)
+    assert traced
+    moved = {f"joints.{system.joint_names[0]}.S_pred": SE3.exp([0.3, 0.2, 0.1, 0.2, 0.0, 0.4])}
+    for values, same in (
+        ({"bodies.bead.mass": 3.0}, True),
+        ({"gravity": (0.0, 1.0, 0.0)}, True),
+        (moved, False),
+    ):
+        found = system.with_parameters(values).constraint_jacobian(q)
+        assert (found == expected).all() == same
+        assert len(constraint.calls) == traced
+
+
+def test_a_constraint_with_other_joints_or_numbers_is_traced_anew():
+    system = chain(Along(name="along", factor=0.3)).assemble()
+    q = system.reference_configuration()
+    q[system.position_slice("slide")] = 0.4
+    A = [
+        system.constraint_jacobian(q)[0, system.velocity_slice("slide")]
+        for system in (
+            system,
+            system.with_parameters({"constraints.along.factor": 0.5}),
+            system.with_parameters({"joints.slide.axis": (1.0, 0.0, 0.0)}),
+        )
+    ]
+    np.testing.assert_allclose(np.ravel(A), [0.24, 0.4, 0.24], atol=1e-14)
 
 
 def test_a_function_that_cannot_be_traced_is_differenced():
