@@ -12,7 +12,7 @@ of changes of E1, R1, g, E2 and R2 by those of dq and dv.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
 
 import attrs
@@ -21,10 +21,10 @@ import numpy as np
 from mbkit.sensitivities.charts import Charts
 from mbkit.sensitivities.constraint_rows import (
     by_row,
-    columns_by_row,
     moving_rows,
     rate_by_steps,
     residual_by_steps,
+    row_changes,
 )
 from mbkit.sensitivities.held_start import HeldStart, joint_motion
 from mbkit.sensitivities.linear_steps import moving
@@ -36,9 +36,9 @@ from mbkit.systems.calls.entries import prescribed_velocities
 from mbkit.systems.constraints import kept_rows
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.inertia_changes import field_of_inertia, inertial_changes
+from mbkit.systems.derivatives.joint_changes import Motion, motion_by_joint
 from mbkit.systems.derivatives.loosened import Loosened
 from mbkit.systems.derivatives.numeric_changes import best_rate
-from mbkit.systems.derivatives.on_duals.exact_constraints import RowDerivatives
 from mbkit.systems.derivatives.parameter_moves import changed_by, moves_of
 
 __all__ = [
@@ -186,49 +186,38 @@ class Corrections:
             self._by_first[1], self._by_residual, self._by_velocity[1],
         )  # fmt: skip
         places = self._by_places(names)
+        left = [n for n in names if n not in places and _kind(n) not in _NOT_OF_MASS]
+        rows = self._by_rows([name for name in left if _kind(name) not in _NOT_OF_ROWS])
         for name in names:
             if name in places:
                 yield name, list(zip(adjoints, places[name], strict=True))
-            elif _kind(name) not in _NOT_OF_MASS:
-                changes = self._by_numbers(name)
-                if changes is None:
-                    mass = [
-                        efforts_by_parameter(each, name) for each in (self.first, self.velocity)
-                    ]
-                    rows = () if _kind(name) in _NOT_OF_ROWS else self._by_rows(name)
-                    changes = [*mass, *rows]
-                yield name, list(zip(adjoints, changes, strict=False))
+            elif name in left:
+                efforts, others = rows.get(name, (None, []))
+                if efforts is None:
+                    points = self.first, self.velocity
+                    efforts = [efforts_by_parameter(point, name) for point in points]
+                yield name, list(zip(adjoints, [*efforts, *others], strict=False))
 
-    def _by_numbers(self, name: str) -> list[Floats] | None:
-        """Return changes by numbers of compiled constraints, on dual numbers, as of `_terms`."""
-        first, velocity, v = self.first, self.velocity, self.end[1]
+    def _by_rows(self, names: Sequence[str]) -> Mapping[str, tuple[Any, list[Floats]]]:
+        """Return by name the changes of E1 and E2, None if M changes too, and of R1, g and R2."""
+        first, velocity, (q, v) = self.first, self.velocity, self.end
         system, still = first.system, np.zeros(v.shape)
-        rows = None if _kind(name) in _NOT_OF_ROWS else moving_rows(system, name)
-        if rows is None:
-            return None
-
-        def at(point: Point, v: Floats) -> RowDerivatives:
-            given = np.concatenate([still, point.multipliers], axis=-1)
-            return rows.at(point.states._replace(v=v), given)
-
-        # A D is the part of A v + g_t that is linear in v
-        at_first, at_rest, at_end = at(first, first.vdot), at(first, still), at(velocity, v)
-        g = [columns_by_row(system, each.residual) for each in (at_first, at_end)]
-        by_step = at_first.rate - at_rest.rate
-        found = [-at_first.forces, -at_end.forces, by_step + g[0], g[1], at_end.rate]
-        return found if all(np.isfinite(each).all() for each in found) else None
-
-    def _by_rows(self, name: str) -> Floats:
-        """Return the changes of R1, g and R2 by a parameter, (3, N, m, k)."""
-        first, system, (q, v) = self.first, self.first.system, self.end
-
-        def rows(other: System) -> Floats:
-            at_first = (other.constraint_jacobian(first.q, first.t) @ first.vdot[..., None])[..., 0]
-            at_first = at_first + by_row(other, other.constraint_residual(first.q, first.t))
-            residual = by_row(other, other.constraint_residual(q, first.t))
-            return np.stack([at_first, residual, other.constraint_velocity(q, v, first.t)])
-
-        return _rates_by(system, name, rows)
+        t, states = np.tile(first.t, 3), np.concatenate([first.q, first.q, q])
+        n = [first.multipliers, np.zeros(first.multipliers.shape), velocity.multipliers]
+        changes = row_changes(
+            system, names, t, states, np.concatenate([first.vdot, still, v]),
+            (t, states, np.concatenate(n)),
+        )  # fmt: skip
+        found: dict[str, tuple[Any, list[Floats]]] = {}
+        for name, change in changes.items():
+            g, _, g_end = np.split(change.g, 3)
+            # A D is the part of A v + g_t that is linear in v
+            by_step, at_rest, at_end = np.split(change.rate, 3)
+            rows = [by_step - at_rest + g, g_end, at_end]
+            alone = moving_rows(system, name) is not None
+            forces = np.split(change.eta_forces, 3) if alone else None
+            found[name] = None if forces is None else [-forces[0], -forces[2]], rows
+        return found
 
     def _by_places(self, names: Sequence[str]) -> Mapping[str, list[Floats]]:
         """Return the changes by places of joints, along free joints there, as of `_terms`.
@@ -322,7 +311,11 @@ def efforts_by_places(point: Point, names: Sequence[str]) -> Mapping[str, Floats
 
 
 def efforts_by_parameter(point: Point, name: str) -> Floats:
-    """Return the change of E by a parameter, (N, nv, k)."""
+    """Return the change of E by a parameter, (N, nv, k).
+
+    Exact by numbers of inertia and of compiled joints of trees in relative coordinates, with
+    differences of the joint alone for joints in Python; else by differences of systems.
+    """
     system, still = point.system, point.v
     field = field_of_inertia(system, name)
     if field is not None:
@@ -333,19 +326,32 @@ def efforts_by_parameter(point: Point, name: str) -> Floats:
         Y = Y.reshape((*Y.shape[:-1], -1, 10))
         return inertial_changes(system, Y, {name: field})[name]
 
+    moves = moves_of(system, name)
+    by_joint = motion_by_joint(point, name, *moves)
+    if by_joint is not None:
+        return _efforts_along(point, *by_joint)
+
     def efforts(other: System) -> Floats:
         found = other.mass_matrix(point.q) @ point.vdot[..., None]
         A = other.constraint_jacobian(point.q, point.t)
         return (found - _T(A) @ point.multipliers[..., None])[..., 0]
 
-    return _rates_by(system, name, efforts)
-
-
-def _rates_by(system: System, name: str, function: Callable[[System], Floats]) -> Floats:
-    """Return how a function of the system changes with a parameter, along the last axis."""
-    start, moves = moves_of(system, name)
+    start, values = moves
     rates = [
-        best_rate(lambda e, k=k: function(changed_by(system, name, k, e)), start)  # type: ignore[misc]
-        for k in range(len(moves))
+        best_rate(lambda e, k=k: efforts(changed_by(system, name, k, e)), start)  # type: ignore[misc]
+        for k in range(len(values))
     ]
     return np.stack(rates, axis=-1)
+
+
+def _efforts_along(point: Point, joint: str, motion: Motion) -> Floats:
+    """Return the change of E where a free joint at the place of a joint moves so, (N, nv, k)."""
+    loosened, nv = Loosened.of_joint(point.system, joint), point.system.nv
+    there, own = loosened.at(point), point.system.velocity_slice(joint)
+    twists, accelerations = motion.twists[..., 0], motion.accelerations[..., 0]
+    M = loosened.system.mass_matrix(there.q)
+    found = efforts_by_steps(there)[..., loosened.moving] @ twists + M[..., nv:] @ accelerations
+    # a wrench on the free joint is one on the joint, along the twist that its number adds
+    wrench = M @ there.vdot[..., None] - _T(there.jacobian()) @ there.multipliers[..., None]
+    found[:, own] += np.einsum("nwkj,nwx->njk", motion.J, wrench[:, nv:])
+    return np.asarray(found[:, :nv])

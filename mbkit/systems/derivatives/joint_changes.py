@@ -51,13 +51,13 @@ from mbkit.systems.derivatives.numeric_changes import rates_without_jump
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Motion", "change_by_joint"]
+__all__ = ["Motion", "change_by_joint", "motion_by_joint"]
 
 
-def change_by_joint(
+def motion_by_joint(
     point: Point, name: str, start: float, moves: Sequence[Callable[[float], Any]]
-) -> Change | None:
-    """Return the change by a parameter of a joint of the tree.
+) -> tuple[str, Motion] | None:
+    """Return the joint of the tree that a parameter is of, and how its motion changes.
 
     `moves` take a number to values of the parameter, one for each of its entries, and `start` is a
     large number for them. None in absolute coordinates, where bodies are split, for joints that
@@ -73,7 +73,15 @@ def change_by_joint(
             motion = Motion.by_differences(point, joint, name, start, moves)
     except UsageError:
         return None
-    return _along(point, joint, motion)
+    return joint, motion
+
+
+def change_by_joint(
+    point: Point, name: str, start: float, moves: Sequence[Callable[[float], Any]]
+) -> Change | None:
+    """Return the change of the equations of motion by a parameter; None as of `motion_by_joint`."""
+    found = motion_by_joint(point, name, start, moves)
+    return None if found is None else _along(point, *found)
 
 
 class Motion(NamedTuple):
