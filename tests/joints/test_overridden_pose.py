@@ -59,6 +59,7 @@ def test_such_a_joint_passes_all_checks(pair):
     mb.testing.check_joint(bent_pair(pair)[0]).raise_if_failed()
 
 
+@pytest.mark.some(3)
 @representations_in_turn("pair", TWINS)
 def test_a_tree_moves_by_an_overridden_pose(pair, representation):
     """Poses, dynamics, their derivatives and jerks are those of the pose-only joint."""
@@ -76,6 +77,7 @@ def test_a_tree_moves_by_an_overridden_pose(pair, representation):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=name)
 
 
+@pytest.mark.some(3)
 @representations_in_turn("pair", CLOSING)
 def test_a_loop_is_closed_by_an_overridden_pose(pair, representation):
     """The same configurations close it, with the same accelerations and reactions."""

@@ -96,6 +96,7 @@ class Pull(mb.Force):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error::mbkit.ForceDerivativeWarning")
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", METHODS)
 def test_runs(name):
     """Forward and adjoint, by state, efforts, and parameters of bodies, joints and forces."""

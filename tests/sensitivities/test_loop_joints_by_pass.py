@@ -68,6 +68,13 @@ JOINTS = {
 }  # fmt: skip
 
 
+#: Both angles of a composite joint within another are searched for, in ten times the time.
+JOINTS_AND_LONG = [
+    pytest.param(kind, marks=pytest.mark.long) if kind == "composite of a composite" else kind
+    for kind in JOINTS
+]
+
+
 def closed_by(joint):
     """Return the system of a loop in space that a joint D closes, and a closed state."""
     mech = turned_loop(closed=False)
@@ -79,7 +86,7 @@ def closed_by(joint):
 
 @pytest.mark.some(8)
 @pytest.mark.parametrize("method", ["Munthe-Kaas", "adaptive", "stabilised", "index 3"])
-@pytest.mark.parametrize("kind", JOINTS)
+@pytest.mark.parametrize("kind", JOINTS_AND_LONG)
 def test_numbers_of_loop_joints(kind, method):
     joint, fields = JOINTS[kind]
     system, q, v = closed_by(joint)
@@ -94,7 +101,7 @@ def test_numbers_of_loop_joints(kind, method):
 
 @pytest.mark.some(4)
 @pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
-@pytest.mark.parametrize("kind", JOINTS)
+@pytest.mark.parametrize("kind", JOINTS_AND_LONG)
 def test_steps_so_wide_that_loops_open(kind, stabilisation):
     joint, fields = JOINTS[kind]
     system, q, v = closed_by(joint)

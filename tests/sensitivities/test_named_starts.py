@@ -62,6 +62,7 @@ INTEGRATORS = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("start", STARTS)

@@ -94,6 +94,7 @@ def run_of(system, method, t_0=0.1, **given):
     return mb.simulate(system, (t_0, t_0 + 0.03), 1e-2, q=q, v=v, integrator=method, **given)
 
 
+@pytest.mark.some(3)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("mechanism", MECHANISMS)

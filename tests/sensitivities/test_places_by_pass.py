@@ -64,6 +64,7 @@ def names_of(system, joints):
     ]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("cut", ["D", "B", None])
 def test_places_of_joints(cut, method):

@@ -50,10 +50,11 @@ def state_of(system, t=0.1):
 def compare(system, by, method="Munthe-Kaas", rtol=LEFT, **given):
     assert takes_one_pass(system)
     q, v = state_of(system)
-    run = mb.simulate(system, (0.1, 0.15), 1e-2, q=q, v=v, integrator=METHODS[method], **given)
+    run = mb.simulate(system, (0.1, 0.13), 1e-2, q=q, v=v, integrator=METHODS[method], **given)
     assert_adjoint(run, mb.sensitivities(run, by=by), rtol=rtol)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_coupling(method):
     system = yoke(lambda q: 0.1 * np.sin(q) + 0.3 * q**2)
@@ -93,6 +94,7 @@ def linked(*, closed):
     return mech.assemble(loops)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("closed", [False, True])
 def test_bodies_and_time(closed, method):
@@ -107,6 +109,7 @@ def test_with_and_without_the_way_back_to_the_constraints(stabilisation):
         compare(system, ["q", "v"], stabilisation=stabilisation)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_beside_compiled_constraints(method):
     by = ["q", "v", "bodies.wheel.mass", "bodies.crank.mass", "constraints.rod.length"]
@@ -134,7 +137,7 @@ def test_functions_that_cannot_be_traced_have_differences_along_their_joints():
     for function in (opaque, lambda q: 0.1 * np.sin(q)):
         system = yoke(function)
         q, v = state_of(system)
-        run = mb.simulate(system, (0.0, 0.03), 1e-2, q=q, v=v)
+        run = mb.simulate(system, (0.0, 0.01), 1e-2, q=q, v=v)
         gradient = mb.gradient(run, lambda t, q, v: (0.5 * (v * v).sum(), None, v), ["q", "v"])
         found.append(np.concatenate([gradient["q"], gradient["v"]]))
     assert calls

@@ -76,6 +76,7 @@ def test_nor_in_absolute_coordinates(axis):
     check_axis("revolute", axis, "absolute", 1e-9)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("coordinates", ["relative", "absolute"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_axis_along_x_against_other_axes(kind, coordinates):

@@ -273,6 +273,7 @@ def check_samples(call, system, arguments, monkeypatch):
     np.testing.assert_array_equal(again, expected)
 
 
+@pytest.mark.some(2)
 @pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", OF_RATES)
 def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(

@@ -170,6 +170,7 @@ def without_gravity(system, run):
     return change(system, run, system.momentum(run.q, run.v), X)
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("away", [True, False], ids=["as set", "turned round"])
 @pytest.mark.parametrize("name", GROUPS)
@@ -247,6 +248,7 @@ def test_gravity_leaves_moments_about_the_vertical(name, away):
     assert theirs > 1e-8
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("away", [True, False], ids=["as set", "turned round"])
 @pytest.mark.parametrize("name", GROUPS)
