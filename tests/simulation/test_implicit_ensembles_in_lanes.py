@@ -341,8 +341,9 @@ def test_matrices_by_blocks_go_with_steps_of_each_run(monkeypatch, of_any_size, 
 
 
 def test_large_systems_go_one_by_one(left_alone):
-    """Runs of these take longer side by side."""
-    system = random_mechanism(np.random.default_rng(5), 40, ["revolute"], reach=2).assemble()
+    """Runs of these take longer side by side: the numbers of a group are its width by nv^2."""
+    count = int(np.sqrt(12800 / native_width()))
+    system = random_mechanism(np.random.default_rng(5), count, ["revolute"], reach=2).assemble()
     options = {"t_span": (0.0, 0.01), "h": 0.01, "integrator": ADAPTIVE["usual"]}
     runs = mb.simulate(system, **options, **states(system, 0.3), progress=False)
     assert not left_alone
