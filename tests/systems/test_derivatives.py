@@ -82,6 +82,19 @@ def test_trees_of_all_joints(seed):
     check(system, state.q, state.v, state.vdot)
 
 
+def test_joints_that_are_added_from_the_tips_inwards():
+    """Velocities of joints come before those of the joints between them and the world."""
+    rng, kinds = np.random.default_rng(44), ("revolute", "spherical", "helical", "universal")
+    mech = mb.Mechanism("upside down")
+    bodies = [mech.add_body(mb.Body(f"body{k}", random_inertia(rng))) for k in range(12)]
+    for k in reversed(range(12)):
+        parent = bodies[rng.integers(max(0, k - 3), k)] if k else mech.world
+        mech.add_joint(MAKERS[kinds[k % 4]](rng, f"joint{k}"), parent, bodies[k])
+    system = mech.assemble()
+    state = random_state(rng, system)
+    check(system, state.q, state.v, state.vdot)
+
+
 @each_hard_place
 def test_hard_places(kind, angle):
     rng = np.random.default_rng(41)

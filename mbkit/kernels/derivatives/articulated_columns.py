@@ -335,21 +335,21 @@ def add_own_directions(tree, i, A, columns, some):
 
 
 @helper
-def carry_block(tree, columns, diagonal, some, out):
+def carry_block(tree, columns, symmetric, some, out):
     """The results in at most `BLOCK` columns, in place of all D u.
 
-    Entries before the diagonal of a matrix that begins in column `diagonal` are left, where
-    columns of forces are symmetric.
+    Entries before the diagonal of the columns of forces are left where these are `symmetric`.
     """
     model = tree.model
     memory = tree.memory
     A = memory.A
     first, end = columns
+    diagonal = model[0].ndx + model[0].num_velocities
     size = 6 * whole_eights(end - first + SIDE_BY_SIDE - 1)
     for i in range(1, model.shape[0]):
         row = model[i]
         left = 0
-        if not some and first >= diagonal:  # in eights
+        if symmetric and first >= diagonal:  # in eights
             left = whole_eights(min(max(diagonal + row.first_velocity, first), end) - first)
         is_tip = i + 1 == model.shape[0] or model[i + 1].parent != i
         start = LEVEL_SIZE * whole(memory.level[i])
@@ -369,14 +369,24 @@ def carry_block(tree, columns, diagonal, some, out):
 
 
 @helper
+def parents_come_first(model):
+    """Whether the velocities of each joint follow those of the joints between it and the world."""
+    for i in range(1, model.shape[0]):
+        if model[i].first_velocity < model[model[i].parent].first_velocity:
+            return False
+    return True
+
+
+@helper
 def carry_outwards(tree, some, out):
     """The results from all D u, in place."""
     nv = tree.model[0].num_velocities
     forces = tree.model[0].ndx + nv
+    symmetric = not some and parents_come_first(tree.model)
     for begin, end in ((0, forces), (forces, forces + nv)):
         for first in range(begin, end, BLOCK):
-            carry_block(tree, (first, min(first + BLOCK, end)), forces, some, out)
-    if not some:
+            carry_block(tree, (first, min(first + BLOCK, end)), symmetric, some, out)
+    if symmetric:
         for k in range(nv):
             for j in range(k):
                 out[k, forces + j] = out[j, forces + k]

@@ -22,7 +22,8 @@ So neither the derivatives of inverse dynamics nor M^-1 are needed before: of O(
 each is one product, and the last pass carries all columns outwards side by side, 12 multiplications
 an entry where products with M^-1 would take nv. It finds D u in the place of its results. Beyond
 joint j the last pass adds a to dA, so that only -b_i . n is left of u_i there. At the tips it stops
-at dvdot. The columns of forces, M^-1, are symmetric: entries before the diagonal are copied.
+at dvdot. The columns of forces, M^-1, are symmetric: entries before the diagonal are copied, where
+the velocities of joints come after those of the joints between them and the world.
 
 Where vdot is prescribed, the column of a joint stays in the articulated body and gives no way:
 D = 0 on the way inwards. Its force follows from the same u,
