@@ -57,7 +57,6 @@ class KernelCopies(Retargeting):
             (rows.plus_times, rows.plus_times_in_python),
             (rows.add_to, rows.add_to_in_python),
             (weighted_sums.weigh, weighted_sums.weigh_in_python),
-            (weighted_sums.solve, weighted_sums.solve_in_python),
             (weighted_sums.solve_and_spread, weighted_sums.solve_and_spread_in_python),
             (integers_in_floats.shared, lambda x: x),
             (unit_quaternion.normalised, maps.normalised),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mbkit.kernels.compile import floats, int64, kernel
-from mbkit.kernels.simd.weighted_sums import SIDE_BY_SIDE, solve, solve_and_spread, weigh
+from mbkit.kernels.simd.weighted_sums import SIDE_BY_SIDE, solve_and_spread, weigh
 
 
 @kernel(int64(floats, floats))
@@ -63,7 +63,7 @@ def test_unknowns_are_solved_for_and_spread_and_nothing_else_is_touched():
 
 @kernel(int64(floats, floats, floats))
 def _solve(blocks, weights, entries):
-    solve(blocks, 5, (weights[0], weights[1], weights[2]), entries, 2)
+    solve_and_spread(blocks, 5, (weights[0], weights[1], weights[2]), (), entries, 2)
     return 0
 
 

@@ -22,7 +22,7 @@ from mbkit.kernels.recursions.inertias import (
     subtract_outer,
     trace,
 )
-from mbkit.kernels.simd.weighted_sums import SIDE_BY_SIDE, solve, solve_and_spread
+from mbkit.kernels.simd.weighted_sums import SIDE_BY_SIDE, solve_and_spread
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, failure
 from mbkit.kernels.vectors import (
     add,
@@ -284,7 +284,7 @@ def carry(column, A, first, entries, goes_on):
         if goes_on:
             solve_and_spread(A, first, weights, steps, entries, k)
         else:
-            solve(A, first, weights, entries, k)
+            solve_and_spread(A, first, weights, (), entries, k)
         first += 6 * SIDE_BY_SIDE
         k += SIDE_BY_SIDE
     while k < entries.shape[0]:  # fewer than eight

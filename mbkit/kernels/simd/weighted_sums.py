@@ -28,30 +28,24 @@ def weigh_in_python(blocks: Any, first: int, weights: Any, target: int) -> None:
         blocks[target + k] = sum(terms[1:], terms[0])
 
 
-def solve_in_python(blocks: Any, first: int, weights: Any, entries: Any, place: int) -> None:
-    """entries[place + k] += sum_j weights[j] blocks[first + 8 j + k], k = 0 to 7."""
-    for k in range(SIDE_BY_SIDE):
-        numbers = blocks[first + k :: SIDE_BY_SIDE]
-        terms = [weight * x for weight, x in zip(weights, numbers, strict=False)]
-        entries[place + k] = sum(terms, entries[place + k])
-
-
 def solve_and_spread_in_python(
     blocks: Any, first: int, weights: Any, steps: Any, entries: Any, place: int
 ) -> None:
     """x = entries[place + k] + sum_j weights[j] a_j,  a_j += steps[j] x.
 
-    For k = 0 to 7; a_j is blocks[first + 8 j + k], and x takes the place of the entry.
+    For k = 0 to 7; a_j is blocks[first + 8 j + k], and x takes the place of the entry. Without
+    steps nothing is spread.
     """
-    solve_in_python(blocks, first, weights, entries, place)
     for k in range(SIDE_BY_SIDE):
+        numbers = blocks[first + k :: SIDE_BY_SIDE]
+        terms = [weight * x for weight, x in zip(weights, numbers, strict=False)]
+        entries[place + k] = x = sum(terms, entries[place + k])
         for j, step in enumerate(steps):
-            blocks[first + SIDE_BY_SIDE * j + k] += step * entries[place + k]
+            blocks[first + SIDE_BY_SIDE * j + k] += step * x
 
 
 if UNCOMPILED:
     weigh = weigh_in_python
-    solve = solve_in_python
     solve_and_spread = solve_and_spread_in_python
 else:
     _ir: Any = cgutils.ir  # type: ignore[attr-defined]
@@ -127,27 +121,11 @@ else:
         return types.void(blocks, first, weights, target), codegen
 
     @intrinsic
-    def solve(typing_context, blocks, first, weights, entries, place):
-        """entries[place + k] += sum_j weights[j] blocks[first + 8 j + k], k = 0 to 7."""
-
-        def codegen(context, builder, signature, values):
-            kinds = signature.args
-            array = _Array(context, builder, kinds[0], values[0])
-            unknowns = _Array(context, builder, kinds[3], values[3])
-            start, end = _as_places(context, builder, values[1::3], kinds[1::3])
-            by = array.everywhere(values[2], kinds[2])
-            for k in array.offsets():
-                numbers = [array.load(start, SIDE_BY_SIDE * j + k) for j in range(len(by))]
-                unknowns.store(_sum_of(builder, by, numbers, unknowns.load(end, k)), end, k)
-            return context.get_dummy_value()
-
-        return types.void(blocks, first, weights, entries, place), codegen
-
-    @intrinsic
     def solve_and_spread(typing_context, blocks, first, weights, steps, entries, place):
         """x = entries[place + k] + sum_j weights[j] a_j,  a_j += steps[j] x.
 
-        For k = 0 to 7; a_j is blocks[first + 8 j + k], and x takes the place of the entry.
+        For k = 0 to 7; a_j is blocks[first + 8 j + k], and x takes the place of the entry. Without
+        steps nothing is spread.
         """
 
         def codegen(context, builder, signature, values):
@@ -161,8 +139,8 @@ else:
                 numbers = [array.load(start, SIDE_BY_SIDE * j + k) for j in range(len(by))]
                 x = _sum_of(builder, by, numbers, unknowns.load(end, k))
                 unknowns.store(x, end, k)
-                for j, number in enumerate(numbers):
-                    changed = multiplied_and_added(builder, changes[j], x, number)
+                for j, change in enumerate(changes):
+                    changed = multiplied_and_added(builder, change, x, numbers[j])
                     array.store(changed, start, SIDE_BY_SIDE * j + k)
             return context.get_dummy_value()
 
