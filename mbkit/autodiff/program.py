@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.autodiff.rules import reachable
-from mbkit.autodiff.tape import Guard, Number, Tape, Traced
+from mbkit.autodiff.tape import FUNCTIONS, Guard, Number, Tape, Traced
 
 #: The result of a program where a comparison comes out otherwise than when it was traced.
 LEFT = None
@@ -20,25 +20,7 @@ _FORMS = {
     "mul": "{} * {}",
     "div": "{} / {}",
     "neg": "-{}",
-    "pow": "power({}, {})",
-    "arctan2": "atan2({}, {})",
 }
-_IN_MATH = {
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "arcsinh": "asinh",
-    "arccosh": "acosh",
-    "arctanh": "atanh",
-}
-
-
-def _power(a: float, b: float) -> float:
-    return math.pow(a, b)
-
-
-def _floor(a: float) -> float:
-    return float(np.floor(a))
 
 
 def compile_tape(
@@ -50,14 +32,7 @@ def compile_tape(
     `LEFT` where a comparison comes out otherwise, and raises the errors of `math`: ValueError,
     ZeroDivisionError, OverflowError.
     """
-    space: dict[str, Any] = {
-        name: getattr(math, name)
-        for name in (
-            "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
-            "atanh", "exp", "expm1", "log", "log1p", "sqrt", "cbrt", "atan2",
-        )
-    }  # fmt: skip
-    space.update(power=_power, floor=_floor, inf=math.inf, nan=math.nan, ravel=np.ravel)
+    space: dict[str, Any] = {**FUNCTIONS, "inf": math.inf, "nan": math.nan, "ravel": np.ravel}
     lines: list[str] = []
     compared = [side for guard in tape.guards for side in (guard.left, guard.right)]
     nodes = reachable([*outputs, *compared])
@@ -105,5 +80,5 @@ def _expression(
     operands = map(_operand, node.arguments)
     form = _FORMS.get(node.operation)
     if form is None:
-        return f"{_IN_MATH.get(node.operation, node.operation)}({', '.join(operands)})"
+        return f"{node.operation}({', '.join(operands)})"
     return form.format(*operands)

@@ -79,25 +79,14 @@ def spline(curves: tuple[Any, ...], order: int, component: int, x: Number) -> Nu
 
 
 def _rate(node: Traced, rates: Mapping[int, Number]) -> Number:
-    """Return the derivative of a node from those of its arguments."""
-
-    def rate(argument: Any) -> Number:
-        return rates.get(argument.index, 0.0) if isinstance(argument, Traced) else 0.0
-
+    """Return the derivative of a node from those of its arguments, where they are not zero."""
     operation, arguments = node.operation, node.arguments
-    if operation == "input":
-        return 0.0
     if operation == "spline":
         curves, order, component, x = arguments
         if order + 1 == len(curves):
             return 0.0
-        slope = rate(x)
-        if not isinstance(slope, Traced) and slope == 0.0:
-            return 0.0
-        return multiply(spline(curves, order + 1, component, x), slope)
-    slopes = [rate(argument) for argument in arguments]
-    if all(not isinstance(slope, Traced) and slope == 0.0 for slope in slopes):
-        return 0.0
+        return multiply(spline(curves, order + 1, component, x), rates[x.index])
+    slopes = [rates.get(a.index, 0.0) if isinstance(a, Traced) else 0.0 for a in arguments]
     if operation == "where":
         return node.tape.where(arguments[:3], *slopes[3:])
     if operation in ("add", "sub", "neg"):
@@ -125,7 +114,7 @@ def reachable(outputs: Sequence[Number]) -> list[Traced]:
         node = waiting.pop()
         if node.index not in found:
             found[node.index] = node
-            waiting += [each for each in node.arguments if isinstance(each, Traced)]
+            waiting += node.parents
     return [found[index] for index in sorted(found)]
 
 
@@ -137,9 +126,12 @@ def differentiate(outputs: Sequence[Number], seeds: Mapping[Traced, Number]) -> 
     """
     rates: dict[int, Number] = {node.index: rate for node, rate in seeds.items()}
     for node in reachable(outputs):
-        if node.index not in rates:
-            rates[node.index] = _rate(node, rates)
-    return [rates[out.index] if isinstance(out, Traced) else 0.0 for out in outputs]
+        moves = any(each.index in rates for each in node.parents)
+        if moves and node.index not in rates:
+            rate = _rate(node, rates)
+            if isinstance(rate, Traced) or rate != 0.0:
+                rates[node.index] = rate
+    return [rates.get(out.index, 0.0) if isinstance(out, Traced) else 0.0 for out in outputs]
 
 
 def gradient(output: Number, inputs: Sequence[Traced]) -> list[Number]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +16,32 @@ Number = Any
 
 COMPARISONS = {"<": operator.lt, "<=": operator.le, "==": operator.eq}
 
-# Where nothing is to be differentiated: NaN, as by numpy, and no exception.
-_VALUES = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "pow": np.float_power,
-    "neg": np.negative,
+#: Elementary functions of floats, by the names of numpy's.
+FUNCTIONS: dict[str, Callable[..., float]] = {
+    name: getattr(math, "a" + name[3:] if name.startswith("arc") else name)
+    for name in (
+        "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh",
+        "arcsinh", "arccosh", "arctanh", "exp", "expm1", "log", "log1p", "sqrt", "cbrt", "pow",
+    )
+}  # fmt: skip
+FUNCTIONS["floor"] = lambda x: float(np.floor(x))
+
+_VALUES: dict[str, Callable[..., float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "neg": operator.neg,
+    **FUNCTIONS,
+}
+
+#: Names that are others in numpy, whose functions are infinite, or NaN, where there is no value.
+_IN_NUMPY = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "neg": "negative",
+    "pow": "float_power",
 }
 
 
@@ -65,7 +84,7 @@ class Tape:
 
     def record(self, operation: str, *arguments: Any, value: float) -> Traced:
         """Return the result of an operation, the known one where it was done before."""
-        key = operation, *(id(a) if isinstance(a, Traced) else ("=", a) for a in arguments)
+        key = operation, *[id(a) if isinstance(a, Traced) else ("=", a) for a in arguments]
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._node(operation, arguments, value)
@@ -98,6 +117,8 @@ def value_of(number: Number) -> float:
 
 def number_of(value: Any) -> Number:
     """Return a scalar as a traced number or a float; CannotTraceError if it is neither."""
+    if type(value) is Traced or type(value) is float:  # nearly always
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, Traced):
@@ -109,10 +130,20 @@ def number_of(value: Any) -> Number:
 
 def apply(operation: str, *arguments: Number) -> Number:
     """Return an elementary function of numbers, one of `DERIVATIVES` or of arithmetic."""
-    tape = next((a.tape for a in arguments if isinstance(a, Traced)), None)
-    function = _VALUES.get(operation) or getattr(np, operation)
-    with np.errstate(all="ignore"):
-        value = float(function(*map(value_of, arguments)))
+    tape, values = None, []
+    for a in arguments:
+        if isinstance(a, Traced):
+            tape = a.tape
+            values.append(a.value)
+        else:
+            values.append(float(a))
+    try:
+        value = float(_VALUES[operation](*values))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        value = math.nan
+    if not math.isfinite(value):  # numpy would warn of what Python did in a loop over objects
+        with np.errstate(all="ignore"):
+            value = float(getattr(np, _IN_NUMPY.get(operation, operation))(*values))
     return value if tape is None else tape.record(operation, *arguments, value=value)
 
 
@@ -184,7 +215,7 @@ class Traced:
     on. Comparisons come out as its value does, and leave a guard on the tape.
     """
 
-    __slots__ = ("arguments", "index", "operation", "tape", "value")
+    __slots__ = ("arguments", "index", "operation", "parents", "tape", "value")
 
     def __init__(
         self, tape: Tape, index: int, operation: str, arguments: tuple[Any, ...], value: float
@@ -193,6 +224,7 @@ class Traced:
         self.index = index
         self.operation = operation
         self.arguments = arguments
+        self.parents = [each for each in arguments if isinstance(each, Traced)]
         self.value = value
 
     def __repr__(self) -> str:
