@@ -218,7 +218,7 @@ class _Tree:
     def __init__(self, count: int) -> None:
         self.bodies: Any = np.zeros(count + 1, layout.BODY)
         self.poses: dict[str, tuple[int, Any]] = {"world": (0, np.eye(4))}
-        self.inertias = [SpatialInertia.zero() for _ in self.bodies]
+        self.inertias = [SpatialInertia.zero()] * len(self.bodies)
         self.joints: list[Joint | None] = [None]
         self.owners: list[Any] = []
 
@@ -245,7 +245,8 @@ class _Tree:
     def add_inertia(self, body: str, inertia: SpatialInertia) -> None:
         """Add the inertia of a body to that of its row."""
         row, pose = self.poses[body]
-        self.inertias[row] = self.inertias[row] + inertia.transformed(pose)
+        seen = inertia_seen_from(inertia, pose[:3, :3], pose[:3, 3])
+        self.inertias[row] = self.inertias[row] + seen
 
     def move(self, frames: list[Any]) -> None:
         """Give each row a frame, by its pose in the row's canonical frame."""
@@ -299,11 +300,15 @@ def set_joint(row: Any, joint: Joint, sign: float = 1.0, *, loop: bool = False) 
     return []
 
 
+#: Entries of a symmetric matrix (3, 3): xx, xy, xz, yy, yz, zz.
+_UPPER = np.triu_indices(3)
+
+
 def _set_inertia(row: Any, inertia: SpatialInertia) -> None:
     moment = inertia.moment_about_origin
     row["mass"] = inertia.mass
     row["first_moment"] = inertia.first_moment
-    row["moment"] = moment[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+    row["moment"] = moment[_UPPER]
 
 
 def _set_totals(world: Any, parts: Parts, slices: Slices) -> None:

@@ -289,7 +289,7 @@ class Contents:
         if not isinstance(body, Body):
             raise UsageError(f"A joint connects bodies or names of bodies, got {body!r}.")
         own = self._world if body.name == WORLD else self._bodies.get(body.name, body)
-        if own != body:
+        if own is not body and own != body:
             raise UsageError(
                 f"Body {body.name!r} is not the one that was added to mechanism {self._name!r}; "
                 "use the body that add_body returned, or its name."

@@ -200,11 +200,13 @@ def _subspace(edge: Connection, body: str) -> FloatArray:
 def _regular_configuration(joint: Joint) -> FloatArray:
     """Return the neutral configuration, or another where the joint is singular there."""
     q = joint.neutral()
+    if joint.singularity(q) > _REGULAR:
+        return q
     rng = np.random.default_rng(0)
     for _ in range(20):
+        q = joint.random(rng)
         if joint.singularity(q) > _REGULAR:
             return q
-        q = joint.random(rng)
     raise JointError(
         f"Joint {joint.name!r} has lost a freedom wherever it was looked at: velocities of its "
         f"{type(joint).__name__} move the bodies alike; leave out one of what moves them so."

@@ -23,12 +23,15 @@ from mbkit.spatial.frames import check_pose, inverse
 _REACHED = 1e-9
 
 
+_NO_LIMITS, _NO_FRICTION = JointLimits(), JointFriction()  # of most joints: they are frozen
+
+
 def _or_no_limits(value: JointLimits | None) -> JointLimits:
-    return JointLimits() if value is None else value
+    return _NO_LIMITS if value is None else value
 
 
 def _or_no_friction(value: JointFriction | None) -> JointFriction:
-    return JointFriction() if value is None else value
+    return _NO_FRICTION if value is None else value
 
 
 @final

@@ -283,11 +283,14 @@ def check_pose(C: FloatArray, what: str) -> None:
     check_rotation(C[:3, :3], what)
 
 
+_IDENTITY = np.eye(3)
+
+
 @traced_as(without)
 def check_rotation(R: FloatArray, what: str) -> None:
     """Raise unless `R` (3, 3) is a rotation within ROTATION_TOLERANCE; see `check_pose`."""
     with np.errstate(over="ignore", invalid="ignore"):  # numbers like 1e308 are none either
-        error = float(np.abs(R.T @ R - np.eye(3)).max())
+        error = float(np.abs(R.T @ R - _IDENTITY).max())
     if not error <= ROTATION_TOLERANCE:
         raise GeometryError(
             f"{what} must hold a rotation, got {shown(R)}, where R^T R differs from the identity "

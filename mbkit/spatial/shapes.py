@@ -132,7 +132,10 @@ def check_length(value: Any, what: str, *, or_zero: bool = False) -> None:
         )
 
 
+_IDENTITY = np.eye(3)
+
+
 def point_moment(mass: float, c: FloatArray) -> FloatArray:
     """Return m (c.c I - c c^T), the moment of a point mass at c."""
-    moment: FloatArray = mass * (c @ c * np.eye(3) - np.outer(c, c))
+    moment: FloatArray = mass * (c @ c * _IDENTITY - c[:, None] * c)
     return moment

@@ -126,9 +126,11 @@ class SystemArrays:
         """Which velocities turn a body, booleans (nv,)."""
         found = np.zeros(int(self.bodies[0]["num_velocities"]), dtype=bool)
         for row, joint in zip(self.bodies, self.joints, strict=True):
-            if joint is not None and row["num_velocities"]:
+            first = int(row["first_velocity"])
+            if row["kind"] == layout.SCREW and row["num_velocities"]:
+                found[first] = row["rate"] != 0.0
+            elif joint is not None and row["num_velocities"]:
                 S = np.asarray(joint.motion_subspace(np.asarray(joint.neutral())))
-                first = int(row["first_velocity"])
                 turns = np.abs(S[:3]).max(axis=0) > 1e-9
                 found[first : first + len(turns)] = turns
         return found
