@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -34,6 +35,16 @@ def check_known(what: str, owner: str, kind: str, name: str, known: Iterable[str
     known = [*known]
     if name not in known:
         raise NameUnknownError(f"{what}: {owner} has no {kind} {name!r}; {suggestion(name, known)}")
+
+
+def check_methods(what: str, part: Any, contract: type[Any], error: type[MbkitError]) -> None:
+    """Raise where a force or a constraint has a value in the place of a method of the contract."""
+    for name in dir(contract):
+        if inspect.isfunction(getattr(contract, name)) and not callable(getattr(part, name)):
+            raise error(
+                f"{what}: {name} must be a method, which mbkit calls, got {getattr(part, name)!r}; "
+                f"give the field of {type(part).__name__} another name."
+            )
 
 
 def check_names(what: str, part: Any, error: type[MbkitError]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mbkit.constraints.constraint import Constraint
-from mbkit.definition_checks import check_named, check_names, check_part
+from mbkit.definition_checks import check_methods, check_named, check_names, check_part
 from mbkit.errors import ConstraintError
 
 
@@ -27,6 +27,7 @@ def check_constraint_definition(constraint: Any) -> None:
     """
     what = check_part(constraint, Constraint, ConstraintError)
     kind = type(constraint).__name__
+    check_methods(what, constraint, Constraint, ConstraintError)
     check_names(what, constraint, ConstraintError)
     for key, names in (("joints", constraint.joints), ("bodies", constraint.bodies)):
         if len(set(names)) < len(names):

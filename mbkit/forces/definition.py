@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mbkit.definition_checks import check_named, check_names, check_part
+from mbkit.definition_checks import check_methods, check_named, check_names, check_part
 from mbkit.errors import ForceError, check_choice
 from mbkit.forces.force import Force
 from mbkit.representations import Representation
@@ -26,6 +26,7 @@ def check_force_definition(force: Any) -> None:
     hint = "; give a function a name: mbkit.ForceFunction('name', function)"
     what = check_part(force, Force, ForceError, hint if callable(force) else "")
     kind = type(force).__name__
+    check_methods(what, force, Force, ForceError)
     check_names(what, force, ForceError)
     check_choice(f"{what}: acts_on", force.acts_on, ("joints", "bodies"), ForceError)
     if not (isinstance(force.power, str) and force.power in _POWERS):

@@ -297,6 +297,7 @@ def test_an_exception_at_one_state_changes_nothing_at_others(method):
         (type("C", (Wire,), {"bodies": "bead"})("c"), "bodies must be a tuple of names"),
         (type("C", (Wire,), {"bodies": ("bead", "bead")})("c"), "each name once"),
         (type("C", (Wire,), {"bodies": ("bed",)})("c"), "no body 'bed'; .*'bead'"),
+        (type("C", (Wire,), {"rate": 0.5})("c"), "rate must be a method, .*, got 0.5; give the"),
         (mb.GearRatio("c", "ball", "slide", ratio=1.0), "'ball' must have one position"),
         (mb.GearRatio("c", "bal", "slide", ratio=1.0), "no joint 'bal'; .*'ball'"),
     ],

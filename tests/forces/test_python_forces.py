@@ -278,6 +278,7 @@ class Broken(mb.Force):
         ({"power": "supplied", "powers": lambda *_: (0, 0)}, mb.ForceError, "leave power = 'supp"),
         ({"representation": "hybrid"}, mb.ForceError, "representation must be one of"),
         ({"evaluate": mb.Force.evaluate}, mb.ForceError, "must define evaluate"),
+        ({"evaluate": 1.0}, mb.ForceError, "evaluate must be a method, .*, got 1.0; give"),
         ({"name": " x"}, mb.ModelError, "no blanks at its ends"),
     ],
 )  # fmt: skip
