@@ -83,6 +83,7 @@ def test_loops_close_to_rounding(make, seed):
     assert np.abs(system.constraint_residual(q)).max() < 1e-13 * system.arrays.closure.length
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_joints_of_every_kind_close(seed):
     """A disturbed random mechanism, closed by joints of many kinds, is closed again."""
@@ -157,6 +158,7 @@ def test_positions_of_a_platform_given_its_legs():
     assert np.abs(system.constraint_residual(q)).max() < 1e-13 * system.arrays.closure.length
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("side", [0, 1])
 def test_steps_stay_on_the_branch(side):
     """The crank is led round, and the coupler stays on its side all the way."""

@@ -124,6 +124,7 @@ IN_REST = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.parametrize("coordinates", IN_REST.values(), ids=IN_REST)
 @pytest.mark.parametrize("start", [0.0, 0.3])
@@ -168,6 +169,7 @@ def motion(t):
     return 0.4 * np.sin(3.0 * t)
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_a_prescribed_crank(representation):
     """Forward dynamics, multipliers and driving efforts are those of hybrid dynamics."""
@@ -247,6 +249,7 @@ def test_a_prescribed_crank_in_a_run(representation):
     np.testing.assert_allclose(run.energy_balance, run.energy_balance[0], atol=1e-8)
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_a_prescribed_ball_in_a_loop(representation):
     """A joint of three velocities that are all prescribed, against a dense solution."""

@@ -83,6 +83,7 @@ def test_efforts_of_a_platform_change_along_a_motion_by_the_sum():
     assert_change_along_a_motion(system, legs, {"actuated": legs})
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("case", CASES)
 def test_by_efforts_and_parameters_that_no_constraint_feels(case):
     """By efforts applied besides, a mass, gravity and a stiffness: differences of the efforts."""

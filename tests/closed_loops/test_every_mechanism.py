@@ -28,7 +28,7 @@ def _moving(case, system, steps=20):
     return run.q[-1], run.v[-1]
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(6)
 @each_cut
 def test_the_closed_mechanism_has_its_freedoms_left(case, cut):
     """However it is cut: velocities of the tree less the rank of the constraints."""
@@ -39,7 +39,7 @@ def test_the_closed_mechanism_has_its_freedoms_left(case, cut):
     assert system.nv - rank == case.mobility
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(6)
 @each_cut
 def test_the_initial_velocity_keeps_the_loops_closed(case, cut):
     """It is given in closed form for all joints, and taken of those in the tree."""
@@ -68,7 +68,7 @@ def test_the_velocity_of_one_joint_gives_that_of_all(name, driver):
     assert np.abs(found - v).max() < 1e-13 * np.abs(v).max()
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(6)
 @each_case
 def test_loops_stay_closed_and_energy_is_kept(case):
     """At the step that the documentation names: positions and velocities, energy or its balance."""
@@ -80,7 +80,7 @@ def test_loops_stay_closed_and_energy_is_kept(case):
     assert np.abs(change).max() < 1e-6 * run.kinetic_energy.max()
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(6)
 @each_cut
 def test_accelerations_close_the_loops_and_multipliers_balance_them(case, cut):
     """A vdot + dA/dt v = 0, and M vdot + b = f + A^T multipliers."""
@@ -96,7 +96,7 @@ def test_accelerations_close_the_loops_and_multipliers_balance_them(case, cut):
     assert np.abs(left).max() < 1e-11 * forces
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @representations_in_turn("case", BY_NAME)
 def test_motion_is_the_same_in_all_representations(case, representation):
     """Each has its own recursions and its own response of the tree to the multipliers."""

@@ -17,7 +17,7 @@ from tests.trees import random_pose
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     ("cut", "representation"), in_turn({each: each for each in "ABCD"}, REPRESENTATIONS)
 )
@@ -81,7 +81,7 @@ def test_a_prescribed_crank_goes_through_the_change_points():
         mech.add_joint(joint, edge.predecessor, edge.successor, frames=frames)
     system = mech.assemble(mb.RelativeCoordinates(loop_joints=["D"]))
     v = np.array([3.0, -3.0, 3.0])
-    run = mb.simulate(system, (0.0, 2.0), 1e-3, v=v, progress=False)
+    run = mb.simulate(system, (0.0, 2.0), 4e-3, v=v, progress=False)
     turn = 3.0 * run.t + 0.5 * run.t**2
     assert turn[-1] > 2 * np.pi
     assert np.abs(run.q - turn[:, None] * (1, -1, 1)).max() < 1e-11
@@ -90,7 +90,7 @@ def test_a_prescribed_crank_goes_through_the_change_points():
     assert np.abs(efforts - inertia * np.array([1.0, 0.0, 0.0])).max() < 1e-10
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")  # it starts there
 @each_representation
 def test_the_crank_may_start_at_a_change_point(representation):

@@ -71,7 +71,7 @@ def test_rows_of_four_bars_pass_the_singular_posture_often(windows):
     assert np.abs(run.energy_drift).max() < 1e-6 * run.kinetic_energy.max()
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.slow
 @each_representation
 def test_a_four_bar_passes_the_singular_posture_in_all_representations(representation):
@@ -84,7 +84,7 @@ def test_a_four_bar_passes_the_singular_posture_in_all_representations(represent
     assert np.abs(found - n_four_bar.exact_angle(1, run.t)).max() < 1e-9
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_andrews_squeezer_has_its_angles_to_nine_digits_and_more(representation):
     """A03: the angles published for t = 0.03 s are off by 1e-9, those here are not."""
@@ -103,6 +103,7 @@ def test_andrews_squeezer_has_its_angles_to_nine_digits_and_more(representation)
             assert abs(rate - sample["v"][k]) < 1e-7 * max(map(abs, sample["v"]))
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_bricards_mechanism_falls_as_published(representation):
     """A04: the third joint, the angles and their rates, with rank-deficient closure."""

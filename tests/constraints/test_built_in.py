@@ -183,7 +183,7 @@ def test_a_prescribed_pose_is_regular_where_it_is_kept(by):
         np.testing.assert_allclose(system.constraint_residual(closed), 0.0, atol=1e-12)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @representations_in_turn("constraint", {each.name: each for each in EXAMPLES})
 def test_equations_of_motion_are_kept(constraint, representation):
     """M vdot + b = tau + A^T lambda and A vdot + bias = 0, in every representation."""

@@ -32,6 +32,7 @@ def state_in(system, mech, tree, q, v):
     return own, velocity
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("cut", ["universal 0", "revolute 1", "spherical 2", "revolute 3"])
 def test_the_same_motion_from_every_cut(cut):
     mech, q = closed_chain()

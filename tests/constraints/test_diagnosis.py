@@ -53,6 +53,7 @@ BRICARD = {
 }  # fmt: skip
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("cut", "ABCD")
 @pytest.mark.parametrize("axis", [(0, 1, 0), (0.48, 0.6, 0.64)])
 def test_a_four_bar_of_spatial_hinges(cut, axis):
@@ -291,6 +292,7 @@ def random_system(seed, count=6):
     return closed(mech, names), q
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("seed", range(10))
 def test_rows_are_the_wrenches_that_reactions_are_made_of(seed):
     """The wrench of each row, dotted with the twists of its bodies, is the row of A."""

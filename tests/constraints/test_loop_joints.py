@@ -92,7 +92,7 @@ def test_wrenches_do_no_work_on_motions_of_the_joint(kind):
     assert abs(power) < 1e-11 * (1 + np.abs(multipliers).sum())
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")  # some depend on others
 @each_representation
 @pytest.mark.parametrize("kinds", [LOOP_KINDS[::3], LOOP_KINDS[1::3], LOOP_KINDS[2::3]])
@@ -182,6 +182,7 @@ def test_joints_in_python_close_loops(kind):
     assert np.abs(systems[1].constraint_residual(q)).max() < 1e-13
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_runs_keep_loops_closed(representation):
     """Positions and velocities over a second, with groups in the tree and in the loop."""

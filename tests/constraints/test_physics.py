@@ -27,6 +27,7 @@ def kept(system, run):
     return np.abs(g).max(initial=0.0), np.abs(rate).max()
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_a_bob_on_a_rod_is_a_pendulum(representation):
     """A rod with a bob without inertia of rotation moves as a revolute pendulum does."""
@@ -89,6 +90,7 @@ def test_two_rods_close_a_loop(representation):
     np.testing.assert_allclose(vdot, -2.0 * 9.81 * 0.4 * np.sin(0.5) / moment, rtol=1e-10)
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_a_gear_train_keeps_ratio_and_energy(representation):
     """Three wheels with a load: both ratios and the energy are kept over 2 s."""
@@ -133,6 +135,7 @@ def test_gears_on_a_carrier_are_a_planetary_gear():
     np.testing.assert_allclose((carrier + in_carrier) / carrier, 1.0 + ring / sun, rtol=1e-12)
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_a_cam_moves_its_follower(representation):
     """A cam that turns evenly moves the follower by its profile, compiled or a function."""
@@ -165,6 +168,7 @@ def test_a_cam_moves_its_follower(representation):
         np.testing.assert_allclose(vdot, [0.0, expected], rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_a_ball_on_a_plane_rolls_on_in_a_straight_line(representation):
     """On a level plane a ball keeps its velocity; on an incline it has 5/7 of the acceleration."""
@@ -209,7 +213,7 @@ def upright_state(lean, w):
     return q, np.concatenate([R.inv().apply(w), R.inv().apply(center)])
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_a_disc_rolls_in_a_circle(representation):
     """Steady motion: lean, rate of precession and spin go together, and stay what they are."""
@@ -271,7 +275,7 @@ def rolling_disc(_t, state):
     return np.concatenate([R_dot.ravel(), np.cross(w, r), w_dot])
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_a_wobbling_disc_is_that_of_its_equations(representation):
     """A disc that leans and turns unsteadily, against its own equations by another integrator."""
@@ -287,7 +291,7 @@ def test_a_wobbling_disc_is_that_of_its_equations(representation):
     assert np.abs(run.energy_drift).max() < 1e-7 * run.kinetic_energy.max()
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_a_prescribed_point_needs_what_prescribed_joints_need(representation):
     """The force that moves a point on a path is that of the same motion by prescribed joints."""

@@ -188,7 +188,7 @@ def test_a_function_that_cannot_be_traced_is_differenced():
     np.testing.assert_allclose(A @ v, [2.0 * z * rate[2] - x * rate[0]], rtol=1e-9)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_a_skate_moves_on_a_circle(representation):
     """A knife edge that turns evenly under no load: constant speed along its own direction."""

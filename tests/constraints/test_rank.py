@@ -77,7 +77,7 @@ def crank_angles(system, run):
     return START + np.arctan2(R[:, 2, 0], R[:, 0, 0])
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(7)
 @pytest.mark.parametrize("coordinates", ["relative", "absolute"])
 @pytest.mark.parametrize("tilt", [0.0, *np.logspace(-15, -3, 13)])
 def test_a_tilted_axis_moves_by_all_methods_or_by_none(tilt, coordinates):
@@ -112,7 +112,7 @@ def test_a_tilted_axis_moves_by_all_methods_or_by_none(tilt, coordinates):
                 system.constrained_jacobian(q, ["A"])
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("unit", [1e-6, 1e-3, 1.0, 1e3])
 @pytest.mark.parametrize(("tilt", "moves"), [(1e-11, True), (1e-7, True), (1e-4, False)])
 def test_rank_depends_on_no_unit(unit, tilt, moves):
@@ -125,6 +125,7 @@ def test_rank_depends_on_no_unit(unit, tilt, moves):
             assert system.nv - kept.sum() == moves
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("masses", [1e-10, 1e-5, 1e5, 1e10])
 def test_rank_depends_on_no_mass(masses):
     """The coupler may be lighter or heavier than its neighbours by any factor."""

@@ -146,7 +146,7 @@ def loaded_system(seed, representation, kinds=("spherical", "cylindrical", "univ
     return system, q, v, tau, wrenches
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_body_is_in_balance_and_every_joint_bears_its_effort(representation, seed):
@@ -250,7 +250,7 @@ def test_another_cut_has_the_same_reactions(cut):
         np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(expected).max())
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_action_is_reaction_and_places_are_what_they_say(representation):
     """On the other body the opposite; about another point m + (x - y) x f; in other axes R^T."""

@@ -77,7 +77,7 @@ def test_random_loops(solver, representation):
         check(system, q, consistent(system, q, rng.normal(size=system.nv)), solver)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_strategy
 @pytest.mark.parametrize("loops", [2, 7])
 def test_redundant_loops(solver, loops):
@@ -138,6 +138,7 @@ def test_near_a_change_point(solver, off, count):
     assert np.abs(vdot - true).max() < max(1e-11, 3e-14 / off) * np.abs(true).max()
 
 
+@pytest.mark.some(2)
 @each_strategy
 def test_runs_move_alike_and_say_how(solver):
     mech, q = closed_chain()
@@ -166,7 +167,7 @@ def test_driven_joints(solver):
     assert np.abs(run.energy_balance).max() < 1e-9
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_strategy
 def test_resumed_bit_for_bit(solver, tmp_path):
     """However often it is interrupted, and redundant: nothing is kept between evaluations."""

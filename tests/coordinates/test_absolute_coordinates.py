@@ -29,7 +29,7 @@ pytestmark = [
 each_coordinates = pytest.mark.parametrize("coordinates", COORDINATES, ids=IDS)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     ("case", "coordinates"),
     in_turn({case.name: case for case in CASES}, dict(zip(IDS, COORDINATES, strict=True))),
@@ -67,6 +67,7 @@ def test_the_governor_moves_the_same(coordinates):
     check_same(relative, mech.assemble(coordinates), q, v)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("seed", "coordinates"),
     in_turn({"1": 1, "2": 2}, dict(zip(IDS, COORDINATES, strict=True))),
@@ -80,7 +81,7 @@ def test_trees_of_all_joints_move_the_same(seed, coordinates):
     check_same(relative, mech.assemble(coordinates), state.q, state.v)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(5)
 @each_coordinates
 @pytest.mark.parametrize("seed", range(4))
 def test_loops_of_all_joints_move_the_same(seed, coordinates):
@@ -94,7 +95,7 @@ def test_loops_of_all_joints_move_the_same(seed, coordinates):
     check_same(relative, absolute, q, v)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_coordinates
 @pytest.mark.parametrize("in_python", [False, True], ids=["compiled", "python"])
 def test_all_forces_act_the_same(in_python, coordinates):
@@ -129,7 +130,7 @@ def test_a_force_on_all_joints_acts_on_those_of_the_mechanism():
     check_same(relative, absolute, state.q, state.v)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("coordinates", COORDINATES[::2], ids=IDS[::2])
 @pytest.mark.parametrize("constraint", EXAMPLES, ids=[each.name for each in EXAMPLES])
 def test_all_constraints_hold_the_same(constraint, coordinates):
@@ -150,7 +151,7 @@ def test_all_constraints_hold_the_same(constraint, coordinates):
     check_same(relative, absolute, q, v, 0.4)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_coordinates
 @pytest.mark.parametrize(("build", "joint"), [("four_bar", "A"), ("stewart", "leg 2")])
 def test_driven_joints_drive_the_same(build, joint, coordinates):
@@ -170,6 +171,7 @@ def test_driven_joints_drive_the_same(build, joint, coordinates):
     np.testing.assert_allclose(efforts[1], efforts[0], rtol=1e-9)
 
 
+@pytest.mark.some(4)
 @each_coordinates
 def test_joints_of_users_move_the_same(coordinates):
     """In Python, open and closing a loop."""
@@ -210,6 +212,7 @@ def random_state_of_sleigh(rng, system):
     return rng.normal(size=system.nq), rng.normal(size=system.nv)
 
 
+@pytest.mark.some(4)
 @each_coordinates
 def test_bodies_that_are_fixed_to_each_other_move_as_one(coordinates):
     """Without mass among them, with a force and a driven joint on these."""

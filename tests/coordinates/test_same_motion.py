@@ -70,6 +70,7 @@ def accelerations(system, twists):
     return system.accelerations(q, v, vdot)[[system.body_index(name) for name in twists]]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_accelerations_do_not_depend_on_the_cut(seed):
     """At all kinds of joints, in bodies with any share of the inertia, and in both."""

@@ -14,7 +14,7 @@ each_coordinates = pytest.mark.parametrize("coordinates", COORDINATES, ids=IDS)
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(4)
 @each_coordinates
 @pytest.mark.parametrize("seed", range(3))
 def test_there_and_back_is_the_same_state(seed, coordinates):
@@ -72,6 +72,7 @@ def test_positions_of_joints_that_both_have_keep_their_turns():
     assert (back, rate) == ([100.0], [3.0])
 
 
+@pytest.mark.some(4)
 @each_coordinates
 def test_many_samples_are_those_of_each(coordinates):
     """Over any batch axes, q and v broadcast."""
@@ -116,6 +117,7 @@ def test_systems_that_are_cut_differently_have_states_of_each_other():
         before = system
 
 
+@pytest.mark.some(4)
 @each_coordinates
 def test_the_reference_is_that_of_the_mechanism(coordinates):
     """Bodies stand where neutral joints put them, closed or not."""

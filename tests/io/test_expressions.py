@@ -78,7 +78,7 @@ def test_a_file_with_parameters_is_the_mechanism_with_these_numbers(changes):
         max_leaves=12,
     )
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_expressions_are_what_python_computes(text):
     values = {"a": 0.7, "b_2": 2.5}
     known = {"cos": math.cos, "atan2": math.atan2, "pi": math.pi, **values}

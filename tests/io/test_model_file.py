@@ -113,6 +113,7 @@ def mechanisms(draw):
     return mech
 
 
+@hypothesis.settings(max_examples=25)
 @hypothesis.given(mechanisms())
 def test_round_trip_is_exact(mech):
     """Reading gives an equal mechanism, to the last bit; writing that gives the same text."""

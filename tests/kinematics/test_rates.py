@@ -38,6 +38,7 @@ def converted(system, q, v, vdot, representation):
     return (M @ V)[..., 0], (M @ A + M_rate @ V)[..., 0]
 
 
+@pytest.mark.some(4)
 def test_rates_of_twists_that_fit(case, representation):
     """Twists of v give v back."""
     system, state, _ = case

@@ -100,6 +100,7 @@ def stacked(system, q, representation):
     )
 
 
+@pytest.mark.some(4)
 @at_each("screws", {screws: screws for screws in (None, *SCREWS)})
 def test_factors(case, representation, screws):
     """J is the Jacobians of all bodies; J = A X; A^-1 is the inverse of A."""
@@ -116,6 +117,7 @@ def test_factors(case, representation, screws):
         assert np.array_equal(corner, np.eye(6))
 
 
+@pytest.mark.some(4)
 @at_each("screws", {screws: screws for screws in SCREWS})
 def test_operators_are_the_matrices(case, representation, screws):
     """Recursions along the tree give what the matrices do, transposed too, for one or several."""

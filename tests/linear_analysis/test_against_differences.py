@@ -25,7 +25,7 @@ def assert_close(found, expected, tolerance=NUMERIC):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance * max(size, 1.0))
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_tree_in_motion(representation):
     """All joints, those on groups among them: increments from the motion through the state.
@@ -79,7 +79,7 @@ def test_tree_in_motion(representation):
     )  # fmt: skip
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.parametrize("name", ["Bricard", "spatial slider-crank", "five-bar", "delta robot"])
 def test_closed_mechanism_in_motion(name):

@@ -191,6 +191,7 @@ def start(plane, angle):
     return np.array([angle, plane.coupler_angle(angle) - angle, rocker])
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("coordinates", ["relative", "absolute"])
 def test_four_bar_with_spring(coordinates):
     mech, plane = four_bar()

@@ -125,7 +125,7 @@ def test_signal_in_compiled_code(pendulum):
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = threading.Timer(0.5, send)
+    timer = threading.Timer(0.2, send)
     timer.start()
     try:
         run = mb.simulate(pendulum, (0.0, 1e5), 1e-3, v=[1.0, 0.0], save_every=1000)

@@ -88,6 +88,7 @@ def test_where_tracing_ends_differences_go_on():
         check_joint(Opaque("skate")).raise_if_failed()
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_a_sleigh_with_its_mass_on_the_blade_glides_in_circles(representation):
     """No force turns it or drives it: a circle of radius speed / turning."""
@@ -99,7 +100,7 @@ def test_a_sleigh_with_its_mass_on_the_blade_glides_in_circles(representation):
     np.testing.assert_allclose(run.q, expected, atol=1e-9)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_chaplygin_s_sleigh(representation):
     """Mass ahead of the blade by a: w' = -m a u w / (I + m a^2), u' = a w^2. Chaplygin 1911.
@@ -167,7 +168,7 @@ def test_groups_and_directions_of_the_tree_do_not_matter(kind, flipped):
         np.testing.assert_allclose(one.q[-1], two.q[-1], atol=1e-8)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     "method",
     [

@@ -64,7 +64,7 @@ MOTIONS = {
 }
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("case", MOTIONS)
 def test_pendulum_with_a_moved_support(case):
     """The bob moves as Newton says; the rail is exactly where the function says."""
@@ -184,13 +184,13 @@ def test_dynamics_of_all_joints(kind, representation, reverse):
     np.testing.assert_allclose(found, state.tau + efforts, atol=1e-9 * np.abs(found).max())
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @every_kind
 @pytest.mark.parametrize("reverse", [False, True])
 def test_power_of_the_drive_is_balanced(kind, reverse):
     """What it supplies is what the energy gains, but for the error of the integrator."""
     system = tree(kind, reverse=reverse)
-    run = mb.simulate(system, (0.0, 0.5), 1e-3, v=np.full(system.nv, 0.3))
+    run = mb.simulate(system, (0.0, 0.25), 1e-3, v=np.full(system.nv, 0.3))
     energy = run.kinetic_energy + run.potential_energy
     gained = energy - energy[0]
     assert np.abs(gained).max() > 1e-2
@@ -228,7 +228,7 @@ FORCES = {
 }  # fmt: skip
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("case", FORCES)
 def test_forces_beside_a_prescribed_joint(case):
     """The motion is that of the equations in Python, and the energies are balanced."""
@@ -324,9 +324,9 @@ def pressed(t):
 def test_a_run_goes_on_bit_for_bit(tmp_path, monkeypatch):
     """A prescribed joint has no memory; another function is another run."""
     system = pendulum(pressed).assemble()
-    whole = mb.simulate(system, (0.0, 1.0), 1e-3)
+    whole = mb.simulate(system, (0.0, 1.0), 2e-3)
     monkeypatch.setenv("CTRL_C", "yes")
-    part = mb.simulate(system, (0.0, 1.0), 1e-3, output=tmp_path / "run")
+    part = mb.simulate(system, (0.0, 1.0), 2e-3, output=tmp_path / "run")
     monkeypatch.delenv("CTRL_C")
     assert not part.completed
     with pytest.raises(mb.UsageError, match="prescribed position of joint 'rail'"):

@@ -121,7 +121,7 @@ def test_dynamics(tree, balls, q):
     assert_close(found, DATA["tau"])
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 def test_simulation(tree, q):
     """The tree keeps its energy and, but for gravity's pull, its momentum."""
     run = mb.simulate(tree, (0.0, 0.5), 1e-3, q=q, v=DATA["v"])

@@ -48,6 +48,7 @@ def test_suffixes_of_other_formats_are_refused(run, tmp_path, name):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", ["a.nc", "a.NC", "a.nc4", "a.h5", "a.hdf5", "a"])
 def test_suffixes_that_are_written(run, tmp_path, name):
     run.save(tmp_path / name)
@@ -148,6 +149,7 @@ def test_virtual_datasets_are_refused(path, tmp_path):
         mb.load_result(path)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["q", "time", "body"])
 @pytest.mark.parametrize("kind", ["external", "soft"])
 def test_links_are_refused(path, tmp_path, name, kind):

@@ -53,7 +53,7 @@ def run(system, method, path=None):
     )
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(12)
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_a_run_goes_on_with_its_integrator(system, method, tmp_path, monkeypatch):

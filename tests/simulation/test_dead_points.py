@@ -35,7 +35,7 @@ def pushed_piston():
     return system, (R + L - wrist[0]) / 0.1
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     ("integrator", "h"),
     [
@@ -78,6 +78,7 @@ def test_axes_that_miss_by_little_are_named():
     assert "the loop of 'C'" in str(caught.value)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("integrator", [mb.GeneralizedAlpha(), mb.BLieDF(3)], ids=["alpha", "bdf"])
 def test_implicit_steps_that_leave_loops_open_say_so(integrator):
     """They leave out constraints that depend on others but for 1e-6; exact axes are not told of."""

@@ -138,6 +138,7 @@ def test_a_double_pendulum_in_steps_of_a_tenth_of_a_second():
     silent(double_pendulum(), 10.0, 1e-3, **start)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("integrator", "speed", "h"), [(None, 1.0, 0.05), (mb.RATTLie(), 5.0, 0.05)],
     ids=["RK4", "RATTLie"],
@@ -326,6 +327,7 @@ def test_the_result_says_it_in_its_text_and_in_its_file(tmp_path):
     assert mb.load_result(tmp_path / "run.nc").warnings == run.warnings
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "options", [{}, {"save_every": 7}, {"save_at": np.linspace(0.3, 1.0, 5)}],
     ids=["every", "seventh", "save_at"],
@@ -358,6 +360,7 @@ class Fails(mb.Force):
             raise Stopped
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("options", [{}, {"save_every": 7}], ids=["every", "seventh"])
 def test_a_run_that_went_on_says_what_one_in_one_piece_says(tmp_path, options):
     def system():

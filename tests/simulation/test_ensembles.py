@@ -65,7 +65,7 @@ def check_alone(runs, system, options, given):
         assert [each[:2] for each in run.events] == [each[:2] for each in alone.events]
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.compiled  # time loops of Python are tested alone
 @pytest.mark.parametrize(
     ("integrator", "further"),
@@ -285,6 +285,7 @@ def test_constraints_that_are_redundant_in_some_starts_are_told_of_by_sample(pre
     assert prepared == [0, 0, 1, 2, 3, 4]
 
 
+@pytest.mark.some(3)
 @pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")
@@ -381,6 +382,7 @@ def test_threads_leave_the_filters_of_warnings_alone(monkeypatch):
     assert warnings.filters == before
 
 
+@pytest.mark.some(2)
 @pytest.mark.compiled
 @pytest.mark.parametrize("damped", [True, False], ids=["one by one", "in lanes"])
 def test_ctrl_c_keeps_what_is_finished(monkeypatch, damped):

@@ -96,7 +96,7 @@ def check_alone(runs, system, options, given, numbers=(0, 3, 7, 8, 9, COUNT - 1)
         assert runs[k].options["counts"] == {"evaluations": 0, **alone.options["counts"]}
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")
 @pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")
 @pytest.mark.parametrize(
@@ -127,6 +127,7 @@ def test_runs_side_by_side_are_the_runs_alone(taken, integrator, further):
     check_alone(runs, system, options, given)
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_springs_and_dampers_in_joints_act_side_by_side(taken, representation):
     """With a uniform field too; powers and energies are those of the runs alone."""
@@ -150,6 +151,7 @@ def test_springs_and_dampers_in_joints_act_side_by_side(taken, representation):
     check_alone(runs, system, options, given)
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_forces_on_bodies_act_side_by_side(taken, representation):
     """Of every kind, some of them known over time."""
@@ -185,6 +187,7 @@ def assert_steps_were_chosen(runs):
 PAIR = mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, rtol=1e-7)
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_each_run_chooses_its_steps_side_by_side(left_alone, representation):
     """With springs, a stop and friction, and joints on groups; nobody waits at grid points."""
@@ -237,6 +240,7 @@ def test_pairs_of_every_kind_go_side_by_side(monkeypatch, left_alone, integrator
     check_alone(runs, system, options, given)
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_forces_that_read_the_time_act_at_that_of_each_run(left_alone, representation):
     """Of tables with several pieces, which runs side by side look up at times of their own."""
@@ -273,7 +277,7 @@ def numbers_of_their_own(system, rng):
     return found
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 @pytest.mark.parametrize(
     ("representation", "integrator"),
     [

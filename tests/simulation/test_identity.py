@@ -134,17 +134,20 @@ def test_the_model_must_be_the_same(stopped, system):
     assert mb.resume(path, tau=tau, system=system).completed
 
 
-@pytest.mark.parametrize("name", ["mbkit", "numpy", "numba", "kernels", "python", "processor"])
-def test_versions_and_the_processor_must_be_the_same(stopped, name):
+def test_versions_and_the_processor_must_be_the_same(stopped):
     path, tau = stopped()
-    now = manifest(path)["environment"][name]
-    change_manifest(path, lambda content: content["environment"].update({name: "other"}))
-    with pytest.raises(mb.UsageError, match=f"\n  {name} was other, is {now}") as caught:
-        mb.resume(path, tau=tau)
-    assert str(caught.value).count(" was ") == 1
+    now = manifest(path)["environment"]
+    others = dict.fromkeys(("mbkit", "numpy", "numba", "kernels", "python", "processor"), "other")
+    for name in others:
+        given = now | {name: "other"}
+        change_manifest(path, lambda content, given=given: content.update(environment=given))
+        with pytest.raises(mb.UsageError, match=f"\n  {name} was other, is {now[name]}") as caught:
+            mb.resume(path, tau=tau)
+        assert str(caught.value).count(" was ") == 1
+    change_manifest(path, lambda content: content.update(environment=now | others))
     run = mb.resume(path, tau=tau, other_versions=True)
     assert run.completed
-    assert run.options["began_with"][0][name] == "other"
+    assert others.items() <= run.options["began_with"][0].items()
 
 
 def test_python_matters_only_to_functions_of_the_user(system, tmp_path, stopped):
@@ -263,6 +266,7 @@ def test_forces_and_their_energies_go_on(tmp_path):
     assert_same(mb.resume(path, forces=[Brake("brake", 0.1)]), whole)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("again", [False, True])
 def test_further_forces_that_the_model_file_holds_go_on_by_themselves(stopped, again):
     """Whether they are given again or not; and not without one that it cannot hold."""

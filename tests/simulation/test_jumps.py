@@ -37,7 +37,7 @@ METHODS = (None, ADAPTIVE, mb.GeneralizedAlpha(), mb.MultistepMuntheKaas())
 each_method = pytest.mark.parametrize("integrator", METHODS, ids=repr)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_method
 def test_a_jump_is_told_of_once_whatever_is_saved(integrator):
     """Horizontally it costs no energy, and the velocity is zero before and after."""
@@ -57,6 +57,7 @@ def test_it_stands_in_a_run_directory_and_in_a_file(tmp_path):
     assert mb.load_result(tmp_path / "run").warnings == run.warnings
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "motion",
     [np.tan, lambda t: 1.0 / (t - 1.003) ** 2, lambda t: 1e-3 / (t - 1.003)],

@@ -74,7 +74,7 @@ def test_a_run_in_a_directory_is_the_run_in_memory(system, tmp_path):
     assert manifest(tmp_path / "run")["steps_taken"] == 1000
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(5)
 @pytest.mark.parametrize("every", [1, 3, 1000, 5000])
 @pytest.mark.parametrize("rows", [16, 40, 10**6])
 def test_where_parts_are_cut_changes_no_bit_of_the_file(system, tmp_path, monkeypatch, every, rows):

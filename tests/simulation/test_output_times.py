@@ -123,6 +123,7 @@ def test_a_run_that_is_stopped_keeps_its_last_state(system):
     assert 0.33 < run.t[0] <= 0.35
 
 
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("times", [[0.9], [0.0, 0.1234, 0.9], np.linspace(0, 1, 1237)])
 def test_a_run_in_a_directory_has_the_same_rows(system, tmp_path, times):

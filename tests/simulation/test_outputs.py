@@ -212,6 +212,7 @@ def weight(t, q, v):
     return np.array([0.2 - 0.1 * v[0]])
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("given", "alone"),
     [

@@ -159,6 +159,7 @@ def test_two_runs_do_not_write_into_one_directory(system, tmp_path):
 # ------------------------------------------------------------------------------ during a run
 
 
+@pytest.mark.some(3)
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 def test_a_disk_that_takes_no_more_stops_the_run_and_keeps_what_was_written(
@@ -368,6 +369,7 @@ def test_what_is_no_manifest_is_refused(killed, text):
         mb.resume(killed)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("when", ["before the parts are deleted", "amid", "before the manifest"])
 def test_a_kill_between_the_result_and_the_end(system, killed, when):
     """The result is there, and what is left beside it is tidied up.

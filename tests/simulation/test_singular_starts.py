@@ -36,6 +36,7 @@ def told(system, integrator, **start):
     return run, [str(each.message) for each in caught if each.category is mb.SingularityWarning]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("integrator", METHODS, ids=["rkmk", "alpha", "bdf"])
 def test_a_start_where_branches_meet_is_told_once(integrator):
     """A stretched parallelogram at rest falls along one of two; beside it nothing is said."""
@@ -48,6 +49,7 @@ def test_a_start_where_branches_meet_is_told_once(integrator):
     assert told(system, integrator, q=beside)[1] == []
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", METHODS[:2], ids=["rkmk", "alpha"])
 def test_samples_of_an_ensemble_have_what_their_runs_alone_have(integrator):

@@ -61,24 +61,25 @@ def at_hard_place(rng: Generator, kind: str, angle: float) -> tuple[mb.System, A
     return system, system.retract(system.reference_configuration(), step)
 
 
+#: Joints in Python. What is found out of a pose is kept with the joint: it takes up to a second.
+CARDAN, ELLIPSE = CardanJoint("cardan"), EllipseJoint("ellipse", 1.0, 0.6)
+OWN_BALL = BallJoint("own ball")
+TWIN = BallTwin("twin", (0.4, -0.3, 0.8))
+PRODUCT = ProductTwin("product", ScrewTwin("a", [1, 2, 0, 0, 0.3, 1]), EllipseJoint("b", 0.5, 0.7))
+SKATE, SKATE_BY_HAND = Skate("skate"), SkateByHand("by hand")
+
+OF_ONE_S_OWN = [
+    CARDAN, ELLIPSE, OWN_BALL, TWIN, PRODUCT, SKATE, SKATE_BY_HAND,
+    mb.AbsoluteJoint("mixed", mb.UnitQuaternion(), mb.RodriguesPosition()),
+    mb.AbsoluteJoint("spatial", mb.RotationVector(), mb.DualRodrigues(), "right"),
+    mb.AbsoluteJoint("hybrid", mb.EulerAngles(), mb.RotationVectorPosition(), "right"),
+    mb.AbsoluteJoint("body-fixed", mb.EulerAngles("zxz"), mb.ExtendedRodrigues()),
+]  # fmt: skip
+
+
 def each_joint_of_one_s_own(test: Any) -> Any:
     """Give a test joints in Python, nonholonomic and absolute ones, either way round."""
-    joints = pytest.mark.parametrize(
-        "joint",
-        [
-            CardanJoint("cardan"), EllipseJoint("ellipse", 1.0, 0.6), BallJoint("own ball"),
-            BallTwin("twin", (0.4, -0.3, 0.8)),
-            ProductTwin(
-                "product", ScrewTwin("a", [1, 2, 0, 0, 0.3, 1]), EllipseJoint("b", 0.5, 0.7)
-            ),
-            Skate("skate"), SkateByHand("by hand"),
-            mb.AbsoluteJoint("mixed", mb.UnitQuaternion(), mb.RodriguesPosition()),
-            mb.AbsoluteJoint("spatial", mb.RotationVector(), mb.DualRodrigues(), "right"),
-            mb.AbsoluteJoint("hybrid", mb.EulerAngles(), mb.RotationVectorPosition(), "right"),
-            mb.AbsoluteJoint("body-fixed", mb.EulerAngles("zxz"), mb.ExtendedRodrigues()),
-        ],
-        ids=lambda joint: joint.name,
-    )  # fmt: skip
+    joints = pytest.mark.parametrize("joint", OF_ONE_S_OWN, ids=lambda joint: joint.name)
     turned = pytest.mark.parametrize("turned", [False, True])
     return pytest.mark.some(2)(turned(joints(test)))
 

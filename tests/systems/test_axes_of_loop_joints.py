@@ -63,20 +63,21 @@ def check_axis(kind, axis, coordinates, tolerance):
     np.testing.assert_allclose(found, expected @ turn, rtol=0.0, atol=tolerance * size)
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(12)
 @pytest.mark.parametrize("axis", [*AXES, *BETWEEN], ids=str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_accelerations_do_not_depend_on_frames(kind, axis):
     check_axis(kind, axis, "relative", 1e-11)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("axis", AXES, ids=str)
 def test_nor_in_absolute_coordinates(axis):
     """There they are differences of systems whose rows keep their frames."""
     check_axis("revolute", axis, "absolute", 1e-9)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(5)
 @pytest.mark.parametrize("coordinates", ["relative", "absolute"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_axis_along_x_against_other_axes(kind, coordinates):

@@ -182,6 +182,7 @@ def check_parts(call, system, arguments, monkeypatch):
     return found
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("method", DERIVATIVES)
 def test_derivatives_of_a_batch_are_those_of_its_samples(derivatives_case, method, monkeypatch):
     """Bit by bit; one that is not finite spoils no other."""
@@ -273,7 +274,7 @@ def check_samples(call, system, arguments, monkeypatch):
     np.testing.assert_array_equal(again, expected)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", OF_RATES)
 def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(
@@ -336,6 +337,7 @@ def series_case(request):
     return system, {name: np.array([getattr(s, name) for s in states]) for name in names}
 
 
+@pytest.mark.some(4)
 @pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", OF_SERIES)
 def test_series_of_a_batch_are_those_of_its_samples(series_case, method, monkeypatch):
@@ -562,6 +564,7 @@ def test_joints_in_python_run_in_the_thread_that_calls():
     assert joint.threads == {threading.get_ident()}
 
 
+@pytest.mark.some(4)
 @pytest.mark.compiled  # uncompiled, a batch is computed by one thread
 def test_batches_of_several_threads_have_the_bits_of_one(case):
     """They share the threads that wait for batches; who finds them busy computes alone."""
@@ -571,7 +574,7 @@ def test_batches_of_several_threads_have_the_bits_of_one(case):
     wrong = []
 
     def work(last):
-        for _ in range(60):
+        for _ in range(30):
             found = system.forward_dynamics(q[:last], v[:last], tau[:last])
             wrong.extend([last] * (not np.array_equal(found, expected[:last])))
 

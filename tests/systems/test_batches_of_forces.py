@@ -112,6 +112,7 @@ def test_wrenches_of_forces_on_many_samples_are_those_on_each(k, taken):
     )
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_derivatives_of_springs_on_many_samples_are_those_on_each(
     representation, taken, monkeypatch
@@ -165,6 +166,7 @@ def test_derivatives_of_other_forces_are_computed_one_by_one(taken, monkeypatch)
     assert not taken
 
 
+@pytest.mark.some(4)
 @each_representation
 def test_dynamics_of_many_samples_under_all_forces(representation, taken):
     """With wrenches, prescribed joints, and times of their own."""

@@ -79,7 +79,7 @@ METHODS = {
 }
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(5)
 @pytest.mark.parametrize("choice", CHOICES)
 @at_each("method", {method: method for method in METHODS})
 def test_results_are_those_of_the_joints_frames(case, choice, method):

@@ -77,6 +77,7 @@ def moves_of(system, given):
     return {"q": np.vstack([x, still]), "v": np.vstack([w, x])}
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("evaluation", ["forward_dynamics", "hybrid_dynamics"])
 @pytest.mark.parametrize(

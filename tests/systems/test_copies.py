@@ -143,6 +143,7 @@ def changeable():
     return mech, rails, pull, wire
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("coordinates", [mb.RelativeCoordinates(), mb.AbsoluteCoordinates()])
 def test_a_system_does_not_follow_parts_whose_attributes_are_set(coordinates):
     """Its numbers stay to the last bit; the next system has the new ones."""

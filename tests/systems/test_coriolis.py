@@ -70,6 +70,7 @@ def check(system, q, v):
 
 
 @each_kind_in_all_frames
+@pytest.mark.some(3)
 def test_every_joint_either_way_round_in_all_frames(kind, frames, turned):
     system, state = with_kind_in_the_middle(np.random.default_rng(60), kind, frames, turned)
     check(system, state.q, state.v)
@@ -92,6 +93,7 @@ def test_hard_places(kind, angle):
 
 
 @each_joint_of_one_s_own
+@pytest.mark.some(4)
 def test_joints_of_one_s_own_nonholonomic_and_absolute_ones(joint, turned):
     rng = np.random.default_rng(62)
     system, q = moved_behind(joint, rng, turned)
@@ -145,7 +147,7 @@ def test_christoffel_symbols_in_binet_s_form():
     assert_close(system.christoffel(q), expected, EXACT)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 @pytest.mark.parametrize("kind", HOLONOMIC)
 def test_binet_s_form_of_joints_in_coordinates(kind, representation):

@@ -212,6 +212,7 @@ def test_only_joints_on_one_path_matter_to_each_other(case):
     np.testing.assert_array_equal(d_v[apart], 0.0)
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_wrenches_go_with_the_bodies(representation):
     """Held fixed in the axes of the bodies, they are the same wrenches in all representations."""
@@ -252,6 +253,7 @@ def test_forward_dynamics():
     assert_close(d_tau @ system.mass_matrix(s.q), np.eye(system.nv), 1e-10)
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_forward_dynamics_in_every_representation(representation):
     """With wrenches that move with their bodies; the kernel's accelerations are the system's."""

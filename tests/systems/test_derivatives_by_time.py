@@ -121,7 +121,7 @@ def test_prescribed_states_against_complex_steps(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @every_kind
 @pytest.mark.parametrize("pushed", [True, False])
 def test_trees_against_complex_steps(kind, pushed):

@@ -346,13 +346,23 @@ def linear_model(m):
     yield model.D, np.hstack([gains, np.zeros((8, 12))]).T
 
 
-#: Those that take the longest; the other tree, and other mechanisms, are held to the same.
-LONG = ("tree without forces", "Stewart platform")
+#: Those that take the longest; the other tree, and the slider-crank, are held to the same.
+LONG = ("tree without forces", "Bricard", "Stewart platform")
+
+#: Of the four-bar, whose rows depend on others, and where only body-fixed twists are looked at.
+OF_FOUR_BAR = (
+    "rates_of_jacobians", "motion_from_independent_joints", "efforts_of_actuators", "linear_model"
+)  # fmt: skip
+
+
+def is_long(name, which):
+    return name in LONG or (name == "four-bar" and which not in OF_FOUR_BAR)
+
 
 CASES = [
     pytest.param(
         name, which, id=f"{name}, {which.replace('_', ' ')}",
-        marks=[pytest.mark.long] if name in LONG else [],
+        marks=[pytest.mark.long] if is_long(name, which) else [],
     )
     for name in (*TREES, *CLOSED)
     for which, (_, of) in LAWS.items()

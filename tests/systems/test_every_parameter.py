@@ -95,7 +95,7 @@ JOINTS = {
 }
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 @pytest.mark.parametrize("turned", [False, True], ids=["as set", "turned round"])
 @pytest.mark.parametrize("kind", JOINTS)
 def test_joints_of_trees(kind, turned):
@@ -137,7 +137,7 @@ def across_a_chain(joint, T):
     return mech.assemble(mb.RelativeCoordinates(loop_joints=["loop"], length=0.7)), q
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(10)
 @pytest.mark.parametrize("kind", [kind for kind in LOOP_KINDS if kind != "translation"])
 def test_joints_of_loops(kind):
     """A ball whose angles are chosen by case leaves no tape: it moves as one without angles."""
@@ -151,7 +151,7 @@ def test_joints_of_loops(kind):
     check(system, q, v, parameters_of(system, "joints.loop"), twin)
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(6)
 @pytest.mark.parametrize(
     "constraint",
     [each for each in EXAMPLES if each.name not in ("function", "frame")],  # without numbers

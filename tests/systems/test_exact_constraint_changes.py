@@ -44,13 +44,16 @@ def random_point(rng, system, q):
     return Point(system, q[None], v, vdot, tau, np.array([TIME]), multipliers, rank, none, False)
 
 
-def expected_changes(point, name):
+def evaluations(system, names):
+    """Return A and A-dot v + ... on complex numbers, with some parameters among the inputs."""
+    A = ComplexEvaluation(system, "constraint_jacobian", [n for n in names if n not in ("q", "t")])
+    return A, A.another("constraint_bias")
+
+
+def expected_changes(point, name, exact):
     """Return what an input changes of rows, A vdot + A-dot v + ..., and of -A^T lambda."""
-    system = point.system
     given = {"q": point.q[0], "v": point.v[0]}
-    free = [] if name in ("q", "t") else [name]
-    A = ComplexEvaluation(system, "constraint_jacobian", free).by(given, name, TIME)
-    bias = ComplexEvaluation(system, "constraint_bias", free).by(given, name, TIME)
+    A, bias = (each.by(given, name, TIME) for each in exact or evaluations(point.system, [name]))
     turned = np.einsum("mvk,v->mk", A, point.vdot[0])
     forces = -np.einsum("mvk,m->vk", A, point.multipliers[0])
     return bias + turned, forces
@@ -61,10 +64,10 @@ def assert_exact(change, expected, size):
     assert np.abs(found - expected).max(initial=0.0) <= ROUNDING * size
 
 
-def check(point, name, own=None):
+def check(point, name, own=None, exact=None):
     """Compare what an input changes with complex steps."""
     change = change_by_input(point, name) if own is None else own
-    rows, forces = expected_changes(point, name)
+    rows, forces = expected_changes(point, name, exact)
     speed = 1.0 + np.abs(point.v).max() ** 2 + np.abs(point.vdot).max()
     tree = point.by_state[0] if name == "q" else 0.0  # what efforts change besides
     size = speed * (1.0 + np.abs(rows).max(initial=0.0) + np.abs(forces).max(initial=0.0))
@@ -88,7 +91,7 @@ CASES = [
 ]
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(10)
 @pytest.mark.parametrize(("constraint", "name"), CASES)
 def test_every_number_of_every_constraint(constraint, name):
     rng = np.random.default_rng(83)
@@ -105,7 +108,7 @@ def test_every_number_of_every_constraint(constraint, name):
         check(point, f"{name}[{index}]", one)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("constraint", COMPILED, ids=lambda each: each.name)
 @pytest.mark.parametrize("name", ["q", "t"])
 def test_states_and_time_of_every_constraint(constraint, name):
@@ -145,10 +148,13 @@ def test_states_and_places_of_loop_joints(kind):
     system, q = mobile_loops(rng, 7, [kind], tree=tree)
     system = system._blueprint.with_length(0.7)
     point = random_point(rng, system, q)
-    check(point, "q")
     if system._exact_constraints is None:
+        check(point, "q")
         return
     joint = system.loop_joints[0]
+    ends = (f"joints.{joint}.{end}[{j},3]" for end in ("S_pred", "S_succ") for j in range(3))
+    exact = evaluations(system, [*ends])  # once, since they take the time
+    check(point, "q", exact=exact)
     for end in ("S_pred", "S_succ"):
         name = f"joints.{joint}.{end}"
         change = change_by_parameter(point, name)
@@ -158,7 +164,7 @@ def test_states_and_places_of_loop_joints(kind):
                 efforts=change.efforts[..., 3:] @ R[j][:, None],
                 rows=change.rows[..., 3:] @ R[j][:, None],
             )
-            check(point, f"{name}[{j},3]", own)
+            check(point, f"{name}[{j},3]", own, exact)
 
 
 #: By kind of loop joint: numbers of its own, besides where it is.
@@ -169,6 +175,7 @@ OWN_NUMBERS = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", OWN_NUMBERS)
 def test_numbers_of_loop_joints(kind, monkeypatch):
     """Pitches, and axes of joints with two, without differences of systems."""
@@ -224,6 +231,7 @@ SOLIDS = [
 ]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("solid", SOLIDS, ids=lambda each: type(each).__name__)
 def test_dimensions_of_bodies(solid):
     """Efforts are linear in the inertial parameters, which are polynomials of dimensions."""

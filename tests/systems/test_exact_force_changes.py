@@ -70,7 +70,7 @@ def free_names():
     return [n for n in names if n.rpartition(".")[2] not in ("frame_a", "frame_b", "times")]
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(11)
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", free_names())

@@ -13,11 +13,19 @@ import pytest
 import mbkit as mb
 from mbkit.systems.memory.on_duals.python_joint import DualJointSlot
 from tests.joints.absolute_joints import LOCALS
-from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
-from tests.reference.test_nonholonomic_joints import Opaque, Skate, SkateByHand
-from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
+from tests.reference.test_nonholonomic_joints import Opaque, SkateByHand
+from tests.reference.user_joints import CardanJoint
 from tests.systems.complex_steps import ComplexEvaluation
-from tests.systems.every_joint import moved_behind
+from tests.systems.every_joint import (
+    CARDAN,
+    ELLIPSE,
+    OWN_BALL,
+    PRODUCT,
+    SKATE,
+    SKATE_BY_HAND,
+    TWIN,
+    moved_behind,
+)
 from tests.trees import MAKERS
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
@@ -95,10 +103,8 @@ def swivel_motion(slot, parameters, q, v, R, p, S, bias):
 
 
 OF_USERS = [
-    CardanJoint("cardan"), TiltedCardan("tilted"), EllipseJoint("ellipse", 1.0, 0.6),
-    BallJoint("own ball"), BallTwin("twin", (0.4, -0.3, 0.8)),
-    ProductTwin("product", ScrewTwin("a", [1, 2, 0, 0, 0.3, 1]), EllipseJoint("b", 0.5, 0.7)),
-    Skate("skate"), SkateByHand("by hand"), Swivel("swivel"),
+    CARDAN, TiltedCardan("tilted"), ELLIPSE, OWN_BALL, TWIN, PRODUCT, SKATE, SKATE_BY_HAND,
+    Swivel("swivel"),
     mb.CompositeJoint("composed", CardanJoint("c"), mb.HelicalJoint("screw", pitch=0.1)),
 ]  # fmt: skip
 
@@ -161,7 +167,7 @@ def test_batches_have_the_bits_of_single_calls(kind):
         np.testing.assert_array_equal(call(system, q, v, vdot), np.array(expected), name)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(6)
 @pytest.mark.parametrize("kind", [*JOINTS, "cardan"])
 def test_second_derivatives(kind):
     """By differences of exact first ones; differences of values leave 1e-13 to 2e-11."""

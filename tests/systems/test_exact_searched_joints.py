@@ -60,7 +60,9 @@ def test_rows_by_steps(kind):
     assert_near([np.concatenate(found)], [expected])
 
 
-@pytest.mark.parametrize("kind", COMPOSITE)
+@pytest.mark.parametrize(
+    "kind", COMPOSITE[1:2] + [pytest.param(each, marks=pytest.mark.long) for each in COMPOSITE[::2]]
+)
 def test_rows_by_numbers_of_members(kind):
     joint, fields = JOINTS[kind]
     system, q, *given = opened(joint)

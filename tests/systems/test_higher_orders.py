@@ -14,10 +14,17 @@ from mbkit.lie import SE3
 from tests.every_representation import REPRESENTATIONS, each_representation
 from tests.forces.test_python_forces import OwnRepresentation
 from tests.joints.absolute_joints import LOCALS, SIDES
-from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
-from tests.reference.test_nonholonomic_joints import Skate, SkateByHand
-from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
-from tests.systems.every_joint import behind
+from tests.reference.user_joints import EllipseJoint
+from tests.systems.every_joint import (
+    CARDAN,
+    ELLIPSE,
+    OWN_BALL,
+    PRODUCT,
+    SKATE,
+    SKATE_BY_HAND,
+    TWIN,
+    behind,
+)
 from tests.trees import MAKERS, random_mechanism, random_state
 
 #: What eighth-order differences leave, of the largest entry.
@@ -70,7 +77,7 @@ def check_in(system, q, rates, tolerance, **form):
 # ----------------------------------------------------------------------------------- every joint
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_joint_either_way_round(kind, turned):
@@ -82,6 +89,7 @@ def test_every_joint_either_way_round(kind, turned):
     check(system, random_state(rng, system).q, rates_of(rng, system, 5))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("angle", [0.0, 1e-8, np.pi, 3.99, 4.01, 9.0])
 @pytest.mark.parametrize("kind", ["constant velocity", "rotation vector", "screw coordinates"])
 def test_exponentials_of_sums_at_any_angle(kind, angle):
@@ -113,9 +121,8 @@ def test_absolute_joints(local, side):
 @pytest.mark.parametrize(
     "joint",
     [
-        CardanJoint("cardan"), EllipseJoint("ellipse", 1.0, 0.6), BallJoint("own ball"),
-        BallTwin("twin", (0.4, -0.3, 0.8)), Skate("skate"), SkateByHand("by hand"),
-        ProductTwin("product", ScrewTwin("a", [1, 2, 0, 0, 0.3, 1]), EllipseJoint("b", 0.5, 0.7)),
+        CARDAN, ELLIPSE, OWN_BALL, pytest.param(TWIN, marks=pytest.mark.long), SKATE,
+        SKATE_BY_HAND, PRODUCT,
         mb.CompositeJoint(
             "composite", mb.PlanarJoint("a", (0.5, -1, 0.7), (0.4, -0.3, 0.8)),
             EllipseJoint("b", 1.0, 0.6), mb.RevoluteJoint("c", (1, 2, 0), (0.1, 0.2, 0.3)),
@@ -383,7 +390,7 @@ def test_no_samples_and_no_velocities():
 
 def test_joints_in_python_in_batches():
     rng = np.random.default_rng(70)
-    system = behind(CardanJoint("cardan"), rng, True)
+    system = behind(CARDAN, rng, True)
     q = np.array([random_state(rng, system).q for _ in range(3)])
     rates = rng.normal(size=(3, 3, system.nv))
     found = system.jerks(q, *np.moveaxis(rates, 1, 0))

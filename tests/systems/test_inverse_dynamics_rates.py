@@ -9,9 +9,7 @@ import mbkit as mb
 from mbkit.joints.defaults.differences import derivative
 from tests.constraints.loops import closed, random_loops
 from tests.forces.cases import every_force, tree
-from tests.reference.test_nonholonomic_joints import Skate
-from tests.reference.user_joints import CardanJoint, EllipseJoint
-from tests.systems.every_joint import behind
+from tests.systems.every_joint import CARDAN, ELLIPSE, SKATE, behind
 from tests.systems.test_higher_orders import along, assert_close, rates_of
 from tests.trees import MAKERS, random_mechanism, random_state
 
@@ -44,7 +42,7 @@ def test_every_joint_either_way_round(kind, turned):
 @pytest.mark.parametrize(
     "joint",
     [
-        CardanJoint("cardan"), EllipseJoint("ellipse", 1.0, 0.6), Skate("skate"),
+        CARDAN, ELLIPSE, SKATE,
         mb.AbsoluteJoint("absolute", mb.UnitQuaternion(), mb.RodriguesPosition()),
     ],
     ids=lambda joint: joint.name,

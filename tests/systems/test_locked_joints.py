@@ -9,6 +9,7 @@ from tests.every_representation import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("seed", [3, 4])
 def test_trees_have_the_rows_of_the_joints_that_are_left(representation, seed):

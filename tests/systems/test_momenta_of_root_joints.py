@@ -170,7 +170,7 @@ def without_gravity(system, run):
     return change(system, run, system.momentum(run.q, run.v), X)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("away", [True, False], ids=["as set", "turned round"])
 @pytest.mark.parametrize("name", GROUPS)
@@ -182,6 +182,7 @@ def test_roots_conserve_what_their_subgroup_has(name, away):
     assert theirs > 1e-8
 
 
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "integrator",
@@ -213,6 +214,7 @@ def about_the_centre_of_mass(system, run):
     return change(system, run, np.hstack([moment, force]), np.vstack([turns, shifts]))
 
 
+@pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("away", [True, False], ids=["as set", "turned round"])
 @pytest.mark.parametrize("name", ABOUT_CENTRE)
@@ -235,6 +237,7 @@ def what_gravity_leaves(system, run):
     return change(system, run, system.momentum(run.q, run.v), left @ X)
 
 
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("away", [True, False], ids=["as set", "turned round"])
 @pytest.mark.parametrize(
@@ -248,7 +251,7 @@ def test_gravity_leaves_moments_about_the_vertical(name, away):
     assert theirs > 1e-8
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("away", [True, False], ids=["as set", "turned round"])
 @pytest.mark.parametrize("name", GROUPS)

@@ -9,9 +9,7 @@ import mbkit as mb
 from mbkit.joints.defaults.differences import derivative
 from mbkit.systems.forms.momentum_form import momenta_in_world, velocities_in_world
 from tests.every_representation import REPRESENTATIONS
-from tests.reference.test_nonholonomic_joints import Skate
-from tests.reference.user_joints import BallJoint, CardanJoint
-from tests.systems.every_joint import behind
+from tests.systems.every_joint import CARDAN, OWN_BALL, SKATE, behind
 from tests.systems.test_derivatives import assert_close
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
 
@@ -49,7 +47,7 @@ def check(system, rng, q):
     assert_close(velocities_in_world(system.evaluator, q, z), v)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_joint_either_way_round(kind, turned):
@@ -59,9 +57,7 @@ def test_every_joint_either_way_round(kind, turned):
     check(system, rng, random_state(rng, system).q)
 
 
-@pytest.mark.parametrize(
-    "joint", [CardanJoint("cardan"), BallJoint("own ball"), Skate("skate")], ids=lambda j: j.name
-)
+@pytest.mark.parametrize("joint", [CARDAN, OWN_BALL, SKATE], ids=lambda j: j.name)
 def test_joints_in_python_and_nonholonomic_ones(joint):
     rng = np.random.default_rng(91)
     system = behind(joint, rng, False)
@@ -121,6 +117,7 @@ def floating_tree(seed, gravity=(0.0, 0.0, 0.0)):
     return system, {"q": state.q, "v": v, "progress": False}
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXPLICIT)
 def test_runs_agree_with_those_in_velocities(name):

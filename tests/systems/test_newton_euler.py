@@ -15,7 +15,7 @@ from tests.trees import random_mechanism, random_state
 EXACT = 1e-12
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 @pytest.mark.parametrize("screws", [None, "spatial"])
 def test_projected_they_are_those_of_the_tree(representation, screws):

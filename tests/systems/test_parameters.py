@@ -75,7 +75,7 @@ def rebuilt(mechanism, values):
     return mech
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 @pytest.mark.parametrize("body_frames", ["joint", "com"])
 def test_it_is_the_system_of_the_changed_mechanism(representation, body_frames):
@@ -110,6 +110,7 @@ def test_it_is_the_system_of_the_changed_mechanism(representation, body_frames):
     assert np.abs(before - found.forward_dynamics(state.q, state.v, state.tau)).max() > 1e-3
 
 
+@pytest.mark.some(2)
 @each_representation
 @pytest.mark.parametrize("name", ["tree", "slider-crank"])
 def test_masses_forces_and_gravity_are_those_of_the_changed_mechanism(representation, name):

@@ -8,9 +8,14 @@ import pytest
 
 import mbkit as mb
 from tests.constraints.loops import closed, random_loops
-from tests.reference.test_nonholonomic_joints import Skate
-from tests.reference.user_joints import CardanJoint, EllipseJoint
-from tests.systems.every_joint import behind, each_kind_in_all_frames, with_kind_in_the_middle
+from tests.systems.every_joint import (
+    CARDAN,
+    ELLIPSE,
+    SKATE,
+    behind,
+    each_kind_in_all_frames,
+    with_kind_in_the_middle,
+)
 from tests.systems.test_derivatives import assert_close
 from tests.systems.test_mass_factor import ancestors
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
@@ -60,7 +65,7 @@ def test_it_does_not_depend_on_the_inertias():
 
 @pytest.mark.parametrize(
     "joint",
-    [CardanJoint("cardan"), EllipseJoint("ellipse", 1.0, 0.6), Skate("skate")],
+    [CARDAN, ELLIPSE, SKATE],
     ids=lambda joint: joint.name,
 )
 @pytest.mark.parametrize("turned", [False, True])

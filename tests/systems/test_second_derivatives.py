@@ -16,11 +16,9 @@ import mbkit as mb
 from mbkit.joints.defaults.differences import derivative
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
-from tests.reference.test_nonholonomic_joints import Skate
-from tests.reference.user_joints import CardanJoint
 from tests.systems import second_forty_digits
 from tests.systems.complex_steps import ComplexEvaluation
-from tests.systems.every_joint import behind
+from tests.systems.every_joint import CARDAN, SKATE, behind
 from tests.systems.test_mass_factor import ancestors
 from tests.trees import MAKERS, random_mechanism, random_state
 
@@ -95,7 +93,7 @@ def test_every_joint_either_way_round(kind):
 @pytest.mark.parametrize(
     "joint",
     [
-        CardanJoint("cardan"), Skate("skate"),
+        CARDAN, SKATE,
         mb.AbsoluteJoint("mixed", mb.UnitQuaternion(), mb.RodriguesPosition()),
         mb.AbsoluteJoint("hybrid", mb.EulerAngles(), mb.RotationVectorPosition(), "right"),
         mb.AbsoluteJoint("body-fixed", mb.EulerAngles("zxz"), mb.ExtendedRodrigues()),
@@ -128,6 +126,7 @@ def test_six_bodies_whose_subspaces_depend_on_q_against_40_digits():
         assert np.abs(found - expected).max() < 1e-11 * np.abs(parts).max()
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_six_bodies_with_wrenches_in_each_representation(representation):
     """Wrenches go with the bodies: their components in the bodies' axes are constant."""

@@ -99,6 +99,7 @@ def test_errors_of_derivatives_are_some_roundings(name):
         assert errors(single, double).max() < 5e-5
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", CHANGING)
 @pytest.mark.parametrize("name", DERIVATIVES)
 def test_derivatives_are_rounded_doubles_where_motion_subspaces_change(name, kind):
@@ -127,6 +128,7 @@ def test_small_angles_and_half_turns_have_no_larger_errors(angle):
         assert errors(getattr(single, name)(*rows), getattr(system, name)(*rows)).max() < 2e-6
 
 
+@pytest.mark.some(3)
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
 def test_results_do_not_depend_on_cuts_and_threads(name, monkeypatch):

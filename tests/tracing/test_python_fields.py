@@ -64,6 +64,7 @@ def system():
     return mech.assemble(mb.RelativeCoordinates(length=1.0))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("name", "evaluation"),
     [
