@@ -71,7 +71,7 @@ def modulo_turns(a, b):
     return np.abs(np.remainder(np.asarray(a) - b + np.pi, 2.0 * np.pi) - np.pi).max()
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(7)
 @pytest.mark.parametrize("make", EVERY.values(), ids=EVERY)
 @pytest.mark.parametrize("seed", range(4))
 def test_loops_close_to_rounding(make, seed):
@@ -282,6 +282,7 @@ def test_velocities_of_a_four_bar_are_those_of_the_closed_form():
     assert np.abs(v - 3.0 * (ahead - behind) / (2.0 * e)).max() < 1e-8
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_the_change_of_velocities_has_the_least_energy(seed):
     """M (v - v0) is in the range of A^T, but for what is fixed; A v = 0."""

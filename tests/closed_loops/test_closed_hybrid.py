@@ -38,7 +38,7 @@ def kkt(system, q, v, tau, vdot, mask, wrenches=None):
     return found_vdot, found_tau, x[n:]
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @representations_in_turn("seed", {str(seed): seed for seed in range(4)})
 @pytest.mark.parametrize("loaded", [False, True])
 def test_it_solves_the_equations_of_motion(representation, loaded, seed):
@@ -83,6 +83,7 @@ def test_nothing_prescribed_is_forward_dynamics():
     np.testing.assert_array_equal(same, tau)
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_prescribed_cranks_are_inverse_dynamics(representation):
     """As many joints as freedoms: the forces are those of exactly so many actuators."""

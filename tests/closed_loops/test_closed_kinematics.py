@@ -21,6 +21,7 @@ def posed(mech, seed, *cut):
     return system, q
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_jacobian_gives_all_motions_that_the_constraints_allow(representation):
     """A H = 0, the independent rows are the identity, and there are no other motions."""
@@ -229,6 +230,7 @@ def test_consistent_velocities_agree():
     np.testing.assert_allclose(system.consistent_velocity(rates, q), v, atol=1e-9)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("count", [None, 0, 1, 2])
 def test_numbers_of_samples(count):
     """Arrays of (k,) and of (k, 1) are k samples of a joint of one velocity, for k = 1 as well."""

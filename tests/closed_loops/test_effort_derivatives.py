@@ -68,6 +68,7 @@ def assert_change_along_a_motion(system, names, given):
         np.testing.assert_allclose(batch[name][1], one[name], rtol=1e-12, atol=1e-11)
 
 
+@pytest.mark.some(4)
 @representations_in_turn("given", CASES)
 def test_efforts_change_along_a_motion_by_the_sum(given, representation):
     """Of a mechanism in a plane, whose rows depend on each other."""

@@ -96,7 +96,7 @@ def test_accelerations_close_the_loops_and_multipliers_balance_them(case, cut):
     assert np.abs(left).max() < 1e-11 * forces
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(6)
 @representations_in_turn("case", BY_NAME)
 def test_motion_is_the_same_in_all_representations(case, representation):
     """Each has its own recursions and its own response of the tree to the multipliers."""

@@ -58,6 +58,7 @@ def test_joint_angles_of_the_four_bar_are_those_of_freudenstein():
         assert np.abs(np.exp(1j * (found - angle(at) + angle(start))) - 1).max() < 1e-10
 
 
+@pytest.mark.long
 def test_the_crank_may_push_through_both_change_points():
     """Of the parallelogram, two and a half times around; each passage is within half a step."""
     system = parallelogram.build().assemble(mb.RelativeCoordinates(loop_joints=["D"]))

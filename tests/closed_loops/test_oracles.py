@@ -47,6 +47,7 @@ def test_the_ratios_of_the_planar_linkage_are_derivatives():
     assert np.allclose(slopes, LINKAGE.ratios(0.8), rtol=0, atol=1e-14)
 
 
+@pytest.mark.long
 def test_the_planar_linkage_keeps_its_energy():
     """The reduced equation of motion conserves J a'^2 / 2 + U."""
     times = np.linspace(0.0, 2.0, 201)
@@ -113,6 +114,8 @@ ROBOTS = {
 }
 
 
+@pytest.mark.long
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ROBOTS)
 def test_bodies_are_placed_as_the_models_have_them(name):
     """At the start, where body frames sit in the centres of mass."""

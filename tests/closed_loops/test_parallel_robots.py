@@ -134,6 +134,7 @@ def test_a_robot_under_the_efforts_of_a_motion_makes_it(robot, representation):
         assert np.abs(found - expected).max() < 1e-10 * max(1.0, np.abs(expected).max())
 
 
+@pytest.mark.some(2)
 @each_robot
 def test_velocities_of_the_tool_are_those_that_constraints_leave(robot):
     """The joint velocities of all motions of the tool span the null space of the Jacobian."""

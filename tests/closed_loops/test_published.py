@@ -119,6 +119,7 @@ def test_bricards_mechanism_falls_as_published(representation):
         assert np.abs(run.v[row] - sample["rates"]).max() < 2e-11
 
 
+@pytest.mark.long
 def test_bricards_mechanism_comes_back():
     """A04: after two periods, ten seconds, it stands as at the start, at rest."""
     system = bricard.build().assemble(mb.RelativeCoordinates(loop_joints=["joint6"]))

@@ -156,6 +156,7 @@ def test_a_table_of_poses_is_a_curve_of_normalised_quaternions():
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * size, err_msg=name)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("by", ["function", "table"])
 def test_a_prescribed_pose_is_regular_where_it_is_kept(by):
     """Its rotation vector turns over at half a turn, where the residual is pi, far from zero."""

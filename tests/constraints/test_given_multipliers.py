@@ -37,7 +37,7 @@ def with_loop_joints(representation):
     return closed(mech, names, representation)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(5)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.parametrize("make", [with_constraints, with_loop_joints])
 @each_representation

@@ -37,7 +37,7 @@ def moving(system, names, seed):
     return q, v, system.dependent_acceleration(q, v, gains)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_exactly_actuated_random_mechanisms(representation):
     """The efforts are those of virtual power, and forward dynamics gives the motion back."""
@@ -73,6 +73,7 @@ def test_exactly_actuated_random_mechanisms(representation):
 ALL = ["A", "B", "D", "E"]
 
 
+@pytest.mark.some(2)
 @each_representation
 @pytest.mark.parametrize("weights", [None, {"B": 9.0, "E": 0.25}], ids=["plain", "weighed"])
 def test_redundantly_actuated_five_bar_has_least_efforts(representation, weights):

@@ -154,7 +154,7 @@ def test_redundant_loops_give_the_least_multipliers_and_are_named_once():
     twice.solve_dynamics(q, v)  # told once: a second warning would be an error
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", ["revolute", "spherical", "cylindrical", "fixed"])
 def test_joints_in_python_close_loops(kind):
     """A joint that gives its pose alone, in the place of one of mbkit with the same poses."""

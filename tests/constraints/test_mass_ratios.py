@@ -203,7 +203,7 @@ def test_runs_say_it(solver: Any) -> None:
         mb.simulate(system, (0.0, 1e-2), 1e-3, constraint_solver=solver, progress=False)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(6)
 @each_solver
 @pytest.mark.parametrize("ratio", [1e4, 1e8])
 @pytest.mark.parametrize("pattern", PATTERNS)

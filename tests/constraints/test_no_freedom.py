@@ -21,6 +21,7 @@ def ring():
     return system
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("leading", [(), (1,), (3,), (0,)])
 def test_everything_has_size_zero(ring, leading):
     nothing = np.zeros((*leading, 0))

@@ -146,7 +146,7 @@ def loaded_system(seed, representation, kinds=("spherical", "cylindrical", "univ
     return system, q, v, tau, wrenches
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(5)
 @each_representation
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_body_is_in_balance_and_every_joint_bears_its_effort(representation, seed):
@@ -222,6 +222,7 @@ CUTS = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("cut", CUTS)
 def test_another_cut_has_the_same_reactions(cut):
     """In a ring of four bodies that nothing makes redundant; at the same motion."""
@@ -275,7 +276,7 @@ def test_action_is_reaction_and_places_are_what_they_say(representation):
             np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(W).max())
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_without_effort_nothing_works_in_the_joint(representation):
     """What is taken out is the effort: of a hinge a moment about its axis and nothing else."""

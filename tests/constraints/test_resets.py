@@ -15,6 +15,7 @@ def wall(restitution, joint, level):
     )
 
 
+@pytest.mark.some(4)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")  # it moves in a plane
 @pytest.mark.parametrize("cut", ["B", "C", "D"])
 @pytest.mark.parametrize("restitution", [1.0, 0.5])
@@ -32,7 +33,7 @@ def test_a_mechanism_of_one_freedom_turns_round_as_a_whole(cut, restitution):
     assert np.abs(run.energy_balance).max() < 1e-10
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(6)
 @each_representation
 @pytest.mark.parametrize(
     "stabilisation", [mb.Projection(), mb.Baumgarte(frequency=20.0), None], ids=repr

@@ -20,7 +20,7 @@ def started(representation=None):
     return system, q, consistent(system, q, np.random.default_rng(3).normal(size=system.nv))
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_results_have_multipliers_and_residuals(representation):
     system, q, v = started(representation)
@@ -292,7 +292,7 @@ def place(t):
     return np.array([0.3 * np.sin(t), 0.2 * t * t, t * t * t])
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(6)
 @each_representation
 @pytest.mark.parametrize(
     "stabilisation", [mb.Projection(), mb.Baumgarte(frequency=20.0), None], ids=repr

@@ -65,7 +65,7 @@ def doubled(rng, representation=None, loops=3):
     return closed(mech, (*names, *more), representation), q
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 @each_representation
 @each_strategy
 def test_random_loops(solver, representation):
@@ -77,7 +77,7 @@ def test_random_loops(solver, representation):
         check(system, q, consistent(system, q, rng.normal(size=system.nv)), solver)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(5)
 @each_strategy
 @pytest.mark.parametrize("loops", [2, 7])
 def test_redundant_loops(solver, loops):
@@ -119,7 +119,7 @@ def exact(system, count, angle):
     return turned(system, kappa * np.sin(angle))
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(9)
 @pytest.mark.parametrize("count", [1, 4, 8])
 @pytest.mark.parametrize("off", [1e-1, 1e-3, 1e-5, 1e-7])
 @each_strategy

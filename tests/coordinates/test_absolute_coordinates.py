@@ -29,7 +29,7 @@ pytestmark = [
 each_coordinates = pytest.mark.parametrize("coordinates", COORDINATES, ids=IDS)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(5)
 @pytest.mark.parametrize(
     ("case", "coordinates"),
     in_turn({case.name: case for case in CASES}, dict(zip(IDS, COORDINATES, strict=True))),
@@ -57,6 +57,7 @@ def test_closed_mechanisms_of_the_literature_move_the_same(name):
         check_same(relative, mech.assemble(coordinates), q, v)
 
 
+@pytest.mark.some(2)
 @each_coordinates
 def test_the_governor_moves_the_same(coordinates):
     """It is a tree, with stiff springs between its bodies."""
@@ -95,7 +96,7 @@ def test_loops_of_all_joints_move_the_same(seed, coordinates):
     check_same(relative, absolute, q, v)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(5)
 @each_coordinates
 @pytest.mark.parametrize("in_python", [False, True], ids=["compiled", "python"])
 def test_all_forces_act_the_same(in_python, coordinates):
@@ -130,7 +131,7 @@ def test_a_force_on_all_joints_acts_on_those_of_the_mechanism():
     check_same(relative, absolute, state.q, state.v)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(6)
 @pytest.mark.parametrize("coordinates", COORDINATES[::2], ids=IDS[::2])
 @pytest.mark.parametrize("constraint", EXAMPLES, ids=[each.name for each in EXAMPLES])
 def test_all_constraints_hold_the_same(constraint, coordinates):
@@ -151,7 +152,7 @@ def test_all_constraints_hold_the_same(constraint, coordinates):
     check_same(relative, absolute, q, v, 0.4)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(5)
 @each_coordinates
 @pytest.mark.parametrize(("build", "joint"), [("four_bar", "A"), ("stewart", "leg 2")])
 def test_driven_joints_drive_the_same(build, joint, coordinates):
@@ -195,6 +196,7 @@ def test_joints_of_users_move_the_same(coordinates):
     check_same(relative, mech.assemble(coordinates), state.q, v)
 
 
+@pytest.mark.some(2)
 @each_coordinates
 def test_nonholonomic_joints_keep_their_coordinates(coordinates):
     """A sleigh on ice, with a pendulum on it."""

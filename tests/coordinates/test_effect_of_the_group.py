@@ -38,7 +38,7 @@ def opening(joint, coordinates, h=2e-3):
     return np.abs(absolute.constraint_residual(run.q)).max()
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(8)
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("local", ON_SE3, ids=lambda each: type(each).__name__)
 @pytest.mark.parametrize("joint", LOWER_PAIRS, ids=lambda each: type(each).__name__)

@@ -90,6 +90,7 @@ def test_a_lender_with_next_to_nothing_is_named():
         mech.assemble(mb.AbsoluteCoordinates())
 
 
+@pytest.mark.long
 def test_a_row_of_thin_rods_moves_the_same():
     """The rods lend each other what the ground lends them."""
     mech = n_four_bar.build(3)
@@ -112,6 +113,7 @@ def gantry(*slides):
     return mech
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "slides",
     [

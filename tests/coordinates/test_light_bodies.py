@@ -18,6 +18,7 @@ def ball_between(mass):
     return mech
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("mass", [1e-1, 1e-3, 1e-5])
 @pytest.mark.parametrize("local", [mb.ScrewCoordinates(), mb.RotationVectorPosition()], ids=str)
 def test_steps_need_not_be_smaller_for_a_light_body(mass, local):

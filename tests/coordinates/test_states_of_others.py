@@ -14,7 +14,7 @@ each_coordinates = pytest.mark.parametrize("coordinates", COORDINATES, ids=IDS)
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(6)
 @each_coordinates
 @pytest.mark.parametrize("seed", range(3))
 def test_there_and_back_is_the_same_state(seed, coordinates):
@@ -31,7 +31,7 @@ def test_there_and_back_is_the_same_state(seed, coordinates):
     )
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(7)
 @each_coordinates
 @pytest.mark.parametrize("kind", [kind for kind in MAKERS if kind not in ("fixed", "composite")])
 def test_positions_near_the_reference_come_back_as_they_were(kind, coordinates):

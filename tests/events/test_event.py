@@ -78,6 +78,7 @@ def test_two_events_of_one_name_and_one_outside_a_list_are_refused():
         mb.simulate(system(), (0.0, 1.0), 0.1, events=event)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_the_gradient_of_a_distance_is_its_rate(seed):
     """Against a difference quotient along the motion, on trees of all joints, in any frames."""
@@ -95,6 +96,7 @@ def test_the_gradient_of_a_distance_is_its_rate(seed):
     assert rate == pytest.approx((ahead - behind) / (2 * h), rel=1e-7, abs=1e-7)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("restitution", [0.0, 0.3, 1.0])
 def test_an_impact_is_an_impulse_along_the_gradient(seed, restitution):

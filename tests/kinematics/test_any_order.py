@@ -69,7 +69,7 @@ def free_velocities(system, q):
     return [system.velocity_names[k] for k in found]
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     "coordinates",
     [mb.RelativeCoordinates, pytest.param(mb.AbsoluteCoordinates, marks=pytest.mark.long)],

@@ -44,7 +44,7 @@ def state_of(name):
     return system, q, v, vdot, body, random_pose(rng)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(7)
 @pytest.mark.parametrize("name", CASES)
 @each_representation
 def test_the_motion_of_one_body_gives_that_of_all_joints(name, representation):
@@ -76,7 +76,7 @@ MOVED = {
 }
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(5)
 @pytest.mark.parametrize("name", MOVED)
 @each_representation
 def test_jerks_along_a_closed_motion(name, representation):

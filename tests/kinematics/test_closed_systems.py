@@ -80,6 +80,7 @@ def test_the_crank_follows_from_the_coupler(linkage):
         assert np.abs(absolute.pose(body, same.q) - linkage.pose(body, q)).max() < 1e-8
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("coordinates", [RELATIVE, mb.AbsoluteCoordinates()])
 def test_poses_beside_the_path_are_named_with_the_gap(coordinates):
     """Nothing is reported as reached with open loops, and what is returned has them closed."""
@@ -233,6 +234,7 @@ def test_prescribed_joints_have_the_positions_of_their_motion(coordinates):
         np.testing.assert_allclose(found.q, [0.0, 0.3], atol=1e-8)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "coordinates", [RELATIVE, mb.AbsoluteCoordinates(joints=LEGS)], ids=["relative", "absolute"]
 )

@@ -51,6 +51,7 @@ def test_rates_of_twists_that_fit(case, representation):
     assert np.abs(fit.residuals).max() < TOLERANCE
 
 
+@pytest.mark.some(2)
 def test_accelerations_of_rates_that_fit(case, representation):
     """Accelerations for vdot give vdot back, with the terms of the velocities."""
     system, state, _ = case
@@ -95,6 +96,7 @@ def test_published_formula_for_one_velocity():
     assert np.abs(found - state.vdot).max() < TOLERANCE
 
 
+@pytest.mark.some(2)
 def test_what_the_tree_formula_minimises(case, representation):
     """With errors it minimises |(I - T)(V - J v)|, body-fixed, and not |V - J v|."""
     system, state, rng = case

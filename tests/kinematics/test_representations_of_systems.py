@@ -20,6 +20,7 @@ def systems(request):
     return system, other, random_state(rng, system), random_state(rng, system)
 
 
+@pytest.mark.some(2)
 def test_rates(systems):
     """Twists and accelerations in the system's own representation give v and vdot back."""
     _, other, state, _ = systems
@@ -37,6 +38,7 @@ def test_rates(systems):
         assert np.abs(both[0] - both[1]).max() < 1e-9 * (1.0 + np.abs(both[0]).max())
 
 
+@pytest.mark.some(2)
 def test_jacobian(systems):
     """Its rows are those of the system."""
     _, other, state, _ = systems
@@ -46,6 +48,7 @@ def test_jacobian(systems):
     assert np.abs(found.J - expected).max() < 1e-11 * (1.0 + np.abs(expected).max())
 
 
+@pytest.mark.some(2)
 def test_inverse_kinematics_and_manipulability(systems):
     """The same configuration is found, and the same measure."""
     system, _, goal, start = systems

@@ -55,6 +55,7 @@ def path(mechanism, body):
     return found
 
 
+@pytest.mark.some(2)
 def test_tree_of_the_bodies(case):
     """Parents, joints and velocities of the tree are those of the mechanism."""
     mechanism, system, _, _ = case
@@ -146,6 +147,7 @@ def test_nilpotency(case, representation):
     assert np.abs(np.linalg.matrix_power(T, depth - 1)).max() > 0.1
 
 
+@pytest.mark.some(2)
 def test_pattern_is_the_tree(case, representation):
     """Block (i, j) of A is there if j is on the path of i; A^-1 has the diagonal and parents."""
     mechanism, system, state, _ = case

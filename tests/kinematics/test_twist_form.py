@@ -14,7 +14,7 @@ from tests.trees import random_mechanism, random_state
 EXACT = 1e-12
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_of_all_joints_and_forces(representation):
     """Rates of twists satisfy the projected Newton-Euler equations and are the derivative of V."""

@@ -65,6 +65,7 @@ def test_a_tilted_body_falls_and_turns_about_its_centre_of_mass():
     np.testing.assert_allclose(run.q[-1, 4:], centre - turned @ com, atol=1e-9)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("free", FREE)
 def test_files_keep_places_and_references(free):
     mech, _ = two_bodies(free, np.random.default_rng(6))

@@ -26,6 +26,7 @@ from mbkit.testing.standard_problems import STANDARD_PROBLEMS
 FREE, SHIFTED, FOUR_BAR = CONSTRAINED_PROBLEMS
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])
 @pytest.mark.parametrize("problem", [*FAST_TOPS_ON_LOOPS, FOUR_BAR], ids=lambda p: p.name)
 def test_the_condition_of_newtons_matrix_does_not_depend_on_the_step(problem, formulation):

@@ -24,6 +24,7 @@ def error(found, expected):
     return np.abs(found - expected).max() / np.abs(expected).max()
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("with_wrenches", [False, True])
 def test_it_solves_the_equations_of_motion(case, seed, with_wrenches):

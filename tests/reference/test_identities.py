@@ -66,7 +66,7 @@ def derivative(function, h=1e-3):
 DIFFERENCES = 1e-9
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 def test_poses_follow_from_the_joints(case):
     """C_pred_succ = S_pred T(q) S_succ^-1 for every joint, whichever way the tree takes it."""
     mechanism, system, state = case
@@ -180,6 +180,7 @@ def test_kinetic_energy(case):
     assert found == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 def test_gravity_is_the_gradient_of_potential_energy(case):
     """DU/de along each velocity is the bias force at rest."""

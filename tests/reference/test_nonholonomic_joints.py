@@ -133,7 +133,7 @@ def test_a_sleigh_on_a_slope_does_not_slide_down():
     np.testing.assert_allclose(run.q[:, 2], across, atol=1e-8)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", [SkateByHand, Skate])
 @pytest.mark.parametrize("flipped", [False, True])
 def test_groups_and_directions_of_the_tree_do_not_matter(kind, flipped):
@@ -168,7 +168,7 @@ def test_groups_and_directions_of_the_tree_do_not_matter(kind, flipped):
         np.testing.assert_allclose(one.q[-1], two.q[-1], atol=1e-8)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(7)
 @pytest.mark.parametrize(
     "method",
     [

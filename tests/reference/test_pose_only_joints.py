@@ -45,7 +45,7 @@ def agree(found, expected, what):
     )
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(8)
 @pytest.mark.parametrize(
     ("kind", "representation"), in_turn({kind: kind for kind in TWINS}, REPRESENTATIONS)
 )

@@ -164,7 +164,7 @@ def test_velocity_and_acceleration_are_the_rates_of_the_motion(kind):
         )
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(8)
 @every_kind
 @each_representation
 @pytest.mark.parametrize("reverse", [False, True])
@@ -184,7 +184,7 @@ def test_dynamics_of_all_joints(kind, representation, reverse):
     np.testing.assert_allclose(found, state.tau + efforts, atol=1e-9 * np.abs(found).max())
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(6)
 @every_kind
 @pytest.mark.parametrize("reverse", [False, True])
 def test_power_of_the_drive_is_balanced(kind, reverse):

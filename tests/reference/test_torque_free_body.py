@@ -74,6 +74,7 @@ def errors(body, reference, tableau, h):
     return float(angle), float(np.linalg.norm(run.v[-1] - omega))
 
 
+@pytest.mark.long
 def test_reference_agrees_with_elliptic_functions(reference):
     """The angular velocity is the closed form in Jacobi's functions.
 

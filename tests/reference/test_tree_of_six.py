@@ -100,6 +100,7 @@ def assert_close(found, expected):
     assert np.abs(found - expected).max() <= TOLERANCE * np.abs(expected).max()
 
 
+@pytest.mark.some(2)
 def test_kinematics(tree, q):
     """Poses, and twists and accelerations, which the data have body-fixed."""
     C = np.array(DATA["poses"])
@@ -111,6 +112,7 @@ def test_kinematics(tree, q):
     assert_close(tree.accelerations(q, DATA["v"], DATA["vdot"])[1:], A)
 
 
+@pytest.mark.some(2)
 def test_dynamics(tree, balls, q):
     """Mass matrix, bias, forces and gravity, without what the balls add."""
     v, vdot, rest = DATA["v"], DATA["vdot"], np.zeros(17)
@@ -121,7 +123,7 @@ def test_dynamics(tree, balls, q):
     assert_close(found, DATA["tau"])
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 def test_simulation(tree, q):
     """The tree keeps its energy and, but for gravity's pull, its momentum."""
     run = mb.simulate(tree, (0.0, 0.5), 1e-3, q=q, v=DATA["v"])

@@ -72,6 +72,7 @@ def test_columns_of_the_rate(representation, C0):
     assert np.abs(representation.twist_map_rate(C0, V_b) - slope).max() <= 1e-9 * size
 
 
+@pytest.mark.some(2)
 @representations
 @settings(max_examples=25, deadline=None)
 @given(seed=seeds)

@@ -278,7 +278,7 @@ def test_packed_files_are_read(run, path):
 @pytest.fixture
 def large(changed, tmp_path):
     """A result in a folder, so large that its arrays stay there."""
-    count = 500_000
+    count = 300_000
     rng = np.random.default_rng(3)
     run = changed(
         t=np.arange(count), q=rng.normal(size=(count, 4)), v=rng.normal(size=(count, 3)),

@@ -104,6 +104,7 @@ def test_each_run_is_the_run_alone(integrator, further):
     assert copy[1, 2].model == runs[1, 2].model
 
 
+@pytest.mark.some(2)
 @pytest.mark.compiled  # time loops of Python are tested alone
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")

@@ -96,7 +96,7 @@ def check_alone(runs, system, options, given, numbers=(0, 3, 7, 8, 9, COUNT - 1)
         assert runs[k].options["counts"] == {"evaluations": 0, **alone.options["counts"]}
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 @pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")
 @pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_springs_and_dampers_in_joints_act_side_by_side(taken, representation):
     check_alone(runs, system, options, given)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 def test_forces_on_bodies_act_side_by_side(taken, representation):
     """Of every kind, some of them known over time."""

@@ -50,7 +50,7 @@ def test_a_bouncing_ball_is_that_of_the_textbook():
     assert lost == pytest.approx(2.0 * G * (1.0 - e ** (2 * impacts.size)), rel=1e-11)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("representation", REPRESENTATIONS, ids=lambda each: each.name)
 def test_a_rod_that_falls_on_its_corner_in_every_representation(representation):
@@ -308,7 +308,7 @@ def slider(q=0.0, v=1.0, span=(0.0, 6.0), h=0.1, **options):
     return mb.simulate(mech.assemble(), span, h, q=[q], v=[v], **options)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("t0", [0.0, 0.3, -1.7, 1000.0])
 @pytest.mark.parametrize("reset", [None, lambda t, q, v: (q, v)])

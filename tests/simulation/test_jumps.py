@@ -90,7 +90,7 @@ def test_a_motion_that_is_faster_than_the_steps_is_told_of():
         assert simulated(system, integrator=ADAPTIVE).warnings == ()
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(5)
 @each_method
 @pytest.mark.parametrize(
     "motion",
@@ -108,7 +108,7 @@ def test_motions_that_are_followed_are_not_told_of(integrator, motion):
     assert not any("jumps" in text for text in run.warnings)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_method
 @pytest.mark.parametrize("at", [1.0, 1.0037])  # where a step ends, and within one
 def test_a_kink_is_told_of_by_its_time_even_if_it_costs_no_energy(integrator, at):

@@ -74,7 +74,7 @@ def test_a_run_in_a_directory_is_the_run_in_memory(system, tmp_path):
     assert manifest(tmp_path / "run")["steps_taken"] == 1000
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(6)
 @pytest.mark.parametrize("every", [1, 3, 1000, 5000])
 @pytest.mark.parametrize("rows", [16, 40, 10**6])
 def test_where_parts_are_cut_changes_no_bit_of_the_file(system, tmp_path, monkeypatch, every, rows):
@@ -138,10 +138,11 @@ def test_an_exception_of_a_force_keeps_what_was_computed(system, tmp_path, troub
 
 
 def test_a_run_that_goes_on_shows_how_much_is_done_of_all(
-    system, tmp_path, trouble, often, monkeypatch, capsys
+    system, tmp_path, trouble, monkeypatch, capsys
 ):
     """Its percentage is that of the whole span, the time left by the pace since it goes on."""
     monkeypatch.setattr(importlib.import_module("mbkit.simulation.progress"), "PATIENCE", 0.0)
+    monkeypatch.setattr("mbkit.simulation.stepping.chunks.CHUNK", 1e-4)
     trouble.at = 1.0
     simulate(system, tmp_path / "run", tau=tau)
     trouble.at = np.inf

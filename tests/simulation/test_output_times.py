@@ -31,7 +31,7 @@ def test_rows_are_at_the_times_and_nowhere_else(system):
     assert with_start.options["steps_taken"] == 100  # the run goes to its end all the same
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2, 4, 5])
 @pytest.mark.parametrize("representation", REPRESENTATIONS, ids=lambda each: each.name)

@@ -369,7 +369,7 @@ def test_what_is_no_manifest_is_refused(killed, text):
         mb.resume(killed)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("when", ["before the parts are deleted", "amid", "before the manifest"])
 def test_a_kill_between_the_result_and_the_end(system, killed, when):
     """The result is there, and what is left beside it is tidied up.

@@ -33,7 +33,7 @@ def cut_at(screw):
 
 
 @pytest.mark.some(2)
-@pytest.mark.parametrize("last", [5.5, 6.5])
+@pytest.mark.parametrize("last", [6.5, 5.5])
 def test_a_jump_to_another_configuration_of_the_same_pose_is_told(last):
     """At a spindle angle of 5.64; the screw's own angle is the opposite of it."""
     system = cut_at(VariableScrew("screw"))

@@ -100,6 +100,7 @@ def test_a_matrix_that_is_singular_where_newtons_method_strays_to_is_no_cause() 
     assert "inertia" not in str(caught.value)
 
 
+@pytest.mark.some(2)
 @pytest.mark.compiled
 @pytest.mark.parametrize("method", [mb.GeneralizedAlpha(), mb.BLieDF(2), mb.BLieDF(4)], ids=repr)
 def test_an_iteration_that_does_not_converge_is_kept_whole(method: mb.Integrator) -> None:

@@ -75,6 +75,7 @@ def close(found, expected, C, factor=1.0):
     return np.abs(np.asarray(found) - expected).max() <= 1e-12 * size
 
 
+@pytest.mark.some(2)
 @representations
 @at_poses
 def test_wrench_is_that_of_the_point_masses(representation, C0):

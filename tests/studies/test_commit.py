@@ -30,6 +30,7 @@ def test_the_commit_is_that_of_git(repository):
     assert commit_of(repository) == {"commit": commit, "uncommitted_changes": False}
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("name", "changed"),
     [("arm.toml", True), ("new.toml", True), ("results/run.nc", False), ("../beside", False)],

@@ -77,7 +77,7 @@ def test_nor_in_absolute_coordinates(axis):
     check_axis("revolute", axis, "absolute", 1e-9)
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(9)
 @pytest.mark.parametrize("coordinates", ["relative", "absolute"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_axis_along_x_against_other_axes(kind, coordinates):
@@ -94,6 +94,7 @@ def test_an_axis_along_x_against_other_axes(kind, coordinates):
     np.testing.assert_allclose(found, np.transpose(columns), rtol=0.0, atol=1e-8 * size)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_multipliers_continue_those_of_the_half_space(sign):
     """Along x frames on axes above continue the present one; those below are half a turn away."""

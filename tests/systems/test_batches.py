@@ -114,7 +114,7 @@ def in_lanes_alone(monkeypatch, call):
 ONE_BY_ONE = ("poses", "retract", "difference")
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 @pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT, *IN_DOUBLES])
 def test_a_batch_is_its_samples(case, method, monkeypatch):
     """Bit by bit, for one axis and for two, and for a batch of one; in lanes, also energies."""
@@ -264,25 +264,29 @@ def changing_case(request):
 
 def check_samples(call, system, arguments, monkeypatch):
     """Results of a batch are those of its samples, also beside one that is not finite."""
-    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
+    count = len(arguments["q"])
+    expected = np.array([call(system, one(arguments, k)) for k in range(count)])
     np.testing.assert_array_equal(call(system, arguments), expected)
-    broken = {**arguments, "v": arguments["v"].copy()}
-    broken["v"][41] = np.nan
+    broken, bad = {**arguments, "v": arguments["v"].copy()}, min(41, count - 8)
+    broken["v"][bad] = np.nan
     found = call(system, broken, on_error="nan")
-    np.testing.assert_array_equal(np.delete(found, 41, axis=0), np.delete(expected, 41, axis=0))
+    np.testing.assert_array_equal(np.delete(found, bad, axis=0), np.delete(expected, bad, axis=0))
     again = in_lanes_alone(monkeypatch, lambda: call(system, arguments))
     np.testing.assert_array_equal(again, expected)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(5)
 @pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", OF_RATES)
 def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(
     changing_case, method, monkeypatch
 ):
-    """Bit by bit; one that is not finite spoils no other."""
+    """Bit by bit; one that is not finite spoils no other. Christoffel symbols are many numbers."""
     monkeypatch.setattr(lanes, "MOST_ENTRIES", {})
-    check_samples(OF_RATES[method], *changing_case, monkeypatch)
+    system, arguments = changing_case
+    if method == "christoffel":
+        arguments = {name: rows[:27] for name, rows in arguments.items()}
+    check_samples(OF_RATES[method], system, arguments, monkeypatch)
 
 
 @pytest.mark.compiled  # see there

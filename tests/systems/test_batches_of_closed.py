@@ -189,7 +189,7 @@ def test_derivatives_and_wrenches_of_loops_are_in_a_batch_those_of_its_samples(
         np.testing.assert_array_equal(again, found)
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(7)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_of_a_closed_mechanism_is_its_samples(case, method, monkeypatch):
     """Bit by bit, with samples that fail; of those that do not none is computed alone."""

@@ -108,6 +108,7 @@ def test_jacobian_times_velocity_is_the_twist(representation, base, frame):
     assert np.array_equal(out, J)
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_systems_of_every_representation_agree(representation):
     """The default representation is the system's; frames and bases do not know of it."""

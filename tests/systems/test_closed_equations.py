@@ -27,6 +27,7 @@ def closed_states(system, rng, count):
     return q, np.stack([N.T @ rng.normal(size=len(N)) for N in free])
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", CASES)
 def test_changes_of_all_right_sides(name):
     """Least squares of rows, multipliers of least norm in the directions of the rows."""
@@ -66,6 +67,7 @@ def test_changes_of_all_right_sides(name):
             np.testing.assert_allclose(found[what][n], expected, rtol=0.0, atol=1e-10 * size)
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_batches_have_the_bits_of_single_states(name):

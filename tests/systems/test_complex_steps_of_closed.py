@@ -138,6 +138,7 @@ def test_closed_mechanisms(name, evaluation):
         check(*(part[chosen] for part in own), {each: changes})
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize(

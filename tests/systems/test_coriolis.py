@@ -86,6 +86,7 @@ def test_trees_of_all_joints(seed):
 
 
 @each_hard_place
+@pytest.mark.some(5)
 def test_hard_places(kind, angle):
     rng = np.random.default_rng(61)
     system, q = at_hard_place(rng, kind, angle)
@@ -93,7 +94,7 @@ def test_hard_places(kind, angle):
 
 
 @each_joint_of_one_s_own
-@pytest.mark.some(4)
+@pytest.mark.some(5)
 def test_joints_of_one_s_own_nonholonomic_and_absolute_ones(joint, turned):
     rng = np.random.default_rng(62)
     system, q = moved_behind(joint, rng, turned)
@@ -111,6 +112,7 @@ def christoffel_by_differences(system, q):
     return 0.5 * (dM + dM.transpose(0, 2, 1) - dM.transpose(2, 0, 1))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", HOLONOMIC)
 def test_christoffel_symbols_where_velocities_are_rates_of_coordinates(kind):
     rng = np.random.default_rng(63)
@@ -147,7 +149,7 @@ def test_christoffel_symbols_in_binet_s_form():
     assert_close(system.christoffel(q), expected, EXACT)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(7)
 @each_representation
 @pytest.mark.parametrize("kind", HOLONOMIC)
 def test_binet_s_form_of_joints_in_coordinates(kind, representation):
@@ -212,6 +214,7 @@ IN_COORDINATES = [
 ]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     "joint", IN_COORDINATES, ids=lambda j: f"{type(j).__name__}, {j.coordinates}"
@@ -253,6 +256,7 @@ def test_joints_of_different_branches_do_not_matter_to_each_other():
     np.testing.assert_array_equal(system.coriolis_matrix(s.q, s.v)[apart], 0.0)
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_no_representation_changes_it(representation):
     rng = np.random.default_rng(67)

@@ -103,6 +103,7 @@ def test_hard_places(kind, angle):
 
 
 @each_joint_of_one_s_own
+@pytest.mark.some(3)
 def test_joints_of_one_s_own_nonholonomic_and_absolute_ones(joint, turned):
     """A skate has more steps than velocities: d_q has as many columns."""
     rng = np.random.default_rng(42)

@@ -78,7 +78,7 @@ def test_jerks_where_a_given_acceleration_ends(first):
     assert_close(motion.jerk(1.0), [math.e], 1e-10)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(3)
 @every_kind
 def test_jerks_are_rates_of_accelerations(kind):
     """Of balls and free joints too, whose positions are quaternions; by differences."""
@@ -103,7 +103,7 @@ def push(t, q, v):
 
 
 @pytest.mark.slow
-@pytest.mark.some(2)
+@pytest.mark.some(3)
 @every_kind
 def test_prescribed_states_against_complex_steps(kind):
     """Velocities and accelerations are rates of positions, of quaternions too; and jerks."""
@@ -121,7 +121,7 @@ def test_prescribed_states_against_complex_steps(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.some(4)
+@pytest.mark.some(6)
 @every_kind
 @pytest.mark.parametrize("pushed", [True, False])
 def test_trees_against_complex_steps(kind, pushed):

@@ -47,6 +47,7 @@ def alone(arrays: Any) -> Any:
     return attrs.evolve(arrays, closure=attrs.evolve(arrays.closure, supports=()))
 
 
+@pytest.mark.some(2)
 @pytest.mark.compiled
 @pytest.mark.parametrize("case", CASES)
 def test_derivatives_are_the_same(case: str) -> None:

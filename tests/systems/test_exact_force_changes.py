@@ -70,7 +70,7 @@ def free_names():
     return [n for n in names if n.rpartition(".")[2] not in ("frame_a", "frame_b", "times")]
 
 
-@pytest.mark.some(11)
+@pytest.mark.some(16)
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", free_names())
@@ -284,6 +284,7 @@ def system_with_a_valve() -> mb.System:
     return mech.assemble()
 
 
+@pytest.mark.some(2)
 @pytest.mark.compiled
 @pytest.mark.parametrize(("x", "u"), [(0.4, 0.3), (0.4, -0.3)])
 def test_a_force_of_ones_own_that_calls_the_library(x, u):

@@ -114,7 +114,7 @@ def assert_exact(found, expected, tolerance=ROUNDING):
     assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max()
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(9)
 @pytest.mark.parametrize("turned", [False, True], ids=["as set", "turned round"])
 @pytest.mark.parametrize("kind", JOINTS)
 def test_dynamics_by_state(kind, turned):
@@ -230,7 +230,7 @@ def test_joints_of_users(joint, turned):
     dynamics_by_state(system, q, rng)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(5)
 @pytest.mark.parametrize("joint", OF_USERS, ids=lambda each: each.name)
 def test_forces_beside_joints_of_users(joint):
     rng = np.random.default_rng(35)

@@ -127,6 +127,7 @@ def four_bar(away):
     return mech
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("away", [1e3, 1e6])
 @pytest.mark.parametrize(
     "coordinates",

@@ -26,7 +26,7 @@ def varied(system, variations):
     return system.with_parameters(values)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(5)
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_joint_either_way_round(kind, turned):

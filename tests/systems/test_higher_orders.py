@@ -318,6 +318,7 @@ def test_a_representation_of_ones_own(by):
     assert system.jerks(q[0], *rates[0, 0, :3], out=out, **form) is out
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_acceleration_and_jerk_by_jacobians(representation):
     """A = J vdot + Jdot v, and the jerk is J vddot + 2 Jdot vdot + Jddot v."""
@@ -417,6 +418,7 @@ def test_what_does_not_fit_is_refused():
         system.jerks(q, v, v, v, representation="hybrid")
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_frames_move_as_bodies_that_are_welded_there(representation):
     rng = np.random.default_rng(11)

@@ -52,7 +52,7 @@ def some_of(rng, system, share=0.4):
     return [name for name in system.joint_names if rng.random() < share]
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_joint_free_and_driven(kind, turned):

@@ -37,7 +37,7 @@ def test_every_joint_either_way_round(kind, turned):
     check(system, random_state(rng, system).q, rates_of(rng, system, 4))
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     "joint",

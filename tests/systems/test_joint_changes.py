@@ -133,6 +133,7 @@ class CompiledRack(RackJoint):
         return np.array([self.radius])
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("turned", [False, True], ids=["as set", "turned round"])
 def test_joints_of_users(turned):
     """In Python by differences, compiled by dual numbers: both say the same of a rack."""

@@ -9,7 +9,7 @@ from tests.every_representation import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("seed", [3, 4])
 def test_trees_have_the_rows_of_the_joints_that_are_left(representation, seed):
@@ -61,6 +61,7 @@ def accelerations(system, q, v):
     return system.accelerations(q, v, vdot, representation=mb.Hybrid())
 
 
+@pytest.mark.some(2)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.parametrize("name", ["to c", "last", "to a"])
 def test_closed_mechanisms_have_one_more_constraint(name):

@@ -37,6 +37,7 @@ def conditioned(system, q, tolerance=1e-15):
     return tolerance * np.linalg.cond(system.mass_matrix(q)) * system.nv
 
 
+@pytest.mark.some(2)
 def test_factors_multiply_to_the_mass_matrix(case):
     """L^T D L = M in the factor's order, L unit lower triangular, D positive."""
     _, system, state, factor = case
@@ -187,10 +188,10 @@ def test_order_of_adding_does_not_matter():
 
 
 @pytest.mark.slow
-def test_three_hundred_bodies():
+def test_two_hundred_bodies():
     """A large tree: M x = b to rounding, with a small part of the entries of L."""
     rng = np.random.default_rng(7)
-    mech = random_mechanism(rng, 300, ("revolute", "prismatic", "spherical"), reach=30)
+    mech = random_mechanism(rng, 200, ("revolute", "prismatic", "spherical"), reach=30)
     system = mech.assemble()
     q = random_state(rng, system).q
     factor = mass_factor(system, q)

@@ -170,7 +170,7 @@ def without_gravity(system, run):
     return change(system, run, system.momentum(run.q, run.v), X)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("away", [True, False], ids=["as set", "turned round"])
 @pytest.mark.parametrize("name", GROUPS)
@@ -251,7 +251,7 @@ def test_gravity_leaves_moments_about_the_vertical(name, away):
     assert theirs > 1e-8
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("away", [True, False], ids=["as set", "turned round"])
 @pytest.mark.parametrize("name", GROUPS)
@@ -270,6 +270,7 @@ def test_runs_agree_with_those_in_velocities(name, away):
         assert_close(getattr(ours, key), getattr(theirs, key), 1e-7)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", GROUPS)
 def test_momenta_belong_to_one_velocity(name):
     for away in (True, False):
@@ -279,6 +280,7 @@ def test_momenta_belong_to_one_velocity(name):
         assert_close(velocities_in_world(system.evaluator, start["q"], z), start["v"])
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_joints_have_the_momenta_of_their_velocities(name):
     system, start = with_root(OTHERS[name], away=True)

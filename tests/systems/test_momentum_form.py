@@ -57,6 +57,7 @@ def test_every_joint_either_way_round(kind, turned):
     check(system, rng, random_state(rng, system).q)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("joint", [CARDAN, OWN_BALL, SKATE], ids=lambda j: j.name)
 def test_joints_in_python_and_nonholonomic_ones(joint):
     rng = np.random.default_rng(91)
@@ -144,6 +145,7 @@ def drift(system, run):
     return np.abs(momentum - momentum[0]).max() / np.abs(momentum[0]).max()
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["RKMK4", "commutator free", "adaptive", "multistep"])
 def test_total_momentum_is_conserved_to_rounding(name):

@@ -38,6 +38,7 @@ def test_projected_they_are_those_of_the_tree(representation, screws):
     assert_close(bodies.coriolis_matrix.toarray(), system.coriolis_matrix(q, v), EXACT)
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_of_one_body_they_are_newton_euler(representation):
     """Body by body the wrench is that of `mb.newton_euler`, and dM/dt - 2 C is skew."""

@@ -75,7 +75,7 @@ def rebuilt(mechanism, values):
     return mech
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 @each_representation
 @pytest.mark.parametrize("body_frames", ["joint", "com"])
 def test_it_is_the_system_of_the_changed_mechanism(representation, body_frames):
@@ -110,7 +110,7 @@ def test_it_is_the_system_of_the_changed_mechanism(representation, body_frames):
     assert np.abs(before - found.forward_dynamics(state.q, state.v, state.tau)).max() > 1e-3
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @each_representation
 @pytest.mark.parametrize("name", ["tree", "slider-crank"])
 def test_masses_forces_and_gravity_are_those_of_the_changed_mechanism(representation, name):
@@ -264,6 +264,7 @@ def test_derivatives_by_moments_of_split_bodies():
     assert np.allclose(found[row], by_hinge, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.some(2)
 @pytest.mark.compiled  # dual numbers are: differences refuse directions that are chosen by case
 @pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (1.0, 1.0, 0.0)])
 def test_derivatives_by_directions_of_rails(axis):

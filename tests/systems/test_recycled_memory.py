@@ -25,7 +25,7 @@ def test_what_nobody_holds_is_used_again():
     assert address(memory.empty((2, NUMBERS // 2), np.float64)) == place
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(5)
 @pytest.mark.parametrize(
     "part",
     [

@@ -45,6 +45,7 @@ def with_inertias(mech, rng):
 
 
 @each_kind_in_all_frames
+@pytest.mark.some(3)
 def test_every_joint_either_way_round_in_all_frames(kind, frames, turned):
     check(*with_kind_in_the_middle(np.random.default_rng(80), kind, frames, turned))
 
@@ -63,6 +64,7 @@ def test_it_does_not_depend_on_the_inertias():
         assert_close(Y @ other.inertial_parameters, expected, 1e-11)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "joint",
     [CARDAN, ELLIPSE, SKATE],

@@ -88,7 +88,7 @@ def test_every_joint_either_way_round(kind):
     check(system, s.q, s.v, s.vdot)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     "joint",

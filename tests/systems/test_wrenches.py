@@ -18,6 +18,7 @@ def case(representation):
     return system, random_state(rng, system), system.body_names[4]
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_by_name_is_by_row(representation):
     """The other bodies are free of outer wrenches."""
@@ -62,6 +63,7 @@ def test_what_does_not_fit_is_refused():
         system.forward_dynamics(q, v, wrenches={"nobody": np.ones(6)})
 
 
+@pytest.mark.some(2)
 @each_representation
 def test_a_list_of_typed_wrenches_is_converted(representation):
     """One for each row, of any representation; never read as bare numbers."""

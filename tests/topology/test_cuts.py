@@ -132,6 +132,7 @@ def grid(size, freedom):
     return graph
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("trees", [1, 100, 1000])
 def test_rows_are_the_fewest_however_short_the_search(monkeypatch, trees):
     """Those of networkx' minimum spanning tree; a longer search finds no deeper a tree."""

@@ -9,6 +9,7 @@ import mbkit as mb
 from tests.systems.complex_steps import ComplexEvaluation
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("entry", [0.0, 1e-17, -1e-14, 1e-9])
 def test_an_entry_that_is_small_beside_the_others_has_its_effect(entry):
     """Of a pendulum that hangs 1 m low and `entry` aside: b = -m g x at q = 0."""
