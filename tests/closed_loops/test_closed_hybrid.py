@@ -125,7 +125,7 @@ IN_REST = {
 }
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.parametrize("coordinates", IN_REST.values(), ids=IN_REST)
 @pytest.mark.parametrize("start", [0.0, 0.3])

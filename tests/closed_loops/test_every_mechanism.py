@@ -68,7 +68,7 @@ def test_the_velocity_of_one_joint_gives_that_of_all(name, driver):
     assert np.abs(found - v).max() < 1e-13 * np.abs(v).max()
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(5)
 @each_case
 def test_loops_stay_closed_and_energy_is_kept(case):
     """At the step that the documentation names: positions and velocities, energy or its balance."""

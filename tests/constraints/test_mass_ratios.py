@@ -156,7 +156,7 @@ def test_chains(pattern: str, joint: str, ratio: float, solver: Any) -> None:
         assert found < bound(solver, ratio if joint == "ball" else 1.0)
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(3)
 @each_solver
 @pytest.mark.parametrize("ratio", [1.0, 1e8, 1e11, 1e14, 1e18])
 def test_chains_of_many_rows(ratio: float, solver: Any) -> None:
@@ -203,7 +203,7 @@ def test_runs_say_it(solver: Any) -> None:
         mb.simulate(system, (0.0, 1e-2), 1e-3, constraint_solver=solver, progress=False)
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(4)
 @each_solver
 @pytest.mark.parametrize("ratio", [1e4, 1e8])
 @pytest.mark.parametrize("pattern", PATTERNS)

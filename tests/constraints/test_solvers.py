@@ -77,7 +77,7 @@ def test_random_loops(solver, representation):
         check(system, q, consistent(system, q, rng.normal(size=system.nv)), solver)
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(2)
 @each_strategy
 @pytest.mark.parametrize("loops", [2, 7])
 def test_redundant_loops(solver, loops):

@@ -152,7 +152,7 @@ def test_all_constraints_hold_the_same(constraint, coordinates):
     check_same(relative, absolute, q, v, 0.4)
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(2)
 @each_coordinates
 @pytest.mark.parametrize(("build", "joint"), [("four_bar", "A"), ("stewart", "leg 2")])
 def test_driven_joints_drive_the_same(build, joint, coordinates):

@@ -66,7 +66,7 @@ def driven_arm():
     return mech
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(3)
 @each_coordinates
 @pytest.mark.parametrize("given", ["nothing", "q", "v"])
 def test_driven_mechanisms_start_from_the_same_state(given, coordinates):

@@ -80,7 +80,6 @@ def test_the_crank_follows_from_the_coupler(linkage):
         assert np.abs(absolute.pose(body, same.q) - linkage.pose(body, q)).max() < 1e-8
 
 
-@pytest.mark.some(2)
 @pytest.mark.parametrize("coordinates", [RELATIVE, mb.AbsoluteCoordinates()])
 def test_poses_beside_the_path_are_named_with_the_gap(coordinates):
     """Nothing is reported as reached with open loops, and what is returned has them closed."""

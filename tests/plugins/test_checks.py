@@ -173,7 +173,6 @@ def test_the_command_ends_with_1_where_a_law_is_broken(registry, shown):
     assert shown("torn")[0] == 1
 
 
-@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("examples", "message"),
     [

@@ -35,7 +35,7 @@ def pushed_piston():
     return system, (R + L - wrist[0]) / 0.1
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("integrator", "h"),
     [

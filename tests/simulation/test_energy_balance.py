@@ -139,7 +139,6 @@ def test_a_double_pendulum_in_steps_of_a_tenth_of_a_second():
     silent(double_pendulum(), 10.0, 1e-3, **start)
 
 
-@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("integrator", "speed", "h"), [(None, 1.0, 0.05), (mb.RATTLie(), 5.0, 0.05)],
     ids=["RK4", "RATTLie"],

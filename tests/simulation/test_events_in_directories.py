@@ -151,7 +151,6 @@ def test_a_run_that_an_event_has_ended_stays_ended(system, tmp_path, monkeypatch
     assert_same_events(mb.resume(path, progress=False), memory)  # nothing is left to do
 
 
-@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("other", "message"),
     [

@@ -68,7 +68,7 @@ RETURNED = {
 }  # fmt: skip
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("mistake", RETURNED)
 @pytest.mark.parametrize(
     "options",

@@ -266,7 +266,6 @@ def test_forces_and_their_energies_go_on(tmp_path):
     assert_same(mb.resume(path, forces=[Brake("brake", 0.1)]), whole)
 
 
-@pytest.mark.some(2)
 @pytest.mark.parametrize("again", [False, True])
 def test_further_forces_that_the_model_file_holds_go_on_by_themselves(stopped, again):
     """Whether they are given again or not; and not without one that it cannot hold."""

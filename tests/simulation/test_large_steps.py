@@ -73,7 +73,6 @@ def test_what_was_wrong_without_a_word_is_told(integrator):
         assert spin(system, 4.0 / SPIN, integrator=integrator) > 0.5
 
 
-@pytest.mark.some(3)
 @pytest.mark.compiled  # hundreds of steps
 @pytest.mark.parametrize(
     "integrator",

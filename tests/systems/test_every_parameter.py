@@ -95,7 +95,7 @@ JOINTS = {
 }
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("turned", [False, True], ids=["as set", "turned round"])
 @pytest.mark.parametrize("kind", JOINTS)
 def test_joints_of_trees(kind, turned):

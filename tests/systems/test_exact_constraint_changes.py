@@ -108,7 +108,7 @@ def test_every_number_of_every_constraint(constraint, name):
         check(point, f"{name}[{index}]", one)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("constraint", COMPILED, ids=lambda each: each.name)
 @pytest.mark.parametrize("name", ["q", "t"])
 def test_states_and_time_of_every_constraint(constraint, name):
@@ -175,7 +175,6 @@ OWN_NUMBERS = {
 }
 
 
-@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", OWN_NUMBERS)
 def test_numbers_of_loop_joints(kind, monkeypatch):
     """Pitches, and axes of joints with two, without differences of systems."""

@@ -114,7 +114,7 @@ def assert_exact(found, expected, tolerance=ROUNDING):
     assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max()
 
 
-@pytest.mark.some(9)
+@pytest.mark.some(6)
 @pytest.mark.parametrize("turned", [False, True], ids=["as set", "turned round"])
 @pytest.mark.parametrize("kind", JOINTS)
 def test_dynamics_by_state(kind, turned):
@@ -167,7 +167,7 @@ def test_batches_have_the_bits_of_single_calls(kind):
         np.testing.assert_array_equal(call(system, q, v, vdot), np.array(expected), name)
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", [*JOINTS, "cardan"])
 def test_second_derivatives(kind):
     """By differences of exact first ones; differences of values leave 1e-13 to 2e-11."""

@@ -170,7 +170,6 @@ JOINTS = {
 }
 
 
-@pytest.mark.some(2)
 @pytest.mark.parametrize("field", JOINTS)
 def test_other_joints(field, monkeypatch):
     """Against differences of whole systems, which are not taken."""

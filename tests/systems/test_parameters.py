@@ -75,7 +75,7 @@ def rebuilt(mechanism, values):
     return mech
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 @each_representation
 @pytest.mark.parametrize("body_frames", ["joint", "com"])
 def test_it_is_the_system_of_the_changed_mechanism(representation, body_frames):

@@ -31,7 +31,7 @@ def chain(rng, turned_round):
     return mech
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(2)
 @each_representation
 @pytest.mark.parametrize("turned_round", [False, True])
 def test_derivatives_have_rounding_alone(representation, turned_round):
