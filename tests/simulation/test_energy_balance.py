@@ -116,7 +116,6 @@ def test_a_stop_that_is_too_hard_for_the_step():
     assert silent(system, 2.0, 1e-4, q=[0.1]).q.max() < 0.1001
 
 
-@pytest.mark.long
 def test_a_slider_crank_with_a_motor():
     """What the motor supplies, effort times angle, is kinetic energy."""
     system = slider_crank(0.1, 0.3)
@@ -328,7 +327,6 @@ def test_the_result_says_it_in_its_text_and_in_its_file(tmp_path):
     assert mb.load_result(tmp_path / "run.nc").warnings == run.warnings
 
 
-@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "options", [{}, {"save_every": 7}, {"save_at": np.linspace(0.3, 1.0, 5)}],
     ids=["every", "seventh", "save_at"],
@@ -361,7 +359,6 @@ class Fails(mb.Force):
             raise Stopped
 
 
-@pytest.mark.some(2)
 @pytest.mark.parametrize("options", [{}, {"save_every": 7}], ids=["every", "seventh"])
 def test_a_run_that_went_on_says_what_one_in_one_piece_says(tmp_path, options):
     def system():

@@ -277,7 +277,7 @@ def numbers_of_their_own(system, rng):
     return found
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     ("representation", "integrator"),
     [

@@ -138,11 +138,10 @@ def test_an_exception_of_a_force_keeps_what_was_computed(system, tmp_path, troub
 
 
 def test_a_run_that_goes_on_shows_how_much_is_done_of_all(
-    system, tmp_path, trouble, monkeypatch, capsys
+    system, tmp_path, trouble, often, monkeypatch, capsys
 ):
     """Its percentage is that of the whole span, the time left by the pace since it goes on."""
     monkeypatch.setattr(importlib.import_module("mbkit.simulation.progress"), "PATIENCE", 0.0)
-    monkeypatch.setattr("mbkit.simulation.stepping.chunks.CHUNK", 1e-4)
     trouble.at = 1.0
     simulate(system, tmp_path / "run", tau=tau)
     trouble.at = np.inf

@@ -137,7 +137,7 @@ def across_a_chain(joint, T):
     return mech.assemble(mb.RelativeCoordinates(loop_joints=["loop"], length=0.7)), q
 
 
-@pytest.mark.some(10)
+@pytest.mark.some(8)
 @pytest.mark.parametrize("kind", [kind for kind in LOOP_KINDS if kind != "translation"])
 def test_joints_of_loops(kind):
     """A ball whose angles are chosen by case leaves no tape: it moves as one without angles."""

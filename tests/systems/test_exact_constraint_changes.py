@@ -136,7 +136,7 @@ def test_the_jacobian_of_every_constraint(constraint):
     assert_exact(found, expected, size * np.abs(multipliers).max(initial=1.0))
 
 
-@pytest.mark.some(20)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("kind", [kind for kind in LOOP_KINDS if kind != "angles"])
 def test_states_and_places_of_loop_joints(kind):
     """Positions of their frames; the other entries of a pose are refused beside its value.
