@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -31,39 +32,26 @@ NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh
 STEP = 1e-30
 
 
-def derivative(function: Any, *arguments: float) -> tuple[float, float]:
-    """Value and derivative of a kernel's function along (1, 2, ...), on dual numbers."""
+def compiled(forms: dict[str, str]) -> Any:
+    """Return the value and the derivative of a form by its name, along (1, 2), on dual numbers.
+
+    All forms, expressions of x and y, moving, or of a and b, constant, are compiled in one
+    function: one for each takes half a second.
+    """
     import numba
 
     from mbkit.kernels.duals import along, moving
     from mbkit.kernels.elementary import value_of
 
-    @numba.njit
-    def of_one(a):
-        y = function(moving(a, 0, 1.0))
-        return value_of(y), along(y, 0)
-
-    @numba.njit
-    def of_two(a, b):
-        y = function(moving(a, 0, 1.0), moving(b, 0, 2.0))
-        return value_of(y), along(y, 0)
-
-    @numba.njit
-    def of_first(a, b):
-        y = function(moving(a, 0, 1.0), b)
-        return value_of(y), along(y, 0)
-
-    @numba.njit
-    def of_second(a, b):
-        y = function(a, moving(b, 0, 2.0))
-        return value_of(y), along(y, 0)
-
-    if len(arguments) == 1:
-        return of_one(*arguments)
-    both, first, second = (each(*arguments) for each in (of_two, of_first, of_second))
-    assert both[0] == first[0] == second[0]
-    assert math.isclose(both[1], first[1] + second[1], rel_tol=1e-14, abs_tol=1e-15)
-    return both
+    lines = ["def chosen(n, a, b):", "    x, y = moving(a, 0, 1.0), moving(b, 0, 2.0)"]
+    for n, form in enumerate(forms.values()):
+        lines += [f"    if n == {n}:", f"        z{n} = {form}"]
+        lines += [f"        return value_of(z{n}), along(z{n}, 0)"]
+    lines += ["    return math.nan, math.nan"]
+    names = {"along": along, "moving": moving, "value_of": value_of, "math": math, "np": np}
+    exec("\n".join(lines), names)  # noqa: S102
+    function, numbers = numba.njit(names["chosen"]), {name: n for n, name in enumerate(forms)}
+    return lambda name, x, y=0.0: function(numbers[name], x, y)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -72,63 +60,84 @@ def entered() -> None:
         import mbkit.kernels.library_functions  # noqa: F401
 
 
+@functools.cache
+def of_one_number() -> Any:
+    forms = {f"math.{name}": f"math.{name}(x)" for name in FUNCTIONS}
+    for name in FUNCTIONS:
+        if hasattr(np, NUMPY.get(name, name)):
+            forms[f"np.{name}"] = f"np.{NUMPY.get(name, name)}(x)"
+    return compiled(forms), forms
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_of_one_number(name: str) -> None:
     """By the names of `math` and of numpy."""
-    import numba
-
     exact, arguments = FUNCTIONS[name]
-    forms = [getattr(math, name), getattr(np, NUMPY.get(name, name), None)]
-    for form in forms:
-        if form is None:
+    derivative, forms = of_one_number()
+    for form in (f"math.{name}", f"np.{name}"):
+        if form not in forms:
             continue
-        function = numba.njit(lambda x, form=form: form(x))
         for x in arguments:
-            value, slope = derivative(function, x)
+            value, slope = derivative(form, x)
             along = exact(complex(x, STEP))
             assert math.isclose(value, along.real, rel_tol=1e-14)
             assert math.isclose(slope, along.imag / STEP, rel_tol=1e-13)
 
 
 #: Of two numbers, by functions of complex numbers, with arguments.
-PAIRS: dict[str, tuple[Any, Any, tuple[tuple[float, float], ...]]] = {
-    "power": (lambda x, y: x**y, lambda x, y: x**y, ((0.3, 2.5), (4.0, -1.2), (2.0, 0.5))),
-    "math.pow": (math.pow, lambda x, y: x**y, ((0.3, 2.5),)),
-    "np.power": (np.power, lambda x, y: x**y, ((0.3, 2.5),)),
-    "math.hypot": (math.hypot, lambda x, y: (x * x + y * y) ** 0.5, ((0.3, -2.5),)),
-    "np.hypot": (np.hypot, lambda x, y: (x * x + y * y) ** 0.5, ((0.3, -2.5),)),
-    "math.atan2": (math.atan2, lambda y, x: np.arctan(y / x), ((0.3, 2.5),)),
-    "np.arctan2": (np.arctan2, lambda y, x: np.arctan(y / x), ((-0.3, 2.5),)),
-    "max": (max, lambda x, y: x if x.real > y.real else y, ((0.3, 2.5), (2.5, 0.3))),
-    "min": (min, lambda x, y: x if x.real < y.real else y, ((0.3, 2.5), (2.5, 0.3))),
-    "np.maximum": (np.maximum, lambda x, y: x if x.real > y.real else y, ((0.3, 2.5),)),
-    "np.minimum": (np.minimum, lambda x, y: x if x.real < y.real else y, ((0.3, 2.5),)),
+PAIRS: dict[str, tuple[Any, tuple[tuple[float, float], ...]]] = {
+    "power": (lambda x, y: x**y, ((0.3, 2.5), (4.0, -1.2), (2.0, 0.5))),
+    "math.pow": (lambda x, y: x**y, ((0.3, 2.5),)),
+    "np.power": (lambda x, y: x**y, ((0.3, 2.5),)),
+    "math.hypot": (lambda x, y: (x * x + y * y) ** 0.5, ((0.3, -2.5),)),
+    "np.hypot": (lambda x, y: (x * x + y * y) ** 0.5, ((0.3, -2.5),)),
+    "math.atan2": (lambda y, x: np.arctan(y / x), ((0.3, 2.5),)),
+    "np.arctan2": (lambda y, x: np.arctan(y / x), ((-0.3, 2.5),)),
+    "max": (lambda x, y: x if x.real > y.real else y, ((0.3, 2.5), (2.5, 0.3))),
+    "min": (lambda x, y: x if x.real < y.real else y, ((0.3, 2.5), (2.5, 0.3))),
+    "np.maximum": (lambda x, y: x if x.real > y.real else y, ((0.3, 2.5),)),
+    "np.minimum": (lambda x, y: x if x.real < y.real else y, ((0.3, 2.5),)),
 }
+
+
+@functools.cache
+def of_two_numbers() -> Any:
+    return compiled({
+        f"{name} of {u}, {v}": f"{u} ** {v}" if name == "power" else f"{name}({u}, {v})"
+        for name in PAIRS
+        for u, v in ("xy", "xb", "ay")
+    })  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_of_two_numbers(name: str) -> None:
     """Both dual, and each beside a constant."""
-    import numba
-
-    form, exact, arguments = PAIRS[name]
-    function = form if name == "power" else (lambda x, y: form(x, y))  # noqa: PLW0108
+    exact, arguments = PAIRS[name]
     for x, y in arguments:
-        value, slope = derivative(numba.njit(function), x, y)
+        both, first, second = (
+            of_two_numbers()(f"{name} of {each}", x, y) for each in ("x, y", "x, b", "a, y")
+        )
+        assert both[0] == first[0] == second[0]
+        assert math.isclose(both[1], first[1] + second[1], rel_tol=1e-14, abs_tol=1e-15)
         along = exact(complex(x, STEP), complex(y, 2.0 * STEP))
-        assert math.isclose(value, along.real, rel_tol=1e-14)
-        assert math.isclose(slope, along.imag / STEP, rel_tol=1e-13)
+        assert math.isclose(both[0], along.real, rel_tol=1e-14)
+        assert math.isclose(both[1], along.imag / STEP, rel_tol=1e-13)
 
 
-@pytest.mark.parametrize("exponent", [0, 1, 2, 3, -2, 0.5, 1.0, 2.0])
+EXPONENTS = [0, 1, 2, 3, -2, 0.5, 1.0, 2.0]
+
+
+@functools.cache
+def powers() -> Any:
+    return compiled({str(exponent): f"x ** {exponent}" for exponent in EXPONENTS})
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
 def test_powers_with_constant_exponents(exponent: float) -> None:
     """Whole numbers too, of numbers of either sign, and at zero where there is a derivative."""
-    import numba
-
-    function = numba.njit(lambda x: x**exponent)
     bases = [0.7] if exponent != int(exponent) else [-1.3, 0.7]
     for x in [*bases, 0.0] if exponent >= 1 else bases:
-        value, slope = derivative(function, x)
+        value, slope = powers()(str(exponent), x)
         assert math.isclose(value, x**exponent, rel_tol=1e-15)
         expected = exponent * x ** (exponent - 1) if exponent else 0.0
         assert math.isclose(slope, expected, rel_tol=1e-15)
@@ -136,9 +145,8 @@ def test_powers_with_constant_exponents(exponent: float) -> None:
 
 @pytest.mark.parametrize("name", ["asin", "acos", "acosh"])
 def test_where_slopes_are_infinite_there_is_no_derivative(name: str) -> None:
-    import numba
+    assert of_one_number()[0](f"math.{name}", 1.0)[1] == 0.0
 
-    form = getattr(math, name)
-    function = numba.njit(lambda x: form(x))  # noqa: PLW0108
-    assert derivative(function, 1.0)[1] == 0.0
-    assert derivative(numba.njit(lambda x: x**0.5), 0.0) == (0.0, 0.0)
+
+def test_the_slope_of_a_root_at_zero_is_no_derivative() -> None:
+    assert powers()("0.5", 0.0) == (0.0, 0.0)
