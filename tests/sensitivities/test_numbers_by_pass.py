@@ -91,10 +91,10 @@ def run_of(system, method, t_0=0.1, **given):
     """Return a short run from closed loops with random velocities."""
     v = np.random.default_rng(4).normal(size=system.nv)
     q, v = system.close_loops(system.reference_configuration(), v, t=t_0)
-    return mb.simulate(system, (t_0, t_0 + 0.03), 1e-2, q=q, v=v, integrator=method, **given)
+    return mb.simulate(system, (t_0, t_0 + 0.02), 1e-2, q=q, v=v, integrator=method, **given)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(5)
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -108,7 +108,10 @@ def test_numbers_of_constraints(mechanism, method):
     assert_adjoint(run, mb.sensitivities(run, by=by), rtol=1e-10)
 
 
-@pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
+@pytest.mark.parametrize(
+    "stabilisation",
+    [pytest.param(mb.Projection(), marks=pytest.mark.long), None],  # the default, as above
+)
 def test_with_and_without_the_way_back_to_the_constraints(stabilisation):
     system = of_each_kind()
     run = run_of(system, None, stabilisation=stabilisation)
