@@ -115,17 +115,26 @@ def _parsed(path):
     text = path.read_text()
     lines, tree = text.splitlines(), ast.parse(text)
     lengths = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-            code = lines[body[0].lineno - 1 : node.end_lineno] if body else []
-            count = sum(1 for line in code if line.strip() and not line.lstrip().startswith("#"))
-            lengths[f"{node.name}, line {node.lineno}"] = count
+    for node in _functions(tree):
+        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+        code = lines[body[0].lineno - 1 : node.end_lineno] if body else []
+        count = sum(1 for line in code if line.strip() and not line.lstrip().startswith("#"))
+        lengths[f"{node.name}, line {node.lineno}"] = count
     return ast.get_docstring(tree) or "", lengths
+
+
+def _functions(node):
+    """Yield the functions in a statement; none is in an expression, and most nodes are of these."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield child
+            yield from _functions(child)
 
 
 @pytest.mark.parametrize("mark", ["TO" + "DO", "FIX" + "ME", "XX" + "X"])
 def test_nothing_is_marked_unfinished(files, mark):
     """What is left to do stands in an issue."""
     pattern = re.compile(rf"\b{mark}\b")
-    assert not [str(path) for path in files if pattern.search(_text(path))]
+    found = [path for path in files if mark in _text(path)]  # far faster than the pattern
+    assert not [str(path) for path in found if pattern.search(_text(path))]
