@@ -307,9 +307,11 @@ def compare(
     cases = {
         "positions": (end(q + 1j * STEP * x, v + 1j * STEP * w), own("q", x) + own("v", w)),
         "velocities": (end(q, v + 1j * STEP * u), own("v", u)),
-        mass: (end(q, v, **{mass: 1.0}), own(mass, 1.0)),
-        STIFFNESS: (end(q, v, **{STIFFNESS: 1.0}), own(STIFFNESS, 1.0)),
-    }
+        # both at once, each by a number of its own: their derivatives add
+        "parameters": (
+            end(q, v, **{mass: 1.3, STIFFNESS: 0.7}), own(mass, 1.3) + own(STIFFNESS, 0.7)
+        ),
+    }  # fmt: skip
     for name, (moved, derivative) in cases.items():
         exact = moved.imag / STEP
         assert np.abs(derivative - exact).max() < 1e-10 * np.abs(exact).max(), name

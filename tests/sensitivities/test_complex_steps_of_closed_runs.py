@@ -81,8 +81,19 @@ class Classical(ComplexMethod):
         return np.concatenate([q, v])
 
 
+#: Each mechanism by one of the two methods; both know nothing of what it is.
+WITH_PLACES = ("slider-crank", "double Cardan")
+
+
+def each_mechanism(kept):
+    """Parametrize by the mechanisms, of which those that are not kept are in `make long`."""
+    return pytest.mark.parametrize(
+        "name", [pytest.param(n, marks=() if n in kept else pytest.mark.long) for n in CLOSED]
+    )
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CLOSED)
+@each_mechanism(WITH_PLACES)
 def test_runs_of_closed_mechanisms(name):
     """Forward and adjoint, by state, efforts, a mass or damping, a stiffness, and places."""
     example, number, places = CLOSED[name]
@@ -135,12 +146,13 @@ def compare_classical(system, q, v, tau, number, places):
         "positions": (method.end(q + e * x, v + e * w), own("q", x) + own("v", w)),
         "velocities": (method.end(q + 0j, v + e * u), own("v", u)),
         "efforts": (method.end(q + 0j, v + 0j, tau=pull), own("tau", pull)),
-        number: (method.end(q + 0j, v + 0j, **{number: [1.0]}), own(number, 1.0)),
-        STIFFNESS: (method.end(q + 0j, v + 0j, **{STIFFNESS: [1.0]}), own(STIFFNESS, 1.0)),
     }
-    for place, along in places.items():
-        moves = along @ method.own["mass_matrix"].changes(place)
-        cases[place] = method.end(q + 0j, v + 0j, **{place: moves}), own(place, along)
+    # all parameters at once, each by a number of its own: their derivatives add
+    along = {number: 1.3, STIFFNESS: 0.7, **places}
+    changes = {each: method.own["mass_matrix"].changes(each) for each in places}
+    moves = {each: x @ changes[each] if each in places else [x] for each, x in along.items()}
+    derivative = sum(own(each, x) for each, x in along.items())
+    cases["parameters"] = method.end(q + 0j, v + 0j, **moves), derivative
     for of, (moved, derivative) in cases.items():
         exact = moved.imag / STEP
         assert np.abs(derivative - exact).max() < 1e-10 * np.abs(exact).max(), of
@@ -148,7 +160,7 @@ def compare_classical(system, q, v, tau, number, places):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")  # of light rods that turn fast
-@pytest.mark.parametrize("name", CLOSED)
+@each_mechanism({*CLOSED} - {*WITH_PLACES})
 def test_runs_by_generalized_alpha(name):
     """Forward and adjoint, by state, a mass or damping, and a stiffness."""
     example, number, _ = CLOSED[name]

@@ -117,21 +117,21 @@ def test_runs(name):
     found = mb.sensitivities(run, by=["q", "v", "tau", *MOVED])
     assert_adjoint(run, found, rtol=1e-11)
 
-    def check(of, along, moved):
+    def check(moves, moved):
+        """Compare the sum of the derivatives along all of these moves, in random directions."""
         by_q, by_v = (
-            np.tensordot(part[of][-1], along, np.ndim(along)) for part in (found.q, found.v)
+            sum(np.tensordot(part[of][-1], x, np.ndim(x)) for of, x in moves.items())
+            for part in (found.q, found.v)
         )
         own = np.concatenate([system.position_rates(run.q[-1], by_q), by_v])
         assert_close(own, moved.imag / STEP)
 
     rng, e = np.random.default_rng(1), 1j * STEP
     x, w, pull = rng.normal(size=(3, system.nv))
-    check("q", x, method.end(q + e * system.position_rates(state.q, x), v))
-    check("v", w, method.end(q, v + e * w))
     method.tau = tau + e * pull
-    check("tau", pull, method.end(q, v))
+    moved = method.end(q + e * system.position_rates(state.q, x), v + e * w)
+    check({"q": x, "v": w, "tau": pull}, moved)
     method.tau = tau
-    for each, along in MOVED.items():
-        changes = method.own["forward_dynamics"].changes(each)
-        method.moves = {each: np.atleast_2d(along) @ changes}
-        check(each, along, method.end(q, v))
+    changes = method.own["forward_dynamics"].changes
+    method.moves = {each: np.atleast_2d(along) @ changes(each) for each, along in MOVED.items()}
+    check(MOVED, method.end(q, v))
