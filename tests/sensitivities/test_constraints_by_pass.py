@@ -51,6 +51,7 @@ def with_constraints():
     return mech
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("method", [None, ADAPTIVE])
 @pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
 def test_constraints_of_each_kind(stabilisation, method):
@@ -60,7 +61,7 @@ def test_constraints_of_each_kind(stabilisation, method):
         system.reference_configuration(), np.random.default_rng(4).normal(size=system.nv)
     )
     run = mb.simulate(
-        system, (0.0, 0.05), 1e-2, q=q, v=v, tau=np.zeros(system.nv),
+        system, (0.0, 0.02), 1e-2, q=q, v=v, tau=np.zeros(system.nv),
         stabilisation=stabilisation, integrator=method,
     )  # fmt: skip
     by = ["q", "v", "tau", "gravity", "bodies.puck.mass", "bodies.c.com", "forces.air.point"]
@@ -91,6 +92,7 @@ def driven(constraint):
     return mech.assemble()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("method", [None, ADAPTIVE])
 @pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
 @pytest.mark.parametrize("constraint", [mb.PrescribedPoint, mb.PrescribedPose])
@@ -101,13 +103,14 @@ def test_constraints_over_time(constraint, stabilisation, method):
         system.reference_configuration(), np.random.default_rng(4).normal(size=system.nv), t=0.1
     )
     run = mb.simulate(
-        system, (0.1, 0.2), 1e-2, q=q, v=v, tau=np.ones(system.nv),
+        system, (0.1, 0.12), 1e-2, q=q, v=v, tau=np.ones(system.nv),
         stabilisation=stabilisation, integrator=method,
     )  # fmt: skip
     by = ["q", "v", "tau", "gravity", "bodies.base.mass", "bodies.base.com", "forces.air.point"]
     assert_adjoint(run, mb.sensitivities(run, by=by), rtol=1e-11)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("method", [None, ADAPTIVE])
 @pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
 @pytest.mark.parametrize("kind", [mb.RollingSphere, mb.RollingDisc])
@@ -132,7 +135,7 @@ def test_what_rolls(kind, stabilisation, method):
     assert takes_one_pass(system)
     q, v = system.close_loops(system.reference_configuration(), rng.normal(size=system.nv))
     run = mb.simulate(
-        system, (0.0, 0.05), 1e-2, q=q, v=v, tau=np.ones(system.nv),
+        system, (0.0, 0.02), 1e-2, q=q, v=v, tau=np.ones(system.nv),
         stabilisation=stabilisation, integrator=method,
     )  # fmt: skip
     names = [f"constraints.contact.{field}" for field in given]

@@ -80,7 +80,7 @@ def test_what_is_named_is_held(start, integrator):
         if place:
             point = system.parameters["joints.B.point"] + e * DIRECTION
             other = system.with_parameters({"joints.B.point": point})
-        return mb.simulate(other, (0.0, 0.1), **given, **options, progress=False)
+        return mb.simulate(other, (0.0, 0.06), **given, **options, progress=False)
 
     base = run()
     with warnings.catch_warnings():

@@ -64,7 +64,7 @@ def names_of(system, joints):
     ]
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("cut", ["D", "B", None])
 def test_places_of_joints(cut, method):
@@ -75,7 +75,7 @@ def test_places_of_joints(cut, method):
     assert {*names} <= PassSums(system, names, called_forces(system)).known
     v = np.random.default_rng(4).normal(size=system.nv)
     q, v = system.close_loops(system.reference_configuration(), v)
-    run = mb.simulate(system, (0.0, 0.05), 1e-2, q=q, v=v, integrator=METHODS[method])
+    run = mb.simulate(system, (0.0, 0.02), 1e-2, q=q, v=v, integrator=METHODS[method])
     by = ["q", "v", "bodies.c.mass", "forces.spring.point_b", *names]
     assert_adjoint(run, mb.sensitivities(run, by=by), rtol=1e-10)
 
@@ -87,6 +87,6 @@ def test_a_place_of_a_welded_body_is_left_to_matrices():
     assert not PassSums(system, names, called_forces(system)).known
     v = np.random.default_rng(4).normal(size=system.nv)
     q, v = system.close_loops(system.reference_configuration(), v)
-    run = mb.simulate(system, (0.0, 0.03), 1e-2, q=q, v=v)
+    run = mb.simulate(system, (0.0, 0.02), 1e-2, q=q, v=v)
     by = ["q", "joints.C.S_pred", *names]
     assert_adjoint(run, mb.sensitivities(run, by=by), rtol=1e-9)
