@@ -86,33 +86,36 @@ def series(matrix, shift):
     return total
 
 
+def cayley_differential(X, cay):
+    left = (mp.eye(4) - hat(X)) ** -1
+    dcay = mp.zeros(6, 6)
+    for k in range(6):
+        direction = [mpf(int(i == k)) for i in range(6)]
+        # d/de (I - A - e B)^-1 (I + A + e B) = (I - A)^-1 B (cay + I)
+        change = left * hat(direction) * (cay + mp.eye(4)) * cay**-1
+        dcay[:, k] = mp.matrix(vee(change))
+    return dcay
+
+
 @functools.cache
-def definitions(X):
-    """The maps of SE(3) at X: series of hat X and ad X; the Cayley map by inverse matrices."""
+def definition(name, X):
+    """A map of SE(3) at X: series of hat X and ad X; the Cayley map by inverse matrices."""
     with mp.workdps(60):
-        X = [mpf(entry) for entry in X]
-        left = (mp.eye(4) - hat(X)) ** -1
-        cay = left * (mp.eye(4) + hat(X))
-        dcay = mp.zeros(6, 6)
-        for k in range(6):
-            direction = [mpf(int(i == k)) for i in range(6)]
-            # d/de (I - A - e B)^-1 (I + A + e B) = (I - A)^-1 B (cay + I)
-            change = left * hat(direction) * (cay + mp.eye(4)) * cay**-1
-            dcay[:, k] = mp.matrix(vee(change))
-        dexp = series(ad(X), 1)
+        if name.endswith("_inv"):
+            return definition(name.removesuffix("_inv"), X) ** -1
+        X, numbers = [mpf(entry) for entry in X], X
         half = mp.sqrt(sum(entry**2 for entry in X[:3])) / 2
         sinc = mp.sin(half) / half if half else mpf(1)
         scale = 1 / mp.sqrt(1 + 4 * half**2)
-        return {
-            "exp": series(hat(X), 0),
-            "dexp_spatial": dexp,
-            "dexp_spatial_inv": dexp**-1,
-            "cay": cay,
-            "dcay_spatial": dcay,
-            "dcay_spatial_inv": dcay**-1,
-            "quaternion exp": mp.matrix([[mp.cos(half), *(sinc * x / 2 for x in X[:3])]]),
-            "quaternion cay": mp.matrix([[scale, *(scale * x for x in X[:3])]]),
+        maps = {
+            "exp": lambda: series(hat(X), 0),
+            "dexp_spatial": lambda: series(ad(X), 1),
+            "cay": lambda: (mp.eye(4) - hat(X)) ** -1 * (mp.eye(4) + hat(X)),
+            "dcay_spatial": lambda: cayley_differential(X, definition("cay", numbers)),
+            "quaternion exp": lambda: mp.matrix([[mp.cos(half), *(sinc * x / 2 for x in X[:3])]]),
+            "quaternion cay": lambda: mp.matrix([[scale, *(scale * x for x in X[:3])]]),
         }
+        return maps[name]()
 
 
 def direct_product(rotation, translation):
@@ -124,12 +127,12 @@ def direct_product(rotation, translation):
 
 def reference(group, name, X):
     """What `group` must give at X, by the maps of SE(3)."""
-    maps = definitions(tuple(float(entry) for entry in X))
-    if group is UnitQuaternion and f"quaternion {name}" in maps:
-        return maps[f"quaternion {name}"]
-    if group is SE3:
-        return maps[name]
-    rotation = maps[name][:3, :3]
+    quaternion = group is UnitQuaternion and name in ("exp", "cay")
+    numbers = tuple(float(entry) for entry in X)
+    found = definition(f"quaternion {name}" if quaternion else name, numbers)
+    if quaternion or group is SE3:
+        return found
+    rotation = found[:3, :3]
     if group is not SO3xR3:
         return rotation
     if name not in ("exp", "cay"):
