@@ -24,13 +24,19 @@ CLOSING = {name: each for name, each in MOVING.items() if each[0]("j").num_veloc
 #: Joints of each kind, for laws that know nothing of what the joint was; others in `make long`.
 FEW = ("revolute", "spherical", "helical planar", "composite")
 
+#: Of these one whose positions add and one whose do not, for laws that take seconds of a joint.
+TWO = ("revolute", "spherical")
+
 each_joint = pytest.mark.parametrize("pair", TWINS.values(), ids=TWINS)
-few_joints = pytest.mark.parametrize(
-    "pair",
-    [
-        pytest.param(pair, id=name, marks=[] if name in FEW else pytest.mark.long)
-        for name, pair in MOVING.items()
-    ],
+few_joints, two_joints = (
+    pytest.mark.parametrize(
+        "pair",
+        [
+            pytest.param(pair, id=name, marks=[] if name in kept else pytest.mark.long)
+            for name, pair in MOVING.items()
+        ],
+    )
+    for kept in (FEW, TWO)
 )
 
 
@@ -53,13 +59,13 @@ def test_all_methods_follow_from_an_overridden_pose(pair):
     assert not joint.constant_subspace
 
 
-@few_joints
+@two_joints
 def test_such_a_joint_passes_all_checks(pair):
     """Those that joints of users pass."""
     mb.testing.check_joint(bent_pair(pair)[0]).raise_if_failed()
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(5)
 @representations_in_turn("pair", TWINS)
 def test_a_tree_moves_by_an_overridden_pose(pair, representation):
     """Poses, dynamics, their derivatives and jerks are those of the pose-only joint."""
@@ -77,7 +83,7 @@ def test_a_tree_moves_by_an_overridden_pose(pair, representation):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=name)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(5)
 @representations_in_turn("pair", CLOSING)
 def test_a_loop_is_closed_by_an_overridden_pose(pair, representation):
     """The same configurations close it, with the same accelerations and reactions."""
@@ -92,7 +98,7 @@ def test_a_loop_is_closed_by_an_overridden_pose(pair, representation):
     np.testing.assert_allclose(system.forward_dynamics(q, v), expected, rtol=1e-7, atol=1e-7)
 
 
-@few_joints
+@two_joints
 def test_derivatives_and_jerks_are_those_of_the_pose(pair):
     """By position and velocity, and along the motion."""
     system, other = (system_of(joint) for joint in bent_pair(pair))

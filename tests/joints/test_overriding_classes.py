@@ -269,7 +269,7 @@ def test_what_is_known_of_a_class_is_asked_of_joints_that_move_as_it():
     root, found = pathlib.Path(mb.__file__).parents[1], {}
     for path in sorted((root / "mbkit").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        if not any(kind in text for kind in kinds):
+        if "isinstance(" not in text or not any(kind in text for kind in kinds):
             continue
         calls = [
             node

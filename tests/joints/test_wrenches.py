@@ -106,7 +106,7 @@ def test_wrenches_change_smoothly(joint):
     assert changes[1] < 0.6 * changes[0] + 1e-13
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("count", range(1, 6))
 def test_the_basis_is_continuous_along_random_paths(count):
     """A jump would stay as large in ever shorter steps about it.

@@ -182,7 +182,7 @@ OTHERS = [
 @pytest.mark.parametrize(
     "joint",
     [
-        pytest.param(joint, id=joint.name, marks=pytest.mark.long if k % 4 else ())
+        pytest.param(joint, id=joint.name, marks=pytest.mark.long if k % 8 else ())
         for k, joint in enumerate([*JOINTS, *OTHERS])
     ],
 )
