@@ -485,17 +485,36 @@ def test_the_first_start_says_what_it_compiles(pendulum, tmp_path, monkeypatch):
 # -------------------------------------------------------------------------------- plot, warmup
 
 
+@pytest.fixture
+def quickly_drawn(monkeypatch):
+    """Pictures are files without a drawing, which takes most of a second each."""
+    monkeypatch.setattr(
+        "matplotlib.figure.Figure.savefig",
+        lambda self, path, **options: pathlib.Path(path).write_bytes(b""),
+    )
+
+
 def test_plot_draws_a_result(pendulum, tmp_path):
     mbkit("simulate", pendulum, "-o", tmp_path / "run.nc", "--t-end", "0.1")
     done = mbkit("plot", tmp_path / "run.nc")
     assert done.exit_code == 0, done.output
     assert done.output == f"Wrote {tmp_path / 'run.png'}.\n"
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("quickly_drawn")
+def test_plot_writes_over_a_picture_when_it_is_told_to(pendulum, tmp_path):
+    mbkit("simulate", pendulum, "-o", tmp_path / "run.nc", "--t-end", "0.1")
+    (tmp_path / "run.png").write_text("a picture")
     assert mbkit("plot", tmp_path / "run.nc").exit_code == 2
+    assert (tmp_path / "run.png").read_text() == "a picture"
     assert mbkit("plot", tmp_path / "run.nc", "--force").exit_code == 0
+    assert (tmp_path / "run.png").read_text() == ""
     assert mbkit("plot", tmp_path / "run.nc", "-o", tmp_path / "run.svg").exit_code == 0
+    assert (tmp_path / "run.svg").exists()
 
 
+@pytest.mark.usefixtures("quickly_drawn")
 def test_plot_compares_results_and_draws_phases(pendulum, tmp_path):
     for name, h in (("fine.nc", 0.01), ("coarse.nc", 0.05)):
         mbkit("simulate", pendulum, "-o", tmp_path / name, "--t-end", "0.1", "--h", h)

@@ -96,6 +96,7 @@ def tie(kind, mechanism, representation):
     return kind((bodies[3], bodies[6]), tuple(joints[1:3]), representation, size)
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error::mbkit.ForceDerivativeWarning")
 @pytest.mark.parametrize("kind", [Tie, TieWithDerivatives], ids=["traced", "given"])

@@ -13,6 +13,7 @@ DENSE = [t for t in T.TABLEAUS.values() if t.b_dense is not None]
 TIMES = tuple(np.linspace(0.013, 1.987, 61))
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("tableau", DENSE, ids=lambda tableau: tableau.name)
 @pytest.mark.parametrize("problem", [TETHER, ARM], ids=lambda problem: problem.name)

@@ -216,6 +216,7 @@ def test_panels_by_name(tmp_path):
             run.plot(panels=panels)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_several_runs_have_a_panel_for_each_column(tmp_path):
     """A curve a run in each, by the step that tells them apart, with one legend beside."""
     fine, coarse = pendulum_run(0.01), pendulum_run(0.1)
@@ -269,6 +270,7 @@ def test_ensembles_are_drawn_by_sample(tmp_path):
     np.testing.assert_allclose(figure.axes[0].lines[1].get_ydata(), [0.0, 0.2], rtol=1e-14)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_phase_portraits(tmp_path):
     """Velocity over position, by joint; joints without as many of both have none."""
     run = make_result(position_units=("rad", "m", "rad"))
