@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import attrs
 import numpy as np
 import pytest
@@ -95,16 +93,17 @@ def test_a_tree_and_efforts_that_change_between_steps(method, frozen, monkeypatc
     tau = mb.PiecewiseEfforts(values, SPAN)
     q, v, mass = state.q, state.v, system.parameters["bodies.body1.mass"]
     base = mb.simulate(system, SPAN, H, q=q, v=v, tau=tau, integrator=method)
-    assert_same = functools.partial(same_as_frozen, frozen=frozen)
     found = mb.sensitivities(base, by=["q", "v", "tau", "bodies.body1.mass"])
     x, w, push = (rng.normal(size=size) for size in (system.nv, system.nv, values.shape))
-    assert_same(base, found, {"q": x, "v": w},
-                lambda e: (system, system.retract(q, e * x), v + e * w, tau))  # fmt: skip
-    assert_same(base, found, {"tau": push},
-                lambda e: (system, q, v, mb.PiecewiseEfforts(values + e * push, SPAN)))  # fmt: skip
-    heavier = lambda e: system.with_parameters({"bodies.body1.mass": mass + e})  # noqa: E731
-    assert_same(base, found, {"bodies.body1.mass": 1.0},
-                lambda e: (heavier(e), q, v, tau))  # fmt: skip
+
+    def moved(e):
+        """Move all inputs at once, in random directions: their derivatives add."""
+        heavier = system.with_parameters({"bodies.body1.mass": mass + e})
+        efforts = mb.PiecewiseEfforts(values + e * push, SPAN)
+        return heavier, system.retract(q, e * x), v + e * w, efforts
+
+    moves = {"q": x, "v": w, "tau": push, "bodies.body1.mass": 1.0}
+    same_as_frozen(base, found, moves, moved, frozen=frozen)
     assert_adjoint(base, found)
     monkeypatch.setattr(recorded_run, "MOST_NUMBERS", 1)  # each interval is taken by itself
     single = mb.sensitivities(base, by=list(found.q))

@@ -341,7 +341,7 @@ class Long(Push):
     """One with more operations than are worth a trace."""
 
     def evaluate(self, t, q, v, poses, twists, out):
-        x = np.linspace(0.0, 1.0, 250)
+        x = np.linspace(0.0, 1.0, 140)
         out[:] = -self.gain * np.cos(np.outer(x, x * q) + x).mean() * v
 
 
