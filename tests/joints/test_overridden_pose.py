@@ -24,8 +24,8 @@ CLOSING = {name: each for name, each in MOVING.items() if each[0]("j").num_veloc
 #: Joints of each kind, for laws that know nothing of what the joint was; others in `make long`.
 FEW = ("revolute", "spherical", "helical planar", "composite")
 
-#: Of these one whose positions add and one whose do not, for laws that take seconds of a joint.
-TWO = ("revolute", "spherical")
+#: For laws of all derivatives, which take seconds of a joint with more velocities.
+TWO = ("revolute", "universal")
 
 each_joint = pytest.mark.parametrize("pair", TWINS.values(), ids=TWINS)
 few_joints, two_joints = (

@@ -84,9 +84,20 @@ def closed_by(joint):
     return system, *system.close_loops(system.reference_configuration(), v)
 
 
-@pytest.mark.some(8)
-@pytest.mark.parametrize("method", ["Munthe-Kaas", "adaptive", "stabilised", "index 3"])
-@pytest.mark.parametrize("kind", JOINTS_AND_LONG)
+#: Of each method one joint; others are in the test of wide steps below.
+SOME = {
+    ("composite of screws", "Munthe-Kaas"), ("constant velocity", "adaptive"),
+    ("universal", "stabilised"), ("helical planar", "index 3"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [
+        pytest.param(*case, marks=() if case in SOME else pytest.mark.long)
+        for case in itertools.product(JOINTS, ["Munthe-Kaas", "adaptive", "stabilised", "index 3"])
+    ],
+)
 def test_numbers_of_loop_joints(kind, method):
     joint, fields = JOINTS[kind]
     system, q, v = closed_by(joint)

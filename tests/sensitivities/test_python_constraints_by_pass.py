@@ -5,6 +5,7 @@ Against forward derivatives, which take differences of the rows.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -47,15 +48,21 @@ def state_of(system, t=0.1):
     return system.close_loops(system.reference_configuration(), v, t=t)
 
 
-def compare(system, by, method="Munthe-Kaas", rtol=LEFT, **given):
+def compare(system, by, method="Munthe-Kaas", rtol=LEFT, end=0.12, **given):
     assert takes_one_pass(system)
     q, v = state_of(system)
-    run = mb.simulate(system, (0.1, 0.12), 1e-2, q=q, v=v, integrator=METHODS[method], **given)
+    run = mb.simulate(system, (0.1, end), 1e-2, q=q, v=v, integrator=METHODS[method], **given)
     assert_adjoint(run, mb.sensitivities(run, by=by), rtol=rtol)
 
 
-@pytest.mark.some(2)
-@pytest.mark.parametrize("method", METHODS)
+def methods(*kept):
+    """Parametrize by the methods; those that are not kept, for others are here, are long."""
+    return pytest.mark.parametrize(
+        "method", [pytest.param(n, marks=() if n in kept else pytest.mark.long) for n in METHODS]
+    )
+
+
+@methods("Munthe-Kaas", "stabilised")
 def test_a_coupling(method):
     system = yoke(lambda q: 0.1 * np.sin(q) + 0.3 * q**2)
     by = ["q", "v", "gravity", "bodies.pan.com", "joints.slide.S_succ", "forces.spring.stiffness"]
@@ -94,25 +101,26 @@ def linked(*, closed):
     return mech.assemble(loops)
 
 
-@pytest.mark.some(2)
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("closed", [False, True])
+#: Of both mechanisms, and of the methods that are not those of the coupling alone.
+SOME = {(False, "stabilised"), (True, "adaptive"), (True, "index 3")}
+
+
+@pytest.mark.parametrize(
+    ("closed", "method"),
+    [
+        pytest.param(*case, marks=() if case in SOME else pytest.mark.long)
+        for case in itertools.product([False, True], METHODS)
+    ],
+)
 def test_bodies_and_time(closed, method):
     """Beside a universal joint that closes a loop, too."""
     compare(linked(closed=closed), ["q", "v", "bodies.c.mass", "joints.A.S_pred"], method)
 
 
-#: Differences of rows by an axis take most of the time; without a constraint in Python all methods
-#: are run in `test_loop_joints_by_pass`.
-METHODS_AND_LONG = [
-    pytest.param(each, marks=[] if each == "Munthe-Kaas" else pytest.mark.long) for each in METHODS
-]
-
-
-@pytest.mark.parametrize("method", METHODS_AND_LONG)
+@methods("Munthe-Kaas")
 def test_by_the_axis_of_a_joint_that_closes_a_loop(method):
-    """Which the constraint in Python does not read."""
-    compare(linked(closed=True), ["v", "bodies.c.mass", "joints.D.axis1"], method)
+    """Which the constraint in Python does not read; differences of rows by it take seconds."""
+    compare(linked(closed=True), ["v", "bodies.c.mass", "joints.D.axis1"], method, end=0.11)
 
 
 @pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
@@ -121,8 +129,7 @@ def test_with_and_without_the_way_back_to_the_constraints(stabilisation):
         compare(system, ["q", "v"], stabilisation=stabilisation)
 
 
-@pytest.mark.some(2)
-@pytest.mark.parametrize("method", METHODS)
+@methods("index 3, adaptive")
 def test_beside_compiled_constraints(method):
     by = ["q", "v", "bodies.wheel.mass", "bodies.crank.mass", "constraints.rod.length"]
     compare(rod_bar_with_python().assemble(), by, method)
@@ -145,11 +152,11 @@ def test_functions_that_cannot_be_traced_have_differences_along_their_joints():
         calls.append(q)
         return 0.1 * np.sin(math.fsum([q]))
 
-    found = []
+    found, two_stages = [], mb.RungeKuttaMuntheKaas(mb.tableaus.HEUN)
     for function in (opaque, lambda q: 0.1 * np.sin(q)):
         system = yoke(function)
         q, v = state_of(system)
-        run = mb.simulate(system, (0.0, 0.01), 1e-2, q=q, v=v)
+        run = mb.simulate(system, (0.0, 0.01), 1e-2, q=q, v=v, integrator=two_stages)
         gradient = mb.gradient(run, lambda t, q, v: (0.5 * (v * v).sum(), None, v), ["q", "v"])
         found.append(np.concatenate([gradient["q"], gradient["v"]]))
     assert calls
