@@ -100,28 +100,42 @@ PAIRS: dict[str, tuple[Any, tuple[tuple[float, float], ...]]] = {
 }
 
 
+#: Those that are entered with others, by the same function.
+ALIKE = ("math.pow", "np.power", "np.hypot", "np.arctan2", "np.maximum", "np.minimum")
+
+
 @functools.cache
-def of_two_numbers() -> Any:
+def of_two_numbers(*kinds: str) -> Any:
+    """All of PAIRS of both moving numbers; beside constants, ("xb", "ay"), some or ALIKE."""
+    names = PAIRS if kinds == ("xy",) else ALIKE if "alike" in kinds else {*PAIRS} - {*ALIKE}
     return compiled({
         f"{name} of {u}, {v}": f"{u} ** {v}" if name == "power" else f"{name}({u}, {v})"
-        for name in PAIRS
-        for u, v in ("xy", "xb", "ay")
+        for name in names
+        for u, v in kinds[:2]
     })  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_of_two_numbers(name: str) -> None:
-    """Both dual, and each beside a constant."""
     exact, arguments = PAIRS[name]
     for x, y in arguments:
-        both, first, second = (
-            of_two_numbers()(f"{name} of {each}", x, y) for each in ("x, y", "x, b", "a, y")
-        )
+        value, slope = of_two_numbers("xy")(f"{name} of x, y", x, y)
+        along = exact(complex(x, STEP), complex(y, 2.0 * STEP))
+        assert math.isclose(value, along.real, rel_tol=1e-14)
+        assert math.isclose(slope, along.imag / STEP, rel_tol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.long if n in ALIKE else ()) for n in PAIRS]
+)
+def test_of_a_number_beside_a_constant(name: str) -> None:
+    """In either place: together they are the derivative by both."""
+    form = of_two_numbers("xb", "ay", *["alike"] * (name in ALIKE))
+    for x, y in PAIRS[name][1]:
+        both = of_two_numbers("xy")(f"{name} of x, y", x, y)
+        first, second = (form(f"{name} of {each}", x, y) for each in ("x, b", "a, y"))
         assert both[0] == first[0] == second[0]
         assert math.isclose(both[1], first[1] + second[1], rel_tol=1e-14, abs_tol=1e-15)
-        along = exact(complex(x, STEP), complex(y, 2.0 * STEP))
-        assert math.isclose(both[0], along.real, rel_tol=1e-14)
-        assert math.isclose(both[1], along.imag / STEP, rel_tol=1e-13)
 
 
 EXPONENTS = [0, 1, 2, 3, -2, 0.5, 1.0, 2.0]
