@@ -96,6 +96,7 @@ def one_joint(joint):
     return mech.assemble()
 
 
+@pytest.mark.some(2)
 @pytest.mark.compiled
 @pytest.mark.parametrize("length", [1e-9, 1.0, 2.5, 4.5, 6.2])
 @pytest.mark.parametrize("joint", JOINTS)

@@ -108,10 +108,8 @@ def test_numbers_of_constraints(mechanism, method):
     assert_adjoint(run, mb.sensitivities(run, by=by), rtol=1e-10)
 
 
-@pytest.mark.parametrize(
-    "stabilisation",
-    [pytest.param(mb.Projection(), marks=pytest.mark.long), None],  # the default, as above
-)
+@pytest.mark.long  # numbers of what rolls are without it, too, in `test_constraints_by_pass.py`
+@pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
 def test_with_and_without_the_way_back_to_the_constraints(stabilisation):
     system = of_each_kind()
     run = run_of(system, None, stabilisation=stabilisation)
