@@ -40,6 +40,7 @@ few_joints, two_joints = (
 )
 
 
+@pytest.mark.some(2)
 @each_joint
 def test_all_methods_follow_from_an_overridden_pose(pair):
     """Motion subspace, bias, wrenches and the configuration of a pose."""
