@@ -73,7 +73,7 @@ def test_trees(method):
     assert_by_pass(system, by, (state.q, state.v), method, 1e-10)
 
 
-@pytest.mark.some(5)  # others in trees
+@pytest.mark.some(3)  # others in trees
 @pytest.mark.parametrize("method", METHODS)
 def test_closed_mechanisms(method):
     """Where a ball closes a loop between the world and a body that hangs on these joints."""
