@@ -12,7 +12,7 @@ import mbkit as mb
 from tests.closed_loops.mechanisms import BY_NAME
 from tests.constraints import closed_mechanisms
 from tests.coordinates.same_mechanism import check_same
-from tests.trees import random_mechanism
+from tests.trees import random_mechanism, random_pose
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
@@ -86,6 +86,21 @@ def test_joints_that_something_acts_along_keep_their_coordinates():
     assert system.mass == pytest.approx(2.0)
     assert {part.whole for part in system.split_bodies.values()} == {"upper", "lower"}
     assert np.abs(system.constraint_residual(system.reference_configuration())).max() < 1e-15
+
+
+def test_the_reference_has_joints_that_keep_their_coordinates_where_bodies_are():
+    """Neutral joints do not close this loop: those of the tree are, and the last one is not."""
+    mech = mb.Mechanism("held")
+    rng = np.random.default_rng(7)
+    for name in "ab":
+        mech.add_body(mb.Body(name, BALL))
+        mech.add_joint(mb.RevoluteJoint(f"hinge {name}", point=rng.normal(size=3)), "world", name)
+    frames = random_pose(rng), random_pose(rng)
+    mech.add_joint(mb.FreeJoint("bush"), "a", "b", frames=frames)
+    system = mech.assemble(mb.AbsoluteCoordinates(joints=["bush"]))
+    q = system.reference_configuration()
+    assert system.num_velocity_constraints == 5 + 5 + 6
+    np.testing.assert_allclose(system.constraint_residual(q), 0.0, atol=1e-14)
 
 
 def test_angles_count_turns():

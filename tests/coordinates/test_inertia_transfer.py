@@ -10,7 +10,7 @@ from examples.closed_loops import n_four_bar
 from tests.closed_loops.mechanisms import BY_NAME
 from tests.constraints.loops import consistent
 from tests.coordinates.same_mechanism import check_same
-from tests.trees import random_inertia
+from tests.trees import random_inertia, random_state
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
@@ -79,6 +79,22 @@ def test_a_rod_may_become_thin_by_other_numbers():
     state = np.random.default_rng(3).normal(size=(2, relative.nv))
     check_same(relative.with_parameters(thin), absolute.with_parameters(thin), *state)
     assert {*absolute.with_parameters(thin).inertia_transfers} == {"slide", "hinge"}
+
+
+def test_points_that_are_welded_in_a_triangle_lack_nothing():
+    """Each by itself has no moment; the moments of all follow from where they are."""
+    mech = mb.Mechanism("points", gravity=(0.3, 0.0, -9.81))
+    places = np.random.default_rng(5).normal(size=(3, 3))
+    point = mb.SpatialInertia.from_com(1.5, (0.0, 0.0, 0.0))
+    for k, place in enumerate(places):
+        mech.add_body(mb.Body(f"point{k}", point, mb.spatial.translation(place)))
+    mech.add_joint(mb.SphericalJoint("ball", point=(0.4, 0.2, -0.1)), "world", "point0")
+    mech.add_joint(mb.FixedJoint("weld1"), "point0", "point1")
+    mech.add_joint(mb.FixedJoint("weld2"), "point1", "point2")
+    relative, absolute = mech.assemble(), mech.assemble(mb.AbsoluteCoordinates())
+    assert not absolute.inertia_transfers
+    state = random_state(np.random.default_rng(6), relative)
+    check_same(relative, absolute, state.q, state.v)
 
 
 def test_a_lender_with_next_to_nothing_is_named():

@@ -15,7 +15,7 @@ from mbkit.systems.derivatives import parameter_changes
 from mbkit.systems.derivatives.evaluation_states import Point
 from mbkit.systems.derivatives.input_changes import change_by_input
 from mbkit.systems.derivatives.parameter_changes import change_by_parameter
-from tests.constraints.closed_mechanisms import assembled, cycle, hinge
+from tests.constraints.closed_mechanisms import assembled, cycle, four_bar, hinge
 from tests.constraints.examples import EXAMPLES
 from tests.constraints.loops import LOOP_KINDS, mobile_loops
 from tests.constraints.test_built_in import _mechanism
@@ -205,11 +205,25 @@ def test_multipliers_by_centres_of_mass(kind):
     rng = np.random.default_rng(86)
     tree = ("revolute", "spherical", "planar", "universal")
     system, q = mobile_loops(rng, 6, [kind], tree=tree)
-    A = system.constraint_jacobian(q)
-    v = np.linalg.svd(A)[2][len(A) :].T @ rng.normal(size=system.nv - len(A))
     place = system.joint_places[system.loop_joints[0]]
     body = next(n for n in (place.predecessor, place.successor) if n != "world")
-    name = f"bodies.{body}.com"
+    check_multipliers(system, q, f"bodies.{body}.com")
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+def test_multipliers_of_least_norm():
+    """A load out of the plane of a four-bar is shared by moments and forces, by their length."""
+    mech = four_bar(D=(0.9, 0, 0.1))  # of A and D one is the lower end of the mechanism
+    mech.gravity = (0.3, 2.0, -9.81)
+    system = mech.assemble(mb.AbsoluteCoordinates())
+    check_multipliers(system, system.reference_configuration(), "joints.D.point")
+
+
+def check_multipliers(system, q, name):
+    """Compare derivatives of multipliers by a vector with differences."""
+    A = system.constraint_jacobian(q)
+    rank = np.linalg.matrix_rank(A)
+    v = np.linalg.svd(A)[2][rank:].T @ np.random.default_rng(86).normal(size=system.nv - rank)
     found = system.derivatives("forward_dynamics", q, v, by=(name,)).multipliers[name]
     com = np.asarray(system.parameters[name])
 
