@@ -184,6 +184,19 @@ def test_what_the_body_does_not_tell_is_named():
         assert abs(fit.rates @ (other - fit.rates)) < 1e-9
 
 
+def test_accelerations_are_the_smallest_that_fit():
+    """What a loop asks of them at speed has no part along the motions that are left open."""
+    system = stewart().assemble()
+    q, turns = system.reference_configuration(), {"platform": [1, 1, 1, 0, 0, 0]}
+    v = mb.fit_rates(system, q, {"platform": [0.1, 0.2, 0.3, 0.4, -0.5, 0.6]}).rates
+    fit = mb.fit_accelerations(system, q, v, {"platform": np.ones(6)}, weights=turns)
+    rows = [system.constraint_jacobian(q), system.jacobian("platform", q)[:3]]
+    left_open = np.linalg.svd(np.concatenate(rows))[2][-3:]
+    assert fit.rank == system.nv - 3
+    assert np.linalg.norm(fit.rates) > 1.0
+    assert np.abs(left_open @ fit.rates).max() < 1e-9
+
+
 @each_representation
 def test_redundant_arms_take_the_smallest_rates(representation):
     """Nine joints and the twist of one frame: the pseudoinverse, of rank six."""
