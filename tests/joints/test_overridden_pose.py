@@ -24,8 +24,8 @@ CLOSING = {name: each for name, each in MOVING.items() if each[0]("j").num_veloc
 #: Joints of each kind, for laws that know nothing of what the joint was; others in `make long`.
 FEW = ("revolute", "spherical", "helical planar", "composite")
 
-#: For laws of all derivatives, which take seconds of a joint with more velocities.
-TWO = ("revolute", "universal")
+#: For laws of all derivatives, which take seconds: positions that add, and a quaternion.
+TWO = ("revolute", "spherical")
 
 each_joint = pytest.mark.parametrize("pair", TWINS.values(), ids=TWINS)
 few_joints, two_joints = (
