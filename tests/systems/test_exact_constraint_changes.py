@@ -50,7 +50,7 @@ def evaluations(system, names):
     return A, A.another("constraint_bias")
 
 
-def expected_changes(point, name, exact):
+def expected_changes(point, name, exact=None):
     """Return what an input changes of rows, A vdot + A-dot v + ..., and of -A^T lambda."""
     given = {"q": point.q[0], "v": point.v[0]}
     A, bias = (each.by(given, name, TIME) for each in exact or evaluations(point.system, [name]))
