@@ -18,6 +18,7 @@ from mbkit.representations import Representation, Spatial
 from mbkit.sparsity.packing import packed
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.inertia import inertia_seen_from
+from mbkit.spatial.inertial_parameters import UPPER
 from mbkit.systems.memory.arrays import SystemArrays, fill_table
 
 if TYPE_CHECKING:
@@ -300,15 +301,11 @@ def set_joint(row: Any, joint: Joint, sign: float = 1.0, *, loop: bool = False) 
     return []
 
 
-#: Entries of a symmetric matrix (3, 3): xx, xy, xz, yy, yz, zz.
-_UPPER = np.triu_indices(3)
-
-
 def _set_inertia(row: Any, inertia: SpatialInertia) -> None:
     moment = inertia.moment_about_origin
     row["mass"] = inertia.mass
     row["first_moment"] = inertia.first_moment
-    row["moment"] = moment[_UPPER]
+    row["moment"] = moment[UPPER]
 
 
 def _set_totals(world: Any, parts: Parts, slices: Slices) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -199,18 +199,21 @@ def _subspace(edge: Connection, body: str) -> FloatArray:
 
 def _regular_configuration(joint: Joint) -> FloatArray:
     """Return the neutral configuration, or another where the joint is singular there."""
-    q = joint.neutral()
-    if joint.singularity(q) > _REGULAR:
-        return q
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        q = joint.random(rng)
+    for q in _configurations(joint):
         if joint.singularity(q) > _REGULAR:
             return q
     raise JointError(
         f"Joint {joint.name!r} has lost a freedom wherever it was looked at: velocities of its "
         f"{type(joint).__name__} move the bodies alike; leave out one of what moves them so."
     )
+
+
+def _configurations(joint: Joint) -> Iterator[FloatArray]:
+    """Give the neutral configuration, then random ones, where the joint may not be singular."""
+    yield joint.neutral()
+    rng = np.random.default_rng(0)
+    for _ in range(19):
+        yield joint.random(rng)
 
 
 def _check_rank(joint: Joint) -> None:

@@ -12,6 +12,7 @@ from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown, w
 
 __all__ = [
     "PARAMETER_NAMES",
+    "UPPER",
     "check_com",
     "check_inertia",
     "check_mass",
@@ -27,7 +28,8 @@ PARAMETER_NAMES = (
     *(f"moment_about_origin[{k}]" for k in ("xx", "xy", "xz", "yy", "yz", "zz")),
 )
 
-_UPPER = np.triu_indices(3)
+#: Entries of a symmetric matrix (3, 3) that parameters have: xx, xy, xz, yy, yz, zz.
+UPPER = np.triu_indices(3)
 
 
 def parameters_of(mass: ArrayLike, com: ArrayLike, moment_about_com: ArrayLike) -> FloatArray:
@@ -35,7 +37,7 @@ def parameters_of(mass: ArrayLike, com: ArrayLike, moment_about_com: ArrayLike) 
     m, c = np.asarray(mass, dtype=float)[..., None], np.asarray(com, dtype=float)
     squares = (c * c).sum(axis=-1)[..., None, None] * np.eye(3) - c[..., :, None] * c[..., None, :]
     moment = np.asarray(moment_about_com, dtype=float) + m[..., None] * squares
-    found: FloatArray = np.concatenate([m, m * c, moment[(..., *_UPPER)]], axis=-1)
+    found: FloatArray = np.concatenate([m, m * c, moment[(..., *UPPER)]], axis=-1)
     return found
 
 
@@ -51,7 +53,7 @@ def entries_of_parameters(parameters: ArrayLike) -> tuple[float, FloatArray, Flo
             f"moment {shown(numbers[1:4])}; give the mass."
         )
     upper = np.zeros((3, 3))
-    upper[_UPPER] = numbers[4:]
+    upper[UPPER] = numbers[4:]
     com = numbers[1:4] / mass if mass else np.zeros(3)
     return mass, com, upper + np.triu(upper, 1).T
 

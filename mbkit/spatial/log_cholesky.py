@@ -23,8 +23,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import InertiaError, ShapeError
 from mbkit.lie.arrays import as_floats
 from mbkit.spatial.arrays import FloatArray
-
-_UPPER = np.triu_indices(3)
+from mbkit.spatial.inertial_parameters import UPPER
 
 #: Where d1, d2, d3, s12, s23, s13, t1, t2, t3 stand in U.
 _ROWS = np.array([0, 1, 2, 0, 1, 0, 0, 1, 2])
@@ -105,7 +104,7 @@ def log_cholesky(parameters: ArrayLike) -> FloatArray:
         )
     t = pi[..., 1:4] / m[..., None]
     Theta = np.zeros((*m.shape, 3, 3))
-    Theta[(..., *_UPPER)] = pi[..., 4:]
+    Theta[(..., *UPPER)] = pi[..., 4:]
     Theta = Theta + np.swapaxes(np.triu(Theta, 1), -1, -2)
     half = 0.5 * np.trace(Theta, axis1=-2, axis2=-1)
     Sigma = (half[..., None, None] * np.eye(3) - Theta) / m[..., None, None]
@@ -175,7 +174,7 @@ def _parameters(J: FloatArray) -> FloatArray:
     """Return the inertial parameters of second moments (..., 4, 4), linear in them."""
     Sigma = J[..., :3, :3]
     Theta = np.trace(Sigma, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - Sigma
-    return np.concatenate([J[..., 3, 3, None], J[..., :3, 3], Theta[(..., *_UPPER)]], axis=-1)
+    return np.concatenate([J[..., 3, 3, None], J[..., :3, 3], Theta[(..., *UPPER)]], axis=-1)
 
 
 def _ten(numbers: ArrayLike, name: str) -> FloatArray:
