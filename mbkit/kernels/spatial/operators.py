@@ -12,13 +12,14 @@ from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import (
     add_articulated,
     add_rigid,
+    as_rows,
     gyroscopic,
-    newton_euler_wrench,
     set_moved_rigid,
     set_rigid,
 )
 from mbkit.kernels.recursions.poses import set_identity, set_world_pose
 from mbkit.kernels.recursions.recursion import Recursion
+from mbkit.kernels.simd.rows import times
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -28,8 +29,11 @@ from mbkit.kernels.vectors import (
     load,
     motion_bracket,
     motion_to_parent,
+    plus_cross,
     rotate,
     rotate_back,
+    row_cross,
+    row_times,
     scale,
     store,
     subtract,
@@ -98,16 +102,21 @@ def acceleration(model, scratch, i, vdot, recursion):
 
 @helper
 def own_wrench(row, body):
-    """F = M A - ad_V^T M V, by Newton and Euler about the frame's origin, in the frame's axes.
+    """F = M A - ad_V^T M V, by Newton and Euler about the frame's origin p.
 
-    This takes a sixth fewer products than to move the inertia to the world's origin.
+    f = m c + a x h + w x (w x h),  t = Theta a + w x Theta w + h x c + p x f, with c the origin's
+    acceleration. What the moments of inertia give is found in the body's axes, and turned; all
+    else in the world's: fewer products than to turn the inertia, or to move it.
     """
     R = body.world_R
+    w = angular(body.V)
     a, c = acceleration_in_world(body)
-    t, f = newton_euler_wrench(
-        row, rotate_back(R, angular(body.V)), rotate_back(R, a), rotate_back(R, c)
-    )
-    t, f = wrench_from_world(body, rotate(R, t), rotate(R, f))
+    h = rotate(R, load(row.first_moment))
+    f = plus_cross(plus_cross(times(row.mass, c), a, h), w, row_cross(w, h))
+    own_w = rotate_back(R, w)
+    Theta = as_rows(row.moment)
+    t = plus_cross(row_times(rotate_back(R, a), Theta), own_w, row_times(own_w, Theta))
+    t = plus_cross(plus_cross(rotate(R, t), h, c), load(body.world_p), f)
     store(body.F, t, f)
 
 

@@ -182,7 +182,8 @@ def _computed(
         sample, status, one = min(failures, key=operator.itemgetter(0))
         arguments = samples.arguments(first + sample)
         found = first + sample, failure(evaluator, status, one.workspace, arguments)
-    for one in taken:
+    # the pools give out the last first: each thread gets again what its core has in its cache
+    for one in reversed(taken):
         one.give_back()
     shared.give_back()
     return found

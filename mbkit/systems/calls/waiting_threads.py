@@ -34,10 +34,11 @@ __all__ = ["WaitingThread", "abandon", "end", "waiting_threads"]
 #: How often a thread looks for the next batch before it sleeps: some tenths of a millisecond.
 PATIENCE = 300_000
 
-#: How often the caller looks whether others have finished their chunks before it sleeps itself.
-LOOKS = 30_000
+#: How often the caller looks whether others have finished their chunks before it sleeps itself: as
+#: long as they wait for a batch, and longer than most chunks take.
+LOOKS = PATIENCE
 
-#: How long it sleeps then. [s]
+#: How long it sleeps then; the operating system makes it twice as long, or more. [s]
 NAP = 5e-5
 
 
