@@ -1,7 +1,7 @@
 """Threads that take part in batches, and wait for the next one.
 
 A thread takes part without the lock of the interpreter, which it would have to wait for. It waits
-for the next batch by looking at a word of memory for some tenths of a millisecond, and then sleeps:
+for the next batch by looking at a word of memory for about a millisecond, and then sleeps:
 to wake a thread takes as long as some hundred samples of a small robot. Nobody waits for a thread
 that comes late; others have done its work by then.
 """
@@ -31,11 +31,11 @@ from mbkit.systems.calls.shared_batches import SharedBatch
 
 __all__ = ["WaitingThread", "abandon", "end", "waiting_threads"]
 
-#: How often a thread looks for the next batch before it sleeps: some tenths of a millisecond.
-PATIENCE = 300_000
+#: How often a thread looks for the next batch before it sleeps. A look takes a cycle or two: half a
+#: millisecond and more, for longer than others take for a chunk, after which the next batch comes.
+PATIENCE = 2_000_000
 
-#: How often the caller looks whether others have finished their chunks before it sleeps itself: as
-#: long as they wait for a batch, and longer than most chunks take.
+#: How often the caller looks whether others have finished their chunks before it sleeps itself.
 LOOKS = PATIENCE
 
 #: How long it sleeps then; the operating system makes it twice as long, or more. [s]
