@@ -24,11 +24,12 @@ __all__ = ["RuleWithParameters"]
 _MOST_SYSTEMS = 64
 
 
-@attrs.frozen
+@attrs.define(eq=False, on_setattr=attrs.setters.frozen)
 class RuleWithParameters:
     """A rule of one system whose arguments are vectors, parameters in their order, and "t" if any.
 
-    In a batch each set of parameters is one system, and the samples that have it one call.
+    In a batch each set of parameters is one system, and the samples that have it one call. The
+    last systems are kept: a derivative asks for the same as its value.
     """
 
     rule: Rule

@@ -133,11 +133,21 @@ def own_rates(system: System) -> tuple[Any, Any, list[tuple[Joint, slice, slice]
         for name, joint in system.arrays.tree_joints.items()
     ]
     none = np.zeros(0, dtype=np.intp)
-    adding = [each for each in entries if each[0].positions_add]
+    adding = [each for each in entries if _rates_are_steps(each[0])]
     added = [none, *(np.arange(system.nq)[positions] for _, positions, _ in adding)]
     taken = [none, *(np.arange(system.ndx)[steps] for _, _, steps in adding)]
-    others = [each for each in entries if not each[0].positions_add]
+    others = [each for each in entries if not _rates_are_steps(each[0])]
     return np.concatenate(added), np.concatenate(taken), others
+
+
+def _rates_are_steps(joint: Joint) -> bool:
+    """Return whether the rates of a joint's positions are those of steps, and never infinite.
+
+    A user's class that defines them is asked.
+    """
+    kind = type(joint)
+    of_mbkit = kind.position_rates, kind.time_to_lock
+    return joint.positions_add and all(each.__module__.startswith("mbkit.") for each in of_mbkit)
 
 
 def state_of(

@@ -61,6 +61,20 @@ def test_a_hinge_stays_one_beside_these(method, value):
     assert joint.screw_form() == (1.0, 0.0)
 
 
+def test_rates_of_positions_that_add_are_asked_for():
+    """Of a class that defines them, for all samples; and when they may be infinite."""
+    joint = overriding(
+        hinge(), position_rates=lambda self, q, w: 3.0 * w, time_to_lock=lambda self, q, w: 0.25
+    )
+    system = system_of(joint)
+    q, v, *_ = state_of_tree(system)
+    own = system.position_slice("j")
+    expected = system_of(hinge()).position_rates(q, v)
+    expected[own] *= 3.0
+    np.testing.assert_array_equal(system.position_rates([q, q], [v, -v]), [expected, -expected])
+    assert system.time_to_lock(q, v) == (0.25, "j")
+
+
 def test_another_neutral_configuration_is_where_a_motion_starts():
     """It is then not said to give the identity."""
     joint = overriding(hinge(), neutral=lambda self: np.array([0.5]))
