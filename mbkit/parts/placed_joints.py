@@ -8,7 +8,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.joints.bases.axes import cross
+from mbkit.joints.bases.axes import cross, frame_along
 from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.composite import CompositeJoint
@@ -86,12 +86,30 @@ def _screw_beside(joint: ScrewMotion, point: FloatArray) -> tuple[Joint, FloatAr
         v = joint.velocity_of(point)
         to_axis = cross(joint.direction, v / joint.rate)
         if joint.screw_form() is None or not math.hypot(*to_axis) <= _FAR:
-            X = np.concatenate([joint.screw[:3], v])
-            product = ScrewProduct(X[None], joint.position_units)
+            w = joint.screw[:3]
+            X = np.concatenate([w, v])
+            product = ScrewProduct(X[None], joint.position_units, _wrenches_beside(w, v))
             return PlacedScrews(joint.name, joint, K, product), K
         K[:3, 3] += to_axis
     K[:3, :3] = joint.canonical_frame[:3, :3]
     return joint, K
+
+
+def _wrenches_beside(w: FloatArray, v: FloatArray) -> FloatArray:
+    """Return an orthonormal basis (6, 5) of the wrenches reciprocal to a screw with a far axis.
+
+    Moments normal to the axis, forces normal to the velocity v at this point, and the wrench
+    (-|v| w/|w|, |w| v/|v|). In a basis that mixes them, moments drown among forces times the way to
+    the axis: which rows count as redundant would depend on the unit of length.
+    """
+    rate, speed = math.hypot(*w), math.hypot(*v)
+    e, c = w / rate, v / speed
+    W = np.zeros((6, 5))
+    W[:3, :2] = frame_along(e)[:, :2]
+    W[3:, 2:4] = frame_along(c)[:, :2]
+    size = math.hypot(rate, speed)
+    W[:, 4] = np.concatenate([-speed / size * e, rate / size * c])
+    return W
 
 
 def _at(point: FloatArray) -> FloatArray:

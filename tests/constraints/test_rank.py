@@ -112,7 +112,6 @@ def test_a_tilted_axis_moves_by_all_methods_or_by_none(tilt, coordinates):
                 system.constrained_jacobian(q, ["A"])
 
 
-@pytest.mark.some(4)
 @pytest.mark.parametrize("unit", [1e-6, 1e-3, 1.0, 1e3])
 @pytest.mark.parametrize(("tilt", "moves"), [(1e-11, True), (1e-7, True), (1e-4, False)])
 def test_rank_depends_on_no_unit(unit, tilt, moves):

@@ -9,6 +9,7 @@ import mbkit as mb
 from mbkit.joints.defaults.reciprocal_wrenches import complement
 from mbkit.kernels.joints.reciprocal_wrenches import BACK
 from mbkit.lie import SE3
+from mbkit.parts.placed_joints import placed_beside
 from mbkit.spatial import inverse
 from tests.contracts.test_joint import JOINTS, every_place, step
 from tests.joints.loop_forms import LoopRow
@@ -137,6 +138,37 @@ def test_the_basis_turns_as_screws_along_the_axes_do():
             change = 1e-6 * rng.normal(size=S.shape)
             turned = complement(S + change) - complement(S)
             assert np.abs(turned).max() < 100.0 * np.abs(change).max(), (chosen, signs)
+
+
+@pytest.mark.parametrize("count", range(4))
+def test_rotations_about_one_point_leave_moments_and_forces(count):
+    """Each alone: a vector of both would have another direction in another unit of length."""
+    rng = np.random.default_rng(count)
+    S = np.zeros((6, count))
+    S[:3] = rng.normal(size=(3, count))
+    W = complement(S)
+    moments, forces = np.abs(W[:3]).max(axis=0) > 1e-14, np.abs(W[3:]).max(axis=0) > 1e-14
+    assert (moments != forces).all()
+    assert moments.sum() == 3 - count
+
+
+@pytest.mark.parametrize(
+    "hinge",
+    [
+        mb.RevoluteJoint("far", axis=(1, 2, -2), point=(300.0, -200.0, 500.0)),
+        mb.HelicalJoint("far", axis=(0, 0, -1), point=(0.0, 1e4, 0.0), pitch=0.3),
+    ],
+    ids=("hinge", "screw"),
+)
+def test_a_joint_far_from_its_body_bears_moments_and_forces(hinge):
+    """An orthonormal basis, reciprocal to its screw, with one vector of both along its axis."""
+    joint, K = placed_beside(hinge, np.array([0.3, -0.1, 0.2]))
+    W = joint.motion.constraint_wrenches(np.zeros(1))
+    S = SE3.Ad(inverse(K)) @ hinge.motion_subspace(np.zeros(1))
+    np.testing.assert_allclose(W.T @ W, np.eye(5), atol=1e-14)
+    np.testing.assert_allclose(W.T @ S, 0.0, atol=1e-12 * np.abs(S).max())
+    assert not W[3:, :2].any()
+    assert not W[:3, 2:4].any()
 
 
 def test_one_wrench_of_five_columns_turns_as_they_do():

@@ -10,21 +10,23 @@ NOTHING = 1e-280
 
 
 def _cosine_transform():
-    """The matrix of the discrete cosine transform of six numbers (DCT-II), which is orthogonal.
+    """The matrix of the discrete cosine transform of three numbers (DCT-II), which is orthogonal.
 
-    C_kj = sqrt(1/3) cos(pi (2 j + 1) k / 12), the first row divided by sqrt(2).
+    C_kj = sqrt(2/3) cos(pi (2 j + 1) k / 6), the first row divided by sqrt(2).
     """
-    j, k = np.arange(6), np.arange(6)[:, None]
-    C = np.sqrt(1.0 / 3.0) * np.cos(np.pi * (2 * j + 1) * k / 12.0)
+    j, k = np.arange(3), np.arange(3)[:, None]
+    C = np.sqrt(2.0 / 3.0) * np.cos(np.pi * (2 * j + 1) * k / 6.0)
     C[0] /= np.sqrt(2.0)
     return C
 
 
-#: Screws are transformed before they are reflected. Rotations and translations along the axes of a
-#: frame, up to four in any order and direction, are reflected to columns x with
-#: |x + |x| e_k| >= 0.046 |x|; without the transform, or with a rotation of the axes alone, some
-#: would be columns along -e_k.
-TRANSFORM = _cosine_transform()
+#: Screws are transformed before they are reflected, both halves of each alone, and then two numbers
+#: of the first half come first, two of the second, and the third ones. Rotations and translations
+#: along the axes of a frame, up to four in any order and direction, are reflected to columns x with
+#: |x + |x| e_k| >= 0.22 |x|; without the transform, or with halves one after the other, some
+#: would be columns along -e_k. Of rotations alone, up to three, each vector of the basis is a
+#: moment or a force: vectors of both would have other directions in another unit of length.
+TRANSFORM = np.kron(np.eye(2), _cosine_transform())[[0, 1, 3, 4, 2, 5]]
 BACK = np.ascontiguousarray(TRANSFORM.T)
 
 
