@@ -25,7 +25,11 @@ from tests.constraints.loops import random_loops
 from tests.every_representation import REPRESENTATIONS
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_state
 
-COUNT = 70  # several chunks, the last of another length
+#: Groups of four or eight, the last of which is not full. By themselves they are few chunks.
+COUNT = 70
+
+#: The first sample of a part, which is in the middle of a group.
+FIRST = 3
 
 
 @pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
@@ -83,6 +87,11 @@ def one(arguments, k):
     return {name: rows[k] for name, rows in arguments.items()}
 
 
+def from_first(arguments):
+    """The arguments of the samples from `FIRST` on, which are in other groups and chunks."""
+    return {name: rows[FIRST:] for name, rows in arguments.items()}
+
+
 @address_kernel(EVALUATION)
 def nothing_alone(_space, _option, _q, _v, _x, _out):
     """Stands for the function of one sample, where none is to be computed alone."""
@@ -114,11 +123,12 @@ def in_lanes_alone(monkeypatch, call):
 ONE_BY_ONE = ("poses", "retract", "difference")
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.some(8)
 @pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT, *IN_DOUBLES])
 def test_a_batch_is_its_samples(case, method, monkeypatch):
-    """Bit by bit, for one axis and for two, and for a batch of one; in lanes, also energies."""
-    monkeypatch.setattr(lanes, "LEAST_STATES", COUNT)
+    """Bit by bit, for one axis and for two, for a part and a batch of one; energies in lanes."""
+    monkeypatch.setattr(lanes, "LEAST_STATES", COUNT - FIRST)
     system, arguments = case
     call = (METHODS | WITHOUT_OUT | IN_DOUBLES)[method]
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
@@ -127,6 +137,7 @@ def test_a_batch_is_its_samples(case, method, monkeypatch):
     else:
         found = in_lanes_alone(monkeypatch, lambda: call(system, arguments))
     np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(call(system, from_first(arguments)), expected[FIRST:])
     alone = {name: rows[:1] for name, rows in arguments.items()}
     np.testing.assert_array_equal(call(system, alone), expected[:1])
     folded = {name: rows.reshape((7, 10, *rows.shape[1:])) for name, rows in arguments.items()}
@@ -177,11 +188,14 @@ def check_parts(call, system, arguments, monkeypatch):
         for all_of_them, alone in zip(found, call(system, one(arguments, k)), strict=True):
             np.testing.assert_array_equal(all_of_them[k], alone)
     again = in_lanes_alone(monkeypatch, lambda: call(system, arguments))
-    for before, now in zip(found, again, strict=True):
+    part = call(system, from_first(arguments))
+    for before, now, after_first in zip(found, again, part, strict=True):
         np.testing.assert_array_equal(now, before)
+        np.testing.assert_array_equal(after_first, before[FIRST:])
     return found
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.some(2)
 @pytest.mark.parametrize("method", DERIVATIVES)
 def test_derivatives_of_a_batch_are_those_of_its_samples(derivatives_case, method, monkeypatch):
@@ -222,6 +236,7 @@ MORE_DERIVATIVES = {
 }
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.long  # a minute of compiling; by Python: test_uncompiled_lanes.py
 @pytest.mark.compiled
 @pytest.mark.parametrize("method", MORE_DERIVATIVES)
@@ -267,6 +282,7 @@ def check_samples(call, system, arguments, monkeypatch):
     count = len(arguments["q"])
     expected = np.array([call(system, one(arguments, k)) for k in range(count)])
     np.testing.assert_array_equal(call(system, arguments), expected)
+    np.testing.assert_array_equal(call(system, from_first(arguments)), expected[FIRST:])
     broken, bad = {**arguments, "v": arguments["v"].copy()}, min(41, count - 8)
     broken["v"][bad] = np.nan
     found = call(system, broken, on_error="nan")
@@ -275,6 +291,7 @@ def check_samples(call, system, arguments, monkeypatch):
     np.testing.assert_array_equal(again, expected)
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.some(5)
 @pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", OF_RATES)
@@ -289,6 +306,7 @@ def test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples(
     check_samples(OF_RATES[method], system, arguments, monkeypatch)
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.compiled  # see there
 @pytest.mark.parametrize("rates", [True, False], ids=["velocities", "momenta"])
 def test_momenta_in_the_world_are_in_a_batch_what_they_are_of_samples(rates, monkeypatch):
@@ -341,6 +359,7 @@ def series_case(request):
     return system, {name: np.array([getattr(s, name) for s in states]) for name in names}
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.some(4)
 @pytest.mark.compiled  # in Python that takes minutes: see test_uncompiled_lanes.py
 @pytest.mark.parametrize("method", OF_SERIES)
@@ -405,6 +424,7 @@ def closed_case(request):
     return system, {**arguments, "t": rng.uniform(-0.5, 2.0, COUNT)}
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.some(3)
 @pytest.mark.parametrize("method", OF_CONSTRAINTS)
 def test_constraints_of_a_batch_are_those_of_its_samples(closed_case, method, monkeypatch):
@@ -415,6 +435,7 @@ def test_constraints_of_a_batch_are_those_of_its_samples(closed_case, method, mo
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
     found = in_lanes_alone(monkeypatch, lambda: call(system, arguments))
     np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(call(system, from_first(arguments)), expected[FIRST:])
 
 
 def test_the_sample_at_which_a_constraint_fails_is_named(closed_case):

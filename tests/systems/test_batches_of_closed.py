@@ -19,7 +19,15 @@ from mbkit.systems.derivatives.dynamics_derivatives import by_poses
 from tests.constraints.loops import random_loops
 from tests.every_representation import REPRESENTATIONS
 from tests.sparsity.test_nested import braced_ladder
-from tests.systems.test_batches import CHANGING, CONSTANT, LOOPS, in_lanes_alone, one
+from tests.systems.test_batches import (
+    CHANGING,
+    CONSTANT,
+    FIRST,
+    LOOPS,
+    from_first,
+    in_lanes_alone,
+    one,
+)
 
 #: Groups of eight, and one that is not full; and a sample that is spoilt, the second of its group.
 COUNT, SPOILT = (11, 9) if UNCOMPILED else (70, 41)
@@ -159,6 +167,7 @@ OF_LOOPS = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.some(6)
 @pytest.mark.parametrize("method", OF_LOOPS)
 @pytest.mark.parametrize("name", [*(each.name for each in REPRESENTATIONS), *MORE_LOOPS])
@@ -166,13 +175,14 @@ def test_derivatives_and_wrenches_of_loops_are_in_a_batch_those_of_its_samples(
     name, method, monkeypatch
 ):
     """Bit by bit; a sample that is not finite spoils no other, and without it none is alone."""
-    monkeypatch.setattr(lanes, "LEAST_SAMPLES", min(COUNT, lanes.LEAST_SAMPLES))
+    monkeypatch.setattr(lanes, "LEAST_SAMPLES", min(COUNT - FIRST, lanes.LEAST_SAMPLES))
     system, a = (CASES | MORE_LOOPS)[name]()
     multipliers = np.random.default_rng(9).normal(size=(COUNT, system.num_velocity_constraints))
     call, rows = OF_LOOPS[method], (a["q"], a["v"], multipliers)
     found = call(system, *rows)
     expected = np.array([call(system, *each) for each in zip(*rows, strict=True)])
     np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(call(system, *(each[FIRST:] for each in rows)), found[FIRST:])
     assert np.abs(found).max() > 0.0
     spoilt = tuple(each.copy() for each in rows)
     for each in spoilt:
@@ -189,6 +199,7 @@ def test_derivatives_and_wrenches_of_loops_are_in_a_batch_those_of_its_samples(
         np.testing.assert_array_equal(again, found)
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.some(7)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_of_a_closed_mechanism_is_its_samples(case, method, monkeypatch):
@@ -200,6 +211,7 @@ def test_a_batch_of_a_closed_mechanism_is_its_samples(case, method, monkeypatch)
     call = METHODS[method]
     expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
     np.testing.assert_array_equal(call(system, arguments), expected)
+    np.testing.assert_array_equal(call(system, from_first(arguments)), expected[FIRST:])
     after = in_lanes_alone(monkeypatch, lambda: call(system, arguments))
     failed = np.isnan(after).any(axis=-1)
     # the group of a sample that fails begins anew after each

@@ -12,6 +12,7 @@ from mbkit.systems.calls.evaluations import FORCE_WRENCHES, HYBRID_DYNAMICS
 from mbkit.systems.memory.in_lanes import forces as lanes_forces
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
+from tests.systems.test_batches import FIRST
 from tests.trees import random_mechanism, random_state
 
 #: Groups of eight, and one that is not full; and a sample that is spoilt.
@@ -19,8 +20,8 @@ COUNT, SPOILT = (11, 9) if UNCOMPILED else (70, 41)
 
 
 @pytest.fixture
-def taken(monkeypatch):
-    """The names of the functions that batches compute in lanes."""
+def taken(monkeypatch, two_threads):
+    """The names of the functions that batches compute in lanes, on two threads."""
     found = set()
     take = lanes.BatchInLanes.take
 
@@ -29,8 +30,8 @@ def taken(monkeypatch):
         return take(batch, samples, *others)
 
     monkeypatch.setattr(lanes.BatchInLanes, "take", noted)
-    monkeypatch.setattr(lanes, "LEAST_SAMPLES", min(COUNT, lanes.LEAST_SAMPLES))
-    monkeypatch.setattr(lanes, "LEAST_CLOSED", COUNT)
+    monkeypatch.setattr(lanes, "LEAST_SAMPLES", min(COUNT - FIRST, lanes.LEAST_SAMPLES))
+    monkeypatch.setattr(lanes, "LEAST_CLOSED", COUNT - FIRST)
     return found
 
 
@@ -50,10 +51,11 @@ def states(system, size=0.7):
 
 
 def check(call, *rows):
-    """Compare a batch with its samples; return it."""
+    """Compare a batch, and a part of it, with its samples; return it."""
     found = call(*rows)
     expected = np.array([call(*each) for each in zip(*rows, strict=True)])
     np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(call(*(each[FIRST:] for each in rows)), expected[FIRST:])
     return found
 
 
