@@ -57,3 +57,23 @@ EXAMPLES = (
         poses=np.stack([pose(t) for t in _TIMES]),
     ),
 )  # fmt: skip
+
+#: Those that lanes compute: of mbkit's functions alone.
+IN_LANES = tuple(each for each in EXAMPLES if getattr(each.kernel(), "function", None))
+
+
+def constrained(constraints):
+    """Return bodies that have these constraints, and a configuration near to which some hold."""
+    mech = mb.Mechanism("constraints")
+    box = mb.SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))
+    joints = (
+        ("a", "world", mb.FreeJoint("of a")), ("b", "world", mb.FreeJoint("of b")),
+        ("c", "a", mb.RevoluteJoint("i")), ("d", "a", mb.PrismaticJoint("j")),
+    )  # fmt: skip
+    for name, parent, joint in joints:
+        mech.add_body(mb.Body(name, box))
+        mech.add_joint(joint, parent, name)
+    for each in constraints:
+        mech.add_constraint(each)
+    system = mech.assemble()
+    return system, system.reference_configuration()

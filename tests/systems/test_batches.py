@@ -20,7 +20,7 @@ from mbkit.systems.calls import lanes
 from mbkit.systems.calls.evaluations import MOMENTA_IN_WORLD
 from mbkit.systems.calls.shared_batches import SharedBatch
 from mbkit.systems.forms.momentum_form import velocities_in_world
-from tests.constraints.examples import EXAMPLES
+from tests.constraints.examples import IN_LANES, constrained
 from tests.constraints.loops import random_loops
 from tests.every_representation import REPRESENTATIONS
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_state
@@ -392,31 +392,15 @@ def _loops(rng, coordinates):
     return mech.assemble(mb.RelativeCoordinates(loop_joints=names)), q
 
 
-def _constraints():
-    """Return constraints of every kind that is computed in lanes, and a configuration."""
-    mech = mb.Mechanism("constraints")
-    box = mb.SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))
-    joints = (
-        ("a", "world", mb.FreeJoint("of a")), ("b", "world", mb.FreeJoint("of b")),
-        ("c", "a", mb.RevoluteJoint("i")), ("d", "a", mb.PrismaticJoint("j")),
-    )  # fmt: skip
-    for name, parent, joint in joints:
-        mech.add_body(mb.Body(name, box))
-        mech.add_joint(joint, parent, name)
-    for each in EXAMPLES:
-        if getattr(each.kernel(), "function", None):
-            mech.add_constraint(each)
-    system = mech.assemble()
-    return system, system.reference_configuration()
-
-
 @pytest.fixture(scope="module", params=["relative", "absolute", "constraints"])
 def closed_case(request):
     """A system with constraints, and states: the first near to where some hold, others anywhere."""
     rng = np.random.default_rng(7)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
-        system, q = _constraints() if request.param == "constraints" else _loops(rng, request.param)
+        system, q = (
+            constrained(IN_LANES) if request.param == "constraints" else _loops(rng, request.param)
+        )
     size = np.where(np.arange(COUNT) < COUNT // 2, 1e-3, 1.0)[:, None]
     states = system.retract(q, size * rng.normal(size=(COUNT, system.ndx)))
     motions = rng.normal(size=(2, COUNT, system.nv))
