@@ -10,7 +10,7 @@ from mbkit.systems.calls import lanes
 from tests.reference.test_nonholonomic_joints import Skate
 from tests.reference.user_joints import CardanJoint
 from tests.systems.every_joint import behind
-from tests.systems.test_batches import COUNT, in_lanes_alone, one
+from tests.systems.test_batches import COUNT, FIRST, from_first, in_lanes_alone, one
 from tests.systems.test_derivatives import assert_close
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_state
 
@@ -111,6 +111,7 @@ def test_efforts_and_accelerations_by_name_or_left_out():
                 )
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.compiled
 def test_batches_are_what_their_samples_are(monkeypatch):
     """Bit by bit, in lanes; a sample that is not finite spoils no other."""
@@ -134,6 +135,7 @@ def test_batches_are_what_their_samples_are(monkeypatch):
 
     expected = np.array([call(one(arguments, k)) for k in range(COUNT)])
     np.testing.assert_array_equal(call(arguments), expected)
+    np.testing.assert_array_equal(call(from_first(arguments)), expected[FIRST:])
     broken = {**arguments, "v": arguments["v"].copy()}
     broken["v"][41] = np.nan
     found = call(broken, on_error="nan")

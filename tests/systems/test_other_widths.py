@@ -1,105 +1,68 @@
-"""Batches in lanes of the width of other processors: the bits of single calls."""
+"""Batches in lanes of the width of other processors: the bits of single calls.
+
+The comparisons are those of the native width, over the same joints, representations, forces and
+constraints.
+"""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-import mbkit as mb
-from examples.closed_loops import delta_robot
-from mbkit.systems.calls import lanes
-from mbkit.systems.memory.in_lanes.workspace import native_lanes
-from tests.every_representation import each_representation
-from tests.forces.cases import every_force, tree
-from tests.systems.test_batches import DERIVATIVES, METHODS, WITHOUT_OUT, in_lanes_alone, one
-from tests.systems.test_lanes import in_lanes
-from tests.trees import MAKERS, random_mechanism, random_state
+from mbkit.kernels.lanes import Lanes, native_width
+from mbkit.systems.calls import evaluator, lanes
+from tests.systems import test_batches as of_trees
+from tests.systems import test_batches_of_forces as of_forces
+from tests.systems import test_hybrid_derivatives as of_hybrid
 
 #: Four where this processor has eight numbers in a register, and eight where it has four.
-OTHER = 12 - native_lanes().width
-
-#: Groups that are full, and one that is not.
-COUNT = 2 * OTHER + 3
+OTHER = 12 - native_width()
 
 #: What is compiled for another width: nobody calls it.
 pytestmark = [pytest.mark.long, pytest.mark.compiled]
 
 
-def states(system, size=1.0):
-    """Random states, as a dictionary of arrays."""
-    rng = np.random.default_rng(31)
-    found = [random_state(rng, system, size) for _ in range(COUNT)]
-    names = ("q", "v", "vdot", "tau", "wrenches")
-    return {name: np.array([getattr(each, name) for each in found]) for name in names}
+@pytest.fixture(autouse=True)
+def widths(monkeypatch):
+    """The widths of batches in lanes, of systems for which a processor of the other width is."""
+    found = set()
+    take = lanes.BatchInLanes.take
+
+    def noted(batch, *arguments):
+        found.add(batch.width)
+        return take(batch, *arguments)
+
+    monkeypatch.setattr(lanes.BatchInLanes, "take", noted)
+    monkeypatch.setattr(evaluator, "native_lanes", lambda: Lanes(OTHER))
+    yield found
+    assert found <= {OTHER}
 
 
-def check(call, system, arguments, monkeypatch):
-    """Compare a batch, of which no sample is computed alone, with its samples."""
-    expected = [call(system, one(arguments, k)) for k in range(COUNT)]
-    taken = in_lanes(system, OTHER, monkeypatch)
-    for name in ("LEAST_STATES", "LEAST_CLOSED"):
-        monkeypatch.setattr(lanes, name, 1)
-    found = in_lanes_alone(monkeypatch, lambda: call(system, arguments))
-    assert set(taken) == {OTHER}
-    if not isinstance(found, tuple):
-        found, expected = (found,), [(each,) for each in expected]
-    for of_all, each in zip(found, zip(*expected, strict=True), strict=True):
-        np.testing.assert_array_equal(of_all, np.array(each))
+case = of_trees.case
+derivatives_case = of_trees.derivatives_case
+changing_case = of_trees.changing_case
+series_case = of_trees.series_case
+closed_case = of_trees.closed_case
 
-
-def tree_of_all_joints(representation):
-    """A tree of every kind of joint, and states of it."""
-    mech = random_mechanism(np.random.default_rng(11), len(MAKERS), reach=4)
-    system = mech.assemble(mb.RelativeCoordinates(representation=representation))
-    return system, states(system)
-
-
-@each_representation
-@pytest.mark.parametrize(
-    "method",
-    [
-        "twists", "accelerations", "jacobian", "loaded inverse_dynamics",
-        "loaded forward_dynamics", "hybrid_dynamics", "mass_matrix", "kinetic_energy", "momentum",
-    ],
-)  # fmt: skip
-def test_trees_of_all_joints(method, representation, monkeypatch):
-    """With wrenches, and with some joints prescribed."""
-    call = (METHODS | WITHOUT_OUT)[method]
-    check(call, *tree_of_all_joints(representation), monkeypatch)
-
-
-@pytest.mark.parametrize("method", ["inverse_dynamics", "loaded forward_dynamics"])
-def test_derivatives(method, monkeypatch):
-    """Whose functions are the same in each representation."""
-    check(DERIVATIVES[method], *tree_of_all_joints(mb.BodyFixed()), monkeypatch)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda s, a: s.forward_dynamics(a["q"], a["v"], t=0.4),
-        lambda s, a: s.force_powers(a["q"], a["v"], t=0.4),
-    ],
-    ids=["forward_dynamics", "powers"],
+test_a_batch = of_trees.test_a_batch_is_its_samples
+test_derivatives = of_trees.test_derivatives_of_a_batch_are_those_of_its_samples
+test_more_derivatives = of_trees.test_more_derivatives_of_a_batch_are_those_of_its_samples
+test_rates_of_subspaces = (
+    of_trees.test_what_asks_for_rates_of_subspaces_is_in_a_batch_what_it_is_of_samples
 )
-def test_forces_of_every_kind(call, monkeypatch):
-    """All at once."""
-    rng = np.random.default_rng(21)
-    mech, single = tree(rng)
-    system = mech.assemble().with_forces(every_force(rng, mech, single))
-    check(call, system, states(system, 0.7), monkeypatch)
+test_momenta_in_the_world = (
+    of_trees.test_momenta_in_the_world_are_in_a_batch_what_they_are_of_samples
+)
+test_series = of_trees.test_series_of_a_batch_are_those_of_its_samples
+test_constraints = of_trees.test_constraints_of_a_batch_are_those_of_its_samples
+test_hybrid_derivatives = of_hybrid.test_batches_are_what_their_samples_are
 
+taken = of_forces.taken
 
-@pytest.mark.parametrize("solver", [mb.SchurComplement(), mb.MinimumNorm()], ids=repr)
-def test_accelerations_and_multipliers_of_a_closed_mechanism(solver, monkeypatch):
-    """Of a delta robot, near to where its loops are closed."""
-    system = delta_robot.build().assemble().with_constraint_solver(solver)
-    rng = np.random.default_rng(8)
-    v, tau = rng.normal(size=(2, COUNT, system.nv))
-    steps = 1e-3 * rng.normal(size=(COUNT, system.ndx))
-    q = system.retract(system.reference_configuration(), steps)
-
-    def call(system, a):
-        return np.concatenate(system.solved(a["q"], a["v"], a["tau"], pull=(9.0, 6.0)), axis=-1)
-
-    check(call, system, {"q": q, "v": v, "tau": tau}, monkeypatch)
+test_forces = of_forces.test_a_force_on_many_samples_is_the_force_on_each
+test_powers = of_forces.test_powers_and_potentials_on_many_samples_are_those_on_each
+test_wrenches_of_forces = of_forces.test_wrenches_of_forces_on_many_samples_are_those_on_each
+test_derivatives_of_springs = (
+    of_forces.test_derivatives_of_springs_on_many_samples_are_those_on_each
+)
+test_dynamics_under_forces = of_forces.test_dynamics_of_many_samples_under_all_forces
+test_turned_bushings = of_forces.test_frames_of_a_bushing_turned_by_any_angle_in_each_sample
