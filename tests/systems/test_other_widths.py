@@ -22,8 +22,8 @@ pytestmark = [pytest.mark.long, pytest.mark.compiled]
 
 
 @pytest.fixture(autouse=True)
-def widths(monkeypatch):
-    """The widths of batches in lanes, of systems for which a processor of the other width is."""
+def registers_have_the_other_width(monkeypatch):
+    """For systems whose first batch comes meanwhile; all their batches in lanes are as wide."""
     found = set()
     take = lanes.BatchInLanes.take
 
@@ -33,9 +33,11 @@ def widths(monkeypatch):
 
     monkeypatch.setattr(lanes.BatchInLanes, "take", noted)
     monkeypatch.setattr(evaluator, "native_lanes", lambda: Lanes(OTHER))
-    yield found
+    yield
     assert found <= {OTHER}
 
+
+# The comparisons, and the fixtures that they ask for.
 
 case = of_trees.case
 derivatives_case = of_trees.derivatives_case

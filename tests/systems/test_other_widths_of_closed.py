@@ -17,7 +17,7 @@ from tests.systems.test_batches import in_lanes_alone, one
 #: What is compiled for another width: nobody calls it.
 pytestmark = [pytest.mark.long, pytest.mark.compiled]
 
-widths = of_trees.widths
+registers_have_the_other_width = of_trees.registers_have_the_other_width
 case = of_closed.case
 
 test_a_batch = of_closed.test_a_batch_of_a_closed_mechanism_is_its_samples
