@@ -47,7 +47,7 @@ def _is_begun(shared, number):
 
     One that is just about to leave the batch before does not.
     """
-    end = time.monotonic() + 0.2
+    end = time.monotonic() + 1.0
     while shared._next[0] == number * chunks.NUMBER and time.monotonic() < end:
         time.sleep(0.0)  # it may want the lock of the interpreter to wake up
     return shared._next[0] > number * chunks.NUMBER

@@ -9,6 +9,7 @@ import mbkit as mb
 from mbkit.systems.calls import batches, lanes
 from mbkit.systems.calls.evaluations import CONSTRAINT_JACOBIAN
 from tests.constraints.closed_mechanisms import four_bar
+from tests.constraints.loops import closed_chain
 from tests.trees import random_mechanism, random_state
 
 COUNT = 40
@@ -99,6 +100,23 @@ def test_constraints_have_the_bits_of_single_calls(width, monkeypatch):
     taken = in_lanes(system, width, monkeypatch)
     np.testing.assert_array_equal(system.constraint_jacobian(states), alone)
     assert not taken
+
+
+def test_loops_that_a_composite_joint_closes_have_the_bits_of_single_calls(monkeypatch):
+    """Its motion calls those of its members, for one lane after another."""
+    members = [mb.PrismaticJoint("slide", axis=(1, 2, 0)), mb.SphericalJoint("ball")]
+    mech, q = closed_chain(last=mb.CompositeJoint("last", *members))
+    system = mech.assemble(mb.RelativeCoordinates(loop_joints=["last"]))
+    rng = np.random.default_rng(9)
+    states = system.retract(q, 1e-2 * rng.normal(size=(19, system.ndx)))
+    v, tau = rng.normal(size=(2, 19, system.nv))
+    monkeypatch.setattr(lanes, "LEAST_CLOSED", 1)
+    taken = in_lanes(system, 8, monkeypatch)
+    found = system.constraint_jacobian(states), system.forward_dynamics(states, v, tau)
+    assert set(taken) == {8}
+    for k, state in enumerate(states):
+        np.testing.assert_array_equal(found[0][k], system.constraint_jacobian(state))
+        np.testing.assert_array_equal(found[1][k], system.forward_dynamics(state, v[k], tau[k]))
 
 
 def test_angles_beyond_all_turns_have_the_bits_of_single_calls(case, monkeypatch):
