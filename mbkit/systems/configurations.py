@@ -146,8 +146,8 @@ def _rates_are_steps(joint: Joint) -> bool:
     A user's class that defines them is asked.
     """
     kind = type(joint)
-    of_mbkit = kind.position_rates, kind.time_to_lock
-    return joint.positions_add and all(each.__module__.startswith("mbkit.") for each in of_mbkit)
+    asked = kind.position_rates, kind.time_to_lock
+    return joint.positions_add and all(each.__module__.startswith("mbkit.") for each in asked)
 
 
 def state_of(
