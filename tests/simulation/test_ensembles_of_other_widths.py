@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.kernels.lanes import Lanes, native_width
+from mbkit.kernels.lanes import Lanes
 from mbkit.simulation.ensembles import in_lanes
 from mbkit.systems.calls import evaluator
 from tests.simulation import test_closed_ensembles_in_lanes as of_loops
@@ -12,10 +12,8 @@ from tests.simulation import test_ensembles_in_lanes as of_trees
 from tests.simulation import test_implicit_ensembles_in_lanes as implicit
 from tests.simulation.test_ensembles_in_lanes import COUNT, PAIR, check_alone, states, unlike
 from tests.simulation.test_implicit_ensembles_in_lanes import ADAPTIVE, METHODS, with_stops
+from tests.systems.test_other_widths import OTHER
 from tests.trees import MAKERS, random_mechanism
-
-#: Four where this processor has eight numbers in a register, and eight where it has four.
-OTHER = 12 - native_width()
 
 pytestmark = [
     pytest.mark.long,  # minutes of compiling
